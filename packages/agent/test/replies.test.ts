@@ -84,6 +84,7 @@ it('reads the desired state with its port knocking', async () => {
       whitelist: { version: 'w1', count: 3, spread_seconds: 20 },
       portknock: { sequences: [sequence], openings: [{ id, ...listed }], blocked: [listed], cuts: [listed] },
       shield: { bans: { version: 5, count: 1, digest: 'd' }, lists: [] },
+      move: null,
     }),
   )
   expect(state).toMatchObject({ version: 's1', whitelist: { version: 'w1', count: 3, spread: 20 } })

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Command } from 'commander'
 import type { Client, Reply } from '@stockade/client'
+import { addAddressCommands } from './agent-address.ts'
 import { contextOf } from './context.ts'
 import { Failure } from './failure.ts'
 import { findServer } from './named.ts'
@@ -141,6 +142,7 @@ export const addAgentCommands = (program: Command): void => {
     .option('--wait', 'until it ends or pauses')
     .option('--timeout <seconds>', `longest wait, ${patience} unless given`, wholeOf)
     .action(runUpgrade)
+  addAddressCommands(agents)
   agents.command('rollouts').description('List the rollouts, newest first.').action(runList)
   const named = (name: string, description: string) =>
     agents.command(name).argument('<id>', 'number of the rollout', wholeOf).description(description)

@@ -15,7 +15,9 @@ let host: EnrolledHost
 let key: string
 beforeAll(async () => {
   writeFileSync(join(agentDir, 'stockade-agent.mjs'), '// an agent\n')
-  server = await startServer({ env: { STOCKADE_AGENT_DIR: agentDir } })
+  server = await startServer({
+    env: { STOCKADE_AGENT_DIR: agentDir, STOCKADE_BASE_URL: 'https://new.stockade.example' },
+  })
   admin = await server.setUp()
   host = await aHost(server, admin.client, 'web-01')
   key = (await admin.client.call('POST /keys', { body: { name: 'ops', permissions: 'admin' } })).key
@@ -71,4 +73,31 @@ test('says what runs, upgrades, pauses, resumes and aborts', async () => {
   expect((await run('agents', 'rollouts')).out).toMatch(/1 +to .+ +aborted/)
   expect(await run('agents', 'rollback', '1')).toMatchObject({ code: 1, err: expect.stringContaining('No server') })
   expect(await run('agents', 'show', 'x')).toMatchObject({ code: 2 })
+})
+
+test('orders agents to another address, says how far they are, and withdraws it', async () => {
+  await beat(null)
+  expect((await run('agents', 'address')).out).toBe('Agents are not ordered to another address.\n')
+  expect(await run('agents', 'move', 'https://evil.example')).toMatchObject({
+    code: 1,
+    err: expect.stringContaining('No host would move to https://evil.example'),
+  })
+  expect((await run('agents', 'move', 'https://new.stockade.example')).out).toBe(
+    'Agents are ordered to https://new.stockade.example: 1 waiting.\n',
+  )
+  const { version, whitelist, move } = await host.client.call('GET /agent/state')
+  const told = { revision: move?.revision ?? 0, state: 'failed' as const, reason: 'the name is unknown' }
+  await host.client.call('POST /agent/state/ack', {
+    body: { version, whitelist_version: whitelist.version, entry_count: 0, move: told },
+  })
+  const shown = await run('agents', 'address')
+  expect(shown.out).toMatch(/^address +https:\/\/new\.stockade\.example$/m)
+  expect(shown.out).toMatch(/^ordered +.+ by key:ops$/m)
+  expect(shown.out).toMatch(/^web-01 +failed +.+ the name is unknown$/m)
+  expect(JSON.parse((await run('agents', 'address', '--json')).out)).toMatchObject({
+    url: 'https://new.stockade.example',
+    counts: { failed: 1 },
+    servers: [{ server: { hostname: 'web-01' }, state: 'failed' }],
+  })
+  expect((await run('agents', 'stay')).out).toBe('Agents that did not move yet stay where they are.\n')
 })

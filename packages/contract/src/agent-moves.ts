@@ -1,6 +1,23 @@
 import { Type } from 'typebox'
+import type { Static } from 'typebox'
 import { endpoint } from './endpoint.ts'
-import { field, nullable, oneOf, shape, uuid } from './shapes.ts'
+import { bounds, pages } from './limits.ts'
+import {
+  count,
+  field,
+  id,
+  listOf,
+  nullable,
+  oneOf,
+  openResource,
+  paging,
+  resource,
+  serverRef,
+  shape,
+  text,
+  timestamp,
+  uuid,
+} from './shapes.ts'
 
 /* Another address of the server for hosts that are enrolled. docs/guides/moving.md describes it. */
 
@@ -33,4 +50,85 @@ export const proveAddress = endpoint({
       'Pin (`sha256//...`) of the TLS key that the server itself serves; null where it serves plain http.',
     ),
   }),
+})
+
+/** What a host of an ordered move says. */
+const toldStates = ['trying', 'moved', 'failed'] as const
+export const moveState = oneOf(['waiting', ...toldStates], { title: 'AgentMoveState' })
+export type MoveState = Static<typeof moveState>
+
+/** The order in a host's desired state. */
+export const desiredMove = resource('DesiredMove', {
+  revision: field(id, 'Revision of the order; the acknowledgement repeats it.'),
+  url: field(Type.String(), 'Base URL at which the host should reach this server.'),
+})
+/** What a host says of the order. */
+export const appliedMove = openResource('AppliedMove', {
+  revision: field(id, 'Revision of the order.'),
+  state: field(
+    oneOf(toldStates),
+    '`trying`: the host uses the new address on trial. `moved`: it uses it for good. `failed`: it uses the one before, and tries again later.',
+  ),
+  reason: field(Type.Optional(nullable(text(0, bounds.description))), 'Why it failed.'),
+})
+
+const addresses = { tag: 'Agent address', scope: 'servers', fleet: true, access: 'admin' } as const
+const agentAddress = resource('AgentAddress', {
+  url: field(nullable(Type.String()), 'Base URL that hosts are ordered to use; null without an order.'),
+  ordered_at: field(nullable(timestamp), 'Time of the order; null without one.'),
+  ordered_by: field(nullable(Type.String()), 'User who gave the order; null without one.'),
+  counts: field(
+    resource('AgentMoveCounts', {
+      waiting: field(count, 'Servers that did not answer the order: they are offline, or their agent is too old.'),
+      trying: field(count, 'Servers that use the new address on trial.'),
+      moved: field(count, 'Servers that use the new address.'),
+      failed: field(count, 'Servers that use the address before, and try again every 10 minutes.'),
+    }),
+    'How far the servers are; all 0 without an order.',
+  ),
+})
+
+export const getAgentAddress = endpoint({
+  ...addresses,
+  method: 'GET',
+  path: '/agents/address',
+  summary: 'Read the address that agents are ordered to use',
+  status: 200,
+  reply: agentAddress,
+})
+
+export const changeAgentAddress = endpoint({
+  ...addresses,
+  method: 'PUT',
+  path: '/agents/address',
+  stepUp: true,
+  summary: 'Order all agents to another address of this server, or withdraw the order',
+  description:
+    'Each host lets the server prove itself at the new address before it sends its key there, uses the address on trial for 10 minutes with the one before as a way back, and then keeps it. The address must be STOCKADE_BASE_URL, or https with a TLS key that the server itself serves; else 409. Ordering the same address again lets hosts that failed try at once. `null` withdraws the order: hosts on trial go back, hosts that moved stay.',
+  body: shape({ url: field(nullable(text(1, 2048)), 'The new base URL; null withdraws the order.') }),
+  status: 200,
+  reply: agentAddress,
+  refusals: [409],
+})
+
+export const listAgentMoves = endpoint({
+  ...addresses,
+  method: 'GET',
+  path: '/agents/address/servers',
+  summary: 'List how far each server is with the ordered address',
+  description: 'Those that failed first, then by hostname; empty without an order.',
+  query: shape({
+    state: field(Type.Optional(moveState), 'Only servers in this state.'),
+    ...paging(pages.rollouts),
+  }),
+  status: 200,
+  reply: listOf(
+    'servers',
+    resource('AgentMove', {
+      server: serverRef,
+      state: field(moveState, 'How far the server is.'),
+      reason: field(nullable(Type.String()), 'Why it failed; null otherwise.'),
+      changed_at: field(nullable(timestamp), 'Time at which the server said so first; null before.'),
+    }),
+  ),
 })

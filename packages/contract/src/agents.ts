@@ -1,4 +1,5 @@
 import { Type } from 'typebox'
+import { appliedMove, desiredMove } from './agent-moves.ts'
 import { listedPackets } from './blocklists.ts'
 import { endpoint } from './endpoint.ts'
 import { bounds } from './limits.ts'
@@ -245,6 +246,7 @@ export const agentState = endpoint({
       'What the host should enforce for port knocking.',
     ),
     shield: field(desiredShield, 'What the host should hold in its shield.'),
+    move: field(nullable(desiredMove), 'The address of this server that the host should use; null without an order.'),
   }),
 })
 
@@ -288,6 +290,7 @@ export const acknowledgeState = endpoint({
       'What the host enforces for port knocking.',
     ),
     shield: field(Type.Optional(appliedShield), 'What the host holds in its shield; older agents leave it out.'),
+    move: field(Type.Optional(appliedMove), 'What became of the ordered address; left out without an order.'),
   }),
   status: 200,
   reply: message,

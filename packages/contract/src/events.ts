@@ -129,6 +129,9 @@ export const eventKinds = {
   'list.stale': kind({ audited: true, notify: 'notify_errors', live: 'blocklist' }),
   // Hosts confirmed or refused lists; at most one a second.
   'list.progress': kind({ audited: false, live: 'blocklist' }),
+  'agents.move': audit,
+  // A host tries, keeps or left the ordered address.
+  'server.move': kind({ audited: false, live: 'server' }),
   'rollout.create': audit,
   'rollout.pause': audit,
   // The rollout stopped by itself, because too many servers failed.

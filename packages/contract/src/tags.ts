@@ -6,6 +6,7 @@ export const tags = {
   Servers: 'Managed hosts, their jails and their quarantine.',
   Agent: 'What the agent on each host calls.',
   'Agent upgrades': 'Upgrades of the agents on many hosts, in waves.',
+  'Agent address': 'Another address of this server for agents that are enrolled.',
   Commands: 'Commands that agents execute on hosts.',
   Bans: 'Bans that hosts reported, and bans that operators order.',
   Blocklists: 'Lists of addresses that somebody else keeps, held by the firewalls of servers.',

@@ -44,7 +44,6 @@ import { usersFeature } from '../features/users/users.feature.ts'
 import { mirrorFeature } from '../features/whitelist/mirror.feature.ts'
 import { whitelistFeature } from '../features/whitelist/whitelist.feature.ts'
 import { pinOf } from '../http/self-signed.ts'
-import { createServedPin } from '../http/tls.ts'
 
 /** Every feature in build order. A feature uses only those above it. */
 export const buildFeatures = async (core: Core, taken: () => Promise<unknown>) => {
@@ -90,8 +89,8 @@ export const buildFeatures = async (core: Core, taken: () => Promise<unknown>) =
   const held = { ...fleet, fleetBans, blocklists }
   const { service: lookup } = add(lookupFeature({ ...held, ipinfo, reputation, whitelist, reasons }))
   const { service: portknock } = add(await portknockFeature({ ...fleet, quotas }))
-  add(agentMovesFeature({ ...fleet, servedPin: createServedPin(tls, core.clock) }))
-  const { service: desired } = add(await desiredFeature({ ...held, portknock }))
+  const { service: moves } = add(await agentMovesFeature(fleet))
+  const { service: desired } = add(await desiredFeature({ ...held, portknock, moves }))
   add(agentsFeature({ ...held, keys, bans, desired }))
   add(selfTestsFeature(fleet))
   add(rolloutsFeature(fleet))

@@ -661,6 +661,22 @@ export interface HostStatesTable {
   error: string | null
   acked_at: number | null
 }
+/** Orders to all hosts to use another address of the server; the one of the highest revision holds. */
+export interface AgentAddressesTable {
+  /** The time of the order, so that a restored backup never gives one again that meant something else. */
+  revision: number
+  /** Null: the order before is withdrawn. */
+  url: string | null
+  ordered_by: string
+}
+/** What a host said of the order with that revision. */
+export interface AgentMovesTable {
+  server_no: number
+  revision: number
+  state: 'trying' | 'moved' | 'failed'
+  reason: string | null
+  changed_at: number
+}
 /** Templates of the operators' own; the built-in ones are in the code, with ids below 1001. */
 export interface TemplatesTable {
   id: Generated<number>
@@ -1070,6 +1086,8 @@ export interface Schema {
   whitelist: WhitelistTable
   whitelist_state: WhitelistStateTable
   host_states: HostStatesTable
+  agent_addresses: AgentAddressesTable
+  agent_moves: AgentMovesTable
   rules: RulesTable
   rule_matches: RuleMatchesTable
   feeds: FeedsTable

@@ -350,7 +350,7 @@ describe('spec servers: Servers', { retry: 0 }, () => {
             { 'no page': { cuts: [anyObject] } },
           ),
         },
-        { 'no page': { shield: { bans: { version: 0, count: 0, digest: text }, lists: [anyObject] } } },
+        { 'no page': { shield: { bans: { version: 0, count: 0, digest: text }, lists: [anyObject] }, move: null } },
       ),
     )
     const etag = (await agent('GET /agent/state')).headers.get('etag') ?? ''

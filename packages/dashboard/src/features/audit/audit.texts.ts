@@ -72,6 +72,7 @@ const actions: Partial<Record<EventName, string>> = {
   'report.create': 'Created a schedule of reports',
   'report.update': 'Changed a schedule of reports',
   'report.delete': 'Deleted a schedule of reports',
+  'agents.move': 'Ordered agents to another address',
   'rollout.create': 'Started an upgrade of agents',
   'rollout.pause': 'Paused an upgrade of agents',
   'rollout.stop': 'An upgrade of agents stopped by itself',

@@ -15,6 +15,88 @@ beforeAll(async () => {
 })
 afterAll(() => server.close())
 
+/** What a host does with its desired state, as far as addresses are concerned. */
+const stateOf = (host: EnrolledHost) => host.client.call('GET /agent/state')
+const say = async (
+  host: EnrolledHost,
+  move: { revision: number; state: 'trying' | 'moved' | 'failed'; reason?: string },
+) => {
+  const { version, whitelist } = await stateOf(host)
+  const body = { version, whitelist_version: whitelist.version, entry_count: 0, move }
+  await host.client.call('POST /agent/state/ack', { body })
+}
+
+describe('the order to use another address', () => {
+  const order = (url: string | null) => admin.client.call('PUT /agents/address', { body: { url } })
+  const counts = { waiting: 0, trying: 0, moved: 0, failed: 0 }
+  const none = { url: null, ordered_at: null, ordered_by: null, counts }
+  let db: EnrolledHost
+  beforeAll(async () => {
+    db = await aHost(server, admin.client, 'db-01')
+    for (const host of [web, db]) await host.client.call('POST /servers/heartbeat', { body: { hostname: 'h' } })
+  })
+
+  test('only an address at which the server can prove itself', async () => {
+    expect(await admin.client.call('GET /agents/address')).toEqual(none)
+    expect(await order(null)).toEqual(none)
+    const put = (url: unknown) => raw(server, 'PUT', '/api/v1/agents/address', { token: admin.token, body: { url } })
+    for (const url of ['https://evil.example', 'https://stockade.example', 'http://stockade.example/fort'])
+      expect(await put(url), url).toMatchObject({
+        status: 409,
+        json: { message: expect.stringContaining('Set STOCKADE_BASE_URL') },
+      })
+    // What a session can set by itself is not enough.
+    await admin.client.call('PATCH /settings', { body: { service: { site_url: 'https://evil.example' } } })
+    expect(await put('https://evil.example')).toMatchObject({ status: 409 })
+    for (const url of ['', 'ftp://stockade.example', `${baseUrl}?a=b`, 7])
+      expect(await put(url)).toMatchObject({ status: 400, json: { details: [{ path: 'url' }] } })
+    expect((await stateOf(web)).move).toBeNull()
+    expect(await admin.client.call('GET /agents/address/servers', { query: {} })).toMatchObject({
+      servers: [],
+      total: 0,
+    })
+  })
+  test('is part of the desired state; hosts say how far they are', async () => {
+    const before = await stateOf(web)
+    expect(await order(`${baseUrl}/`)).toMatchObject({
+      url: baseUrl,
+      ordered_at: expect.any(String),
+      ordered_by: 'admin',
+      counts: { ...counts, waiting: 2 },
+    })
+    const { version, move } = await stateOf(web)
+    expect(version).not.toBe(before.version)
+    expect(move).toEqual({ revision: expect.any(Number), url: baseUrl })
+    const revision = move?.revision ?? 0
+    await say(web, { revision, state: 'trying' })
+    await say(db, { revision, state: 'failed', reason: 'no answer\u001b' })
+    // Of an order that nobody gave.
+    await say(db, { revision: revision + 1, state: 'moved' })
+    expect((await admin.client.call('GET /agents/address')).counts).toEqual({ ...counts, trying: 1, failed: 1 })
+    const list = (query: object = {}) => admin.client.call('GET /agents/address/servers', { query })
+    const failed = { server: { id: db.id, hostname: 'db-01' }, state: 'failed', reason: 'no answer\ufffd' }
+    expect(await list()).toMatchObject({ servers: [failed, { state: 'trying', reason: null }], total: 2 })
+    expect(await list({ state: 'failed', limit: 1 })).toMatchObject({ servers: [failed], total: 1, limit: 1 })
+    await say(web, { revision, state: 'moved' })
+    expect(await list({ state: 'moved' })).toMatchObject({ servers: [{ server: { id: web.id } }], total: 1 })
+    const sync = (await admin.client.call('GET /whitelist/sync-status')).servers
+    expect(sync.find(({ id }) => id === web.id)).toMatchObject({ sync_status: 'synced' })
+  })
+  test('given again it is another one, and withdrawn it is none', async () => {
+    const first = (await stateOf(web)).move?.revision ?? 0
+    expect(await order(baseUrl)).toMatchObject({ counts: { ...counts, waiting: 2 } })
+    expect((await stateOf(web)).move?.revision).toBeGreaterThan(first)
+    expect(await order(null)).toEqual(none)
+    expect((await stateOf(web)).move).toBeNull()
+    const { entries } = await admin.client.call('GET /settings/audit', { query: { action: 'agents.move' } })
+    expect(entries.map(({ user, details }) => [user, (details as { url: unknown }).url])).toEqual([
+      ['admin', null],
+      ['admin', baseUrl],
+      ['admin', baseUrl],
+    ])
+  })
+})
+
 describe('the proof of a server to a host', () => {
   const nonce = randomBytes(32).toString('base64url')
   const prove = (server_id: string, address = baseUrl) =>

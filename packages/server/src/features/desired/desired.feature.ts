@@ -1,3 +1,4 @@
+import type { AgentMoves } from '../agent-moves/agent-moves.service.ts'
 import type { Blocklists } from '../blocklists/blocklists.service.ts'
 import type { CommandsService } from '../commands/commands.service.ts'
 import type { Core, Feature } from '../feature.ts'
@@ -19,6 +20,7 @@ export const desiredFeature = async (
     fleetBans: FleetBans
     blocklists: Blocklists
     commands: CommandsService
+    moves: AgentMoves
   },
 ): Promise<Feature<Desired>> => {
   const service = await createDesired({ ...needs, knocks: needs.portknock.hosts, wake: needs.commands.wake })

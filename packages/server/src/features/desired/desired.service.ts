@@ -9,6 +9,7 @@ import { createGroup } from '../../core/group.ts'
 import { tame } from '../../core/text.ts'
 import type { Database } from '../../db/database.ts'
 import type { Events } from '../../events/events.ts'
+import type { AgentMoves } from '../agent-moves/agent-moves.service.ts'
 import type { Blocklists } from '../blocklists/blocklists.service.ts'
 import type { FleetBans } from '../fleet/fleet.service.ts'
 import type { Portknock } from '../portknock/portknock.service.ts'
@@ -51,10 +52,11 @@ export const createDesired = async (needs: {
   knocks: Pick<Portknock['hosts'], 'revision' | 'stateFor' | 'acknowledge'>
   fleetBans: Pick<FleetBans, 'sets' | 'acknowledge'>
   blocklists: Pick<Blocklists, 'lists' | 'acknowledge'>
+  moves: Pick<AgentMoves, 'order' | 'onChange' | 'acknowledge'>
   /** Lets the host's waiting poll be answered. */
   wake: (serverNo: number) => void
 }): Promise<Desired> => {
-  const { db, clock, events, registry, servers, mirror, knocks, fleetBans, blocklists, wake } = needs
+  const { db, clock, events, registry, servers, mirror, knocks, fleetBans, blocklists, moves, wake } = needs
   let nonces = new Map<number, number>()
 
   const versionAt = (serverNo: number, knock: number) =>
@@ -64,12 +66,14 @@ export const createDesired = async (needs: {
       knock,
       fleet: fleetBans.sets.version(serverNo),
       lists: blocklists.lists.version(serverNo),
+      move: moves.order()?.revision ?? 0,
     })
   const version = (serverNo: number) => versionAt(serverNo, knocks.revision(serverNo))
   const wakeAll = () => {
     for (const { row } of registry.all()) wake(row.no)
   }
   mirror.onChange(wakeAll)
+  moves.onChange(wakeAll)
 
   /** Whether the acknowledgement was of what is wanted now, and since the last request. */
   const isPresent = (row: HostState, whitelist: string) => {
@@ -134,9 +138,10 @@ export const createDesired = async (needs: {
             return [told]
           }),
         )
-        const acks = items.map(({ serverNo, told: { shield }, at }) => ({ serverNo, shield, at }))
+        const acks = items.map(({ serverNo, told: { shield, move }, at }) => ({ serverNo, shield, move, at }))
         await fleetBans.acknowledge(change, acks)
         await blocklists.acknowledge(change, acks)
+        await moves.acknowledge(change, acks)
         await change.recordMany(
           nos.flatMap(no => {
             const sync_status = statusOf(after.get(no), whitelist)
@@ -179,6 +184,7 @@ export const createDesired = async (needs: {
             .listsFor(agent.serverNo)
             .map(({ id, version, mode, entries, digest }) => ({ id, version, mode, entries, digest })),
         },
+        move: moves.order(),
       }
     },
     async acknowledge(agent, told) {

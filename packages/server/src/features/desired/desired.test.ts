@@ -63,6 +63,7 @@ describe('the state that a host should hold', () => {
       whitelist: { version: expect.any(String), count: 0, spread_seconds: 0 },
       portknock: { sequences: [], openings: [], blocked: [], cuts: [] },
       shield: { bans: { version: 0, count: 0, digest: expect.any(String) }, lists: [] },
+      move: null,
     })
     expect((await poll(web, { wait: 0 })).desired_state).toEqual({ version: state.version })
     const beat = await web.client.call('POST /servers/heartbeat', { body: { hostname: 'web-01' } })

@@ -392,6 +392,7 @@ export const audit: Texts['audit'] = {
     'report.create': 'Berichtsplan angelegt',
     'report.update': 'Berichtsplan geändert',
     'report.delete': 'Berichtsplan gelöscht',
+    'agents.move': 'Andere Adresse für Agenten angeordnet',
     'rollout.create': 'Aktualisierung der Agenten gestartet',
     'rollout.pause': 'Aktualisierung der Agenten angehalten',
     'rollout.stop': 'Aktualisierung der Agenten hielt von selbst an',

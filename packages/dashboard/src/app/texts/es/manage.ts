@@ -592,6 +592,7 @@ export const audit: Texts['audit'] = {
     'report.create': 'Creó una programación de informes',
     'report.update': 'Cambió una programación de informes',
     'report.delete': 'Eliminó una programación de informes',
+    'agents.move': 'Ordenó otra dirección a los agentes',
     'rollout.create': 'Inició una actualización de agentes',
     'rollout.pause': 'Pausó una actualización de agentes',
     'rollout.stop': 'Una actualización de agentes se detuvo sola',

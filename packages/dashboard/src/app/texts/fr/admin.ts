@@ -408,6 +408,7 @@ export const audit: Texts['audit'] = {
     'report.create': 'A créé une planification de rapports',
     'report.update': 'A modifié une planification de rapports',
     'report.delete': 'A supprimé une planification de rapports',
+    'agents.move': 'A ordonné une autre adresse aux agents',
     'rollout.create': 'A lancé une mise à jour des agents',
     'rollout.pause': 'A suspendu une mise à jour des agents',
     'rollout.stop': 'Une mise à jour des agents s’est arrêtée d’elle-même',

@@ -1,0 +1,175 @@
+import { bounds } from '@stockade/contract/limits.ts'
+import type { BodyOf, QueryOf, ReplyOf, agentMoves as contract, agents } from '@stockade/contract'
+import { pages } from '@stockade/contract'
+import type { Config } from '../../config.ts'
+import { authorOf } from '../../core/author.ts'
+import type { Principal } from '../../core/actor.ts'
+import { webAddress } from '../../core/checks.ts'
+import { iso, isoOrNull } from '../../core/clock.ts'
+import type { Clock } from '../../core/clock.ts'
+import { createLatest } from '../../core/latest.ts'
+import { conflict, invalid } from '../../core/problem.ts'
+import { tame } from '../../core/text.ts'
+import type { Database } from '../../db/database.ts'
+import type { Change, Events } from '../../events/events.ts'
+import type { Registry } from '../servers/registry.ts'
+import { insertOrder, lastOrder, movesOf, movesOfServers, saveMoves } from './agent-moves.store.ts'
+import type { AddressOrder, MoveRow } from './agent-moves.store.ts'
+
+type Address = ReplyOf<typeof contract.getAgentAddress>
+type Listed = ReplyOf<typeof contract.listAgentMoves>
+type MoveState = Listed['servers'][number]['state']
+
+export interface MoveAck {
+  readonly serverNo: number
+  readonly move: BodyOf<typeof agents.acknowledgeState>['move']
+  readonly at: number
+}
+
+/** The order to reach this server at another address, and what hosts say of it. */
+export interface AgentMoves {
+  /** The order in force; null for none. No query. */
+  order(): { readonly revision: number; readonly url: string } | null
+  /** Called when the order is another one. */
+  onChange(listener: () => void): void
+  /** Inside a change: takes over what hosts say of the order. */
+  acknowledge(change: Change, acks: readonly MoveAck[]): Promise<void>
+  read(): Promise<Address>
+  servers(query: QueryOf<typeof contract.listAgentMoves>): Promise<Listed>
+  /** Orders all hosts to an address; null withdraws the order. @throws Problem 400, 409 */
+  change(actor: Principal, url: string | null): Promise<Address>
+  /** Takes over an order that another process gave. */
+  reload(): Promise<void>
+}
+
+const rank: Record<MoveState, number> = { failed: 0, trying: 1, waiting: 2, moved: 3 }
+
+export const createAgentMoves = async (needs: {
+  db: Database
+  clock: Clock
+  config: Pick<Config, 'baseUrl'>
+  events: Events
+  registry: Pick<Registry, 'all'>
+  servedPin: () => string | null
+}): Promise<AgentMoves> => {
+  const { db, clock, config, events, registry, servedPin } = needs
+  const latest = createLatest()
+  const listeners: (() => void)[] = []
+  let last: AddressOrder | undefined
+
+  const order = () => (last?.url ? { revision: last.revision, url: last.url } : null)
+  const reload = () =>
+    latest(
+      () => lastOrder(db.read),
+      found => {
+        const isNew = found?.revision !== last?.revision
+        last = found
+        if (isNew) for (const tell of listeners) tell()
+      },
+    )
+  /** Hosts go only where nobody between can read their key, and judge that again by themselves. */
+  const requireProvable = (url: string): void => {
+    const isConfigured = config.baseUrl !== null && webAddress(config.baseUrl) === url
+    if (isConfigured || (url.startsWith('https:') && servedPin() !== null)) return
+    throw conflict(
+      `No host would move to ${url}: this server can't prove there that nobody is between. Set STOCKADE_BASE_URL to it, or let this server serve https itself.`,
+    )
+  }
+  const judged = async (): Promise<{ server: { id: string; hostname: string }; move: MoveRow | undefined }[]> => {
+    const ordered = order()
+    if (!ordered) return []
+    const moves = new Map((await movesOf(db.read, ordered.revision)).map(row => [row.server_no, row]))
+    return registry
+      .all()
+      .flatMap(({ row: { no, id, hostname, status } }) =>
+        status === 'pending' ? [] : [{ server: { id, hostname }, move: moves.get(no) }],
+      )
+  }
+  const read = async (): Promise<Address> => {
+    const counts = { waiting: 0, trying: 0, moved: 0, failed: 0 }
+    for (const { move } of await judged()) counts[move?.state ?? 'waiting']++
+    const ordered = order()
+    return {
+      url: ordered?.url ?? null,
+      ordered_at: isoOrNull(ordered?.revision ?? null),
+      ordered_by: ordered ? (last?.ordered_by ?? null) : null,
+      counts,
+    }
+  }
+  await reload()
+
+  return {
+    order,
+    onChange: listener => void listeners.push(listener),
+    async acknowledge(change, acks) {
+      const ordered = order()
+      const said = acks.flatMap(({ serverNo, move, at }): MoveRow[] =>
+        move && move.revision === ordered?.revision ? [rowOf(serverNo, move, at)] : [],
+      )
+      if (said.length === 0) return
+      const before = new Map(
+        (
+          await movesOfServers(
+            change.sql,
+            said.map(row => row.server_no),
+          )
+        ).map(row => [row.server_no, row]),
+      )
+      const news = new Map<number, MoveRow>()
+      for (const row of said) if (isNews(before.get(row.server_no), row)) news.set(row.server_no, row)
+      if (news.size === 0) return
+      const rows = [...news.values()].sort((a, b) => a.server_no - b.server_no)
+      await saveMoves(change.sql, rows)
+      await change.recordMany(
+        rows.map(({ server_no, state, reason }) => ({
+          name: 'server.move' as const,
+          serverNo: server_no,
+          data: { state, reason },
+        })),
+      )
+    },
+    read,
+    async servers({ state, page = 1, limit = pages.rollouts.default }) {
+      const rows = (await judged())
+        .map(({ server, move }) => ({
+          server,
+          state: move?.state ?? ('waiting' as const),
+          reason: move?.reason ?? null,
+          changed_at: isoOrNull(move?.changed_at ?? null),
+        }))
+        .filter(row => state === undefined || row.state === state)
+        .sort((a, b) => rank[a.state] - rank[b.state] || (a.server.hostname < b.server.hostname ? -1 : 1))
+      return { servers: rows.slice((page - 1) * limit, page * limit), total: rows.length, page, limit }
+    },
+    async change(actor, given) {
+      const url = given === null ? null : webAddress(given)
+      if (given !== null && url === null)
+        throw invalid('url', 'url must be an address that begins with http:// or https://.')
+      if (url !== null) requireProvable(url)
+      if (url === null && order() === null) return read()
+      await events.change(async change => {
+        const before = await lastOrder(change.sql)
+        const revision = Math.max(clock(), (before?.revision ?? 0) + 1)
+        await insertOrder(change.sql, { revision, url, ordered_by: actor.name })
+        await change.record({
+          name: 'agents.move',
+          author: authorOf(actor),
+          data: { url, old_url: before?.url ?? null, at: iso(revision) },
+        })
+      })
+      await reload()
+      return read()
+    },
+    reload,
+  }
+}
+
+const rowOf = (server_no: number, move: NonNullable<MoveAck['move']>, at: number): MoveRow => ({
+  server_no,
+  revision: move.revision,
+  state: move.state,
+  reason: move.reason ? tame(move.reason, bounds.description * 4) : null,
+  changed_at: at,
+})
+const isNews = (before: MoveRow | undefined, row: MoveRow): boolean =>
+  before?.revision !== row.revision || before.state !== row.state || before.reason !== row.reason

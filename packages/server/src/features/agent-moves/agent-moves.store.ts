@@ -1,0 +1,33 @@
+import type { Kysely, Selectable } from 'kysely'
+import type { AgentAddressesTable, AgentMovesTable, Schema } from '../../db/schema.ts'
+
+type Sql = Kysely<Schema>
+export type AddressOrder = Selectable<AgentAddressesTable>
+export type MoveRow = Selectable<AgentMovesTable>
+
+export const lastOrder = (sql: Sql): Promise<AddressOrder | undefined> =>
+  sql.selectFrom('agent_addresses').selectAll().orderBy('revision', 'desc').limit(1).executeTakeFirst()
+export const insertOrder = async (sql: Sql, order: AddressOrder): Promise<void> => {
+  await sql.insertInto('agent_addresses').values(order).execute()
+}
+export const movesOf = (sql: Sql, revision: number): Promise<MoveRow[]> =>
+  sql.selectFrom('agent_moves').selectAll().where('revision', '=', revision).execute()
+export const movesOfServers = (sql: Sql, serverNos: readonly number[]): Promise<MoveRow[]> =>
+  sql.selectFrom('agent_moves').selectAll().where('server_no', 'in', serverNos).execute()
+export const saveMoves = async (sql: Sql, rows: readonly MoveRow[]): Promise<void> => {
+  await sql
+    .insertInto('agent_moves')
+    .values(rows)
+    .onConflict(on =>
+      on.column('server_no').doUpdateSet(({ ref }) => ({
+        revision: ref('excluded.revision'),
+        state: ref('excluded.state'),
+        reason: ref('excluded.reason'),
+        changed_at: ref('excluded.changed_at'),
+      })),
+    )
+    .execute()
+}
+export const removeMoveOf = async (sql: Sql, serverNo: number): Promise<void> => {
+  await sql.deleteFrom('agent_moves').where('server_no', '=', serverNo).execute()
+}
