@@ -180,6 +180,7 @@ const startParts = async (needs: PartNeeds): Promise<Running> => {
     knock: noKnocks,
     fleet: hostShield.fleet,
     lists: hostShield.lists,
+    mover: { want: () => undefined, report: () => undefined },
     log,
   })
   const poll = createPoll({

@@ -11,6 +11,8 @@ import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startServer } from '@stockade/server/testing'
 import type { Signed, TestServer } from '@stockade/server/testing'
+import { aHost, describeHosts, loudly, until } from '../engine/host.ts'
+import type { Host } from '../engine/host.ts'
 
 const agent = fileURLToPath(new URL('../../packages/agent/src/main.ts', import.meta.url))
 const folder = mkdtempSync(join(tmpdir(), 'stockade-move-'))
@@ -173,4 +175,142 @@ test('https with a key of its own needs no pin typed, and a relay with another k
     await secured.close()
     rmSync(dataDir, { recursive: true, force: true })
   }
+})
+
+/** An address, for hosts, that leads where the test says, or nowhere. */
+const aDoor = async (leadsTo: number) => {
+  const parts: Buffer[] = []
+  const open = new Set<Socket>()
+  let target: number | null = leadsTo
+  let shutsAt: string | null = null
+  const shut = () => {
+    target = null
+    for (const socket of open) socket.destroy()
+  }
+  const listener = createTcpServer(from => {
+    if (target === null) return from.destroy()
+    const to = connect(target, '127.0.0.1')
+    for (const socket of [from, to]) {
+      open.add(socket)
+      socket.on('error', () => socket.destroy())
+      socket.on('close', () => {
+        open.delete(socket)
+        from.destroy()
+        to.destroy()
+      })
+    }
+    from.on('data', (part: Buffer) => {
+      parts.push(part)
+      if (shutsAt !== null && part.includes(shutsAt)) shut()
+    })
+    from.pipe(to)
+    to.pipe(from)
+  })
+  opened.push(listener)
+  await new Promise<void>(resolve => listener.listen(0, '0.0.0.0', resolve))
+  return {
+    port: (listener.address() as AddressInfo).port,
+    heard: () => Buffer.concat(parts).toString('latin1'),
+    /** Breaks every connection, and each new one. */
+    shut,
+    /** Does so when a host says this. */
+    shutAt: (text: string) => void (shutsAt = text),
+    leadTo(port: number) {
+      target = port
+      shutsAt = null
+    },
+  }
+}
+
+describeHosts('an ordered move', () => {
+  let host: Host
+  let own: TestServer
+  let client: Signed['client']
+  let before: Awaited<ReturnType<typeof aDoor>>
+  let after: Awaited<ReturnType<typeof aDoor>>
+  let url = ''
+  const pace = ['--check-pace', '0.01']
+  const keyOfHost = () => {
+    const { api_key } = JSON.parse(readFileSync(join(host.agentConfig, 'agent.json'), 'utf8')) as { api_key: string }
+    return api_key
+  }
+  /** How far the host says it is. */
+  const move = async () => (await client.call('GET /agents/address/servers', { query: {} })).servers[0]
+  const comesTo = (state: string, reason: string) =>
+    until(
+      async () => {
+        const now = await move()
+        return now?.state === state && (now.reason ?? '').includes(reason)
+      },
+      60,
+      `the host to be ${state}: ${reason}`,
+    )
+  const lastHeartbeat = async () =>
+    Date.parse((await client.call('GET /servers', {})).servers[0]?.last_heartbeat ?? '') || 0
+  const isHeardAgain = async () => {
+    const known = await lastHeartbeat()
+    await until(async () => (await lastHeartbeat()) > known, 60, 'another heartbeat')
+  }
+
+  beforeAll(async () => {
+    host = await aHost()
+    before = await aDoor(0)
+    after = await aDoor(stranger.port)
+    url = `http://${host.gateway}:${after.port}`
+    own = await startServer({ env: { STOCKADE_HEARTBEAT_INTERVAL: '1', STOCKADE_BASE_URL: url } })
+    before.leadTo(own.port)
+    const signed = await own.setUp()
+    client = signed.client
+    const { install_command } = await client.call('POST /servers', { body: { hostname: 'web-01' } })
+    const token = install_command.split(' ').find((_, at, words) => words[at - 1] === '--token') ?? ''
+    const baseUrl = `http://${host.gateway}:${before.port}`
+    await host.startAgent({ baseUrl, token, args: pace, starter: ['env', `STOCKADE_BASE_URL=${baseUrl}`] })
+    await until(async () => (await lastHeartbeat()) > 0, 60, 'the first heartbeat')
+  })
+  afterAll(async () => {
+    if (process.env['STOCKADE_TEST_LOG']) loudly(host.agentLog())
+    before?.shut()
+    after?.shut()
+    await host?.stop()
+    await own?.close()
+  })
+
+  test('a host whose administrator fixed the address stays', async () => {
+    await client.call('PUT /agents/address', { body: { url } })
+    await comesTo('failed', 'STOCKADE_BASE_URL of this host is')
+    expect(after.heard()).toBe('')
+  })
+  test('an address that leads to a stranger moves nobody, and the stranger gets no key', async () => {
+    await host.stopAgent()
+    await host.startAgent({ starter: ['env'] })
+    await comesTo('failed', 'did not prove that it knows this host')
+    expect(after.heard()).toContain('POST /api/v1/agent/challenge')
+    expect(after.heard()).not.toContain(keyOfHost())
+    expect(after.heard()).not.toMatch(/authorization/i)
+    await isHeardAgain()
+  })
+  test('a host goes back when the new address stops answering on trial', async () => {
+    after.leadTo(own.port)
+    // Fewer answers than a trial wants, however slow this machine is.
+    after.shutAt('POST /api/v1/servers/heartbeat')
+    // The log keeps it; the state is soon that of the next try.
+    await until(() => host.agentLog().includes('stopped answering on trial'), 60, 'the end of the trial')
+    await comesTo('failed', '')
+    expect(after.heard()).toContain(keyOfHost())
+    await isHeardAgain()
+  })
+  test('it tries again, moves, and needs the old address no more, also after a restart', async () => {
+    after.leadTo(own.port)
+    await comesTo('moved', '')
+    before.shut()
+    await isHeardAgain()
+    await host.killAgent()
+    await host.startAgent()
+    await isHeardAgain()
+    expect(await move()).toMatchObject({ state: 'moved', reason: null })
+    // The order is withdrawn, and the host stays.
+    expect((await client.call('PUT /agents/address', { body: { url: null } })).url).toBeNull()
+    await isHeardAgain()
+    expect(host.agentLog()).toContain(`this host reaches the server at ${url} from now on`)
+  })
 })

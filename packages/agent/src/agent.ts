@@ -7,7 +7,9 @@ import { createHandlers } from './commands/handlers.ts'
 import { createRunner } from './commands/runner.ts'
 import { createShieldOrders } from './commands/shield-orders.ts'
 import type { Identity } from './config.ts'
+import { createMover } from './move/mover.ts'
 import { createFloor } from './policy/floor.ts'
+import { createPolicyFollower } from './policy/follow.ts'
 import { createPolicy } from './policy/policy.ts'
 import { createEngineConfig } from './engine/config.ts'
 import { createEngine } from './engine/engine.ts'
@@ -85,6 +87,9 @@ export const startAgent = async (
   })
   const wire = createWire(transport, identity.server_id)
   const link = createLink(log)
+  const interval = (): number => heartbeat.interval()
+  const mover = createMover({ options, identity, transport, interval, changed: () => state.again(), log })
+  link.onHeartbeat(mover.heard)
 
   // State that survives a restart
   const outbox = openOutbox(join(options.state, 'outbox'), { warn: log.warn })
@@ -180,7 +185,12 @@ export const startAgent = async (
   })
 
   // The shield
-  const floor = createFloor({ baseUrl: identity.base_url, proxy: identity.proxy, peer: transport.peer, now })
+  const floor = createFloor({
+    baseUrls: () => [identity.base_url, mover.url()],
+    proxy: identity.proxy,
+    peer: transport.peer,
+    now,
+  })
   const kernel = openKernel(options.nft)
   const hostShield = createHostShield({
     stateDirectory: options.state,
@@ -299,16 +309,15 @@ export const startAgent = async (
     onState: version => state.want(version),
     onAnswer: once(() => markAlive(options.run)),
   })
-  const state = createStateLoop({ ...common, store, whitelist, knock, fleet, lists: hostShield.lists })
+  const state = createStateLoop({ ...common, store, whitelist, knock, fleet, lists: hostShield.lists, mover })
   const poll = createPoll({
     ...common,
     onCommands: runner.take,
     state: state.version,
     onState: state.want,
-    interval: heartbeat.interval,
+    interval,
   })
 
-  let policyMark = ''
   const settleInTurn = createSerial()
 
   /** Runs on each new connection to fail2ban, which may have been restarted without our action and settings. */
@@ -339,17 +348,7 @@ export const startAgent = async (
       await whitelist.look(touched || isStarted)
     })
 
-  /** A changed policy applies at once. This logs and reports it, and lets port knocking decide again. */
-  const followPolicy = async (): Promise<void> => {
-    const mark = policy.mark()
-    if (mark === policyMark) return
-    policyMark = mark
-    const { state: found, error } = policy.state()
-    if (error === null) log.info(`policy: ${found === 'file' ? 'policy.json holds' : 'the defaults hold'}`)
-    else log.warn(`policy: policy.json can not be read, so every command is refused: ${error}`)
-    heartbeat.wake()
-    await knock.judgeAgain()
-  }
+  const followPolicy = createPolicyFollower({ policy, wake: heartbeat.wake, judgeAgain: knock.judgeAgain, log })
 
   /** Runs every 5 s. While fail2ban is down, this is the attempt to reach it. */
   const lookAtEngine = async (): Promise<void> => {
@@ -361,6 +360,7 @@ export const startAgent = async (
   intervals.every(lookEvery, followPolicy)
   intervals.every(snapshotEvery, bans.compare)
   intervals.every(1000, overrides.tick)
+  intervals.every(1000, mover.tick)
   intervals.every(1000, () => upgrades.settle(journal, results.wake))
   bans.spool.start()
   protection.start()

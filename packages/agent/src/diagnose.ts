@@ -1,4 +1,5 @@
-import { isPlainHttp, loadIdentity } from './config.ts'
+import { isPlainHttp } from './config.ts'
+import { presentIdentity } from './move/record.ts'
 import { createEngineConfig, faultsOf } from './engine/config.ts'
 import { createEngine } from './engine/engine.ts'
 import { oneOffTransport } from './one-off.ts'
@@ -69,7 +70,7 @@ export const diagnose = async (options: Options, withServer: boolean): Promise<F
   if (withServer) {
     await attempt('protection', false, () => Promise.resolve(protectionText(options.run)))
     await attempt('server', true, async () => {
-      const identity = loadIdentity(options.config)
+      const identity = presentIdentity(options, process.env)
       const { base_url: baseUrl, api_key: apiKey, ca, pins, proxy } = identity
       const transport = oneOffTransport({ baseUrl, apiKey, ca, pins, proxy })
       try {

@@ -1,11 +1,12 @@
 import { startAgent } from './agent.ts'
 import { cleanHost } from './clean.ts'
-import { isPlainHttp, loadIdentity } from './config.ts'
+import { isPlainHttp } from './config.ts'
 import { diagnose, findingsText } from './diagnose.ts'
 import { enrollHost } from './enroll.ts'
 import { isAlive, takeLock } from './lock.ts'
 import { createLog } from './log.ts'
 import { moveHost } from './move/command.ts'
+import { presentIdentity } from './move/record.ts'
 import { parseInvocation, usage } from './options.ts'
 import type { Options } from './options.ts'
 import { proxyName } from './proxy.ts'
@@ -89,7 +90,7 @@ const main = async (args: readonly string[]): Promise<number> => {
 
 const run = async (options: Options): Promise<number> => {
   const log = createLog({ verbose: options.verbose, stamp: process.env['JOURNAL_STREAM'] === undefined })
-  const identity = loadIdentity(options.config)
+  const identity = presentIdentity(options, process.env)
   if (isPlainHttp(identity.base_url) && !identity.insecure_http)
     log.warn(`${identity.base_url} is plain http: anybody on the way can read this host's key and send it orders`)
   const unlock = takeLock(options.run)

@@ -34,7 +34,7 @@ export interface Options {
   readonly json: boolean
   /** How long the shield stays off, such as 1h; null: until it is switched on. */
   readonly duration: string | null
-  /** Multiplies all intervals and delays of the checks of protection; tests make it small. */
+  /** Multiplies all intervals and delays of the checks of protection, and the trial of a new address; tests make it small. */
   readonly checkPace: number
 }
 
@@ -88,7 +88,7 @@ Options
   --root DIR          the installed releases            /opt/stockade-agent
   --units DIR         systemd's units                   /etc/systemd/system
   --service KIND      systemd, openrc, client or auto   auto
-  --check-pace N      multiplies the intervals of the checks of protection   1
+  --check-pace N      multiplies the intervals of the checks of protection, and of the trial of a new address   1
   --backfill          also report the bans from before the first run
   --verbose
 `

@@ -42,8 +42,16 @@ export interface DesiredState {
   readonly portknock: unknown
   /** Null from a server without blocklists. */
   readonly lists: readonly DesiredList[] | null
+  /** The order to use another address; null without one. */
+  readonly move: DesiredMove | null
   /** Null from a server without fleet bans. */
   readonly fleetBans: { readonly version: number; readonly digest: string } | null
+}
+
+/** An order to reach the server at another address. The address is judged before it is used. */
+export interface DesiredMove {
+  readonly revision: number
+  readonly url: string
 }
 
 /** The fleet bans of the host, or what changed of them. */
@@ -92,7 +100,7 @@ const readCommand = (value: unknown): Command[] => {
 /** @throws Error with a sentence, if the state makes no sense. */
 export const readDesiredState = (value: unknown): DesiredState => {
   type State = Reply<'GET /agent/state'>
-  const { version, whitelist, portknock, shield } = unchecked<State>(value)
+  const { version, whitelist, portknock, shield, move } = unchecked<State>(value)
   const { bans, lists } = unchecked<State['shield']>(shield)
   const fleet = unchecked<State['shield']['bans']>(bans)
   const list = unchecked<State['whitelist']>(whitelist)
@@ -108,11 +116,18 @@ export const readDesiredState = (value: unknown): DesiredState => {
       lists === undefined
         ? null
         : asList(lists).map(row => readDesiredList(unchecked<State['shield']['lists'][number]>(row))),
+    move: readDesiredMove(move),
     fleetBans: bans === undefined ? null : { version: asInteger(fleet.version, 0), digest: asText(fleet.digest) },
   }
   if (state.version === '' || state.whitelist.version === '' || state.whitelist.count < 0)
     throw new Error('the server describes the desired state in a way that this agent does not understand')
   return state
+}
+
+const readDesiredMove = (value: unknown): DesiredMove | null => {
+  const { revision, url } = unchecked<NonNullable<Reply<'GET /agent/state'>['move']>>(value)
+  const order = { revision: asInteger(revision, 0), url: asText(url) }
+  return order.revision > 0 && order.url !== '' && order.url.length <= 2048 ? order : null
 }
 
 const readDesiredList = (row: Unchecked<Reply<'GET /agent/state'>['shield']['lists'][number]>): DesiredList => {

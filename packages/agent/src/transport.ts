@@ -55,6 +55,8 @@ export interface Transport {
    * clock changes this at once.
    */
   clockOffset(): number | null
+  /** Uses another way to the server from now on. Requests under way are broken off. */
+  redirect(to: { readonly baseUrl: string; readonly pins: readonly string[] }): void
   /** The address that the server was last reached at. */
   peer(): string | null
   close(): void
@@ -77,8 +79,8 @@ export const createTransport = (options: {
   steadyNow?: () => number
   userAgent: string
 }): Transport => {
-  const { secure, agentOf, target } = wayTo(options)
-  const agent = agentOf({ keepAlive: true, maxSockets: 4 })
+  let way = wayTo(options)
+  let agent = way.agentOf({ keepAlive: true, maxSockets: 4 })
   let offset: number | null = null
   const steps = createSteps({ now: options.now, steadyNow: options.steadyNow ?? steadyNow })
   let peer: string | null = null
@@ -90,6 +92,7 @@ export const createTransport = (options: {
     read: (response: http.IncomingMessage, body: Buffer) => T,
   ): Promise<T> =>
     new Promise((resolve, reject) => {
+      const { secure, agentOf, target } = way
       const body = ask.body === undefined ? null : Buffer.from(JSON.stringify(ask.body), 'utf8')
       const request = (secure ? https : http).request({
         agent: ask.alone === true ? agentOf({ keepAlive: false }) : agent,
@@ -236,6 +239,12 @@ export const createTransport = (options: {
       return ask(() => once('GET', path, { ...settings, headers: { accept: '*/*' }, maxBytes }, read), settings)
     },
     clockOffset: () => (offset === null ? null : offset - steps.since()),
+    redirect(to) {
+      const before = agent
+      way = wayTo({ ...options, ...to })
+      agent = way.agentOf({ keepAlive: true, maxSockets: 4 })
+      before.destroy()
+    },
     peer: () => peer,
     close: () => agent.destroy(),
   }

@@ -14,6 +14,7 @@ import type { FleetReport } from './shield/fleet-report.ts'
 import { maxContentBytes } from './shield/list-store.ts'
 import type { ListReport } from './shield/list-report.ts'
 import { cleanText } from './text.ts'
+import type { MoveReport } from './move/record.ts'
 import { ServerError } from './transport.ts'
 import type { Ask, Fresh, Transport } from './transport.ts'
 
@@ -62,6 +63,7 @@ export interface Acknowledgement {
   readonly entries: number
   readonly error: string | null
   readonly portknock?: KnockAcknowledgement | undefined
+  readonly move?: MoveReport | undefined
   readonly fleet?: FleetReport
   readonly lists?: readonly ListReport[]
 }
@@ -132,13 +134,14 @@ export const createWire = (transport: Transport, serverId: string): Wire => {
         timeout: 60_000,
         maxBytes: maxContentBytes,
       }),
-    async acknowledge({ version, whitelistVersion, entries, error, portknock, fleet, lists }) {
+    async acknowledge({ version, whitelistVersion, entries, error, portknock, move, fleet, lists }) {
       const body = {
         version,
         whitelist_version: whitelistVersion === '' ? null : whitelistVersion,
         entry_count: entries,
         error: error === null ? null : cleanText(error).slice(0, 1000),
         ...(portknock ? { portknock } : {}),
+        ...(move ? { move } : {}),
         ...(fleet ? { shield: { bans: bansOf(fleet), ...(lists ? { lists } : {}) } } : {}),
       }
       await send('POST /agent/state/ack', body, { urgency: 'heartbeat' })

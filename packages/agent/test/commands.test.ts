@@ -201,7 +201,7 @@ it('the guard knows what would cut the host off', async () => {
   }
   let answers = true
   const floor = createFloor({
-    baseUrl: 'https://stockade.example/here',
+    baseUrls: () => ['https://stockade.example/here'],
     peer: () => '::ffff:198.51.100.5',
     read: path => files[path] ?? null,
     resolve: host =>

@@ -23,6 +23,7 @@ const stateOf = (version: string, list: string, count = 1, spread = 0): DesiredS
   portknock: null,
   fleetBans: null,
   lists: null,
+  move: null,
 })
 
 /** A server with a script of answers, and a host that takes every list. */
@@ -89,6 +90,7 @@ const build = (
     whitelist: whitelist as unknown as Whitelist,
     knock,
     lists: { want: () => undefined, report: () => Promise.resolve(null), isUsed: () => false },
+    mover: { want: () => undefined, report: () => undefined },
     fleet: {
       version: () => 0,
       report: () => Promise.resolve(null),

@@ -14,6 +14,8 @@ export interface Link {
   /** `wake` is called when the server answers again. */
   onBack(wake: () => void): void
   muted(): boolean
+  /** `listen` hears of each heartbeat: null if it was answered, else why not. */
+  onHeartbeat(listen: (error: unknown) => void): void
   good(speaker: Speaker): void
   bad(error: unknown, speaker: Speaker): void
 }
@@ -21,14 +23,19 @@ export interface Link {
 export const createLink = (log: Log): Link => {
   const once = createOnce(log.warn)
   const wakers: (() => void)[] = []
+  const listeners: ((error: unknown) => void)[] = []
   let isFailing = false
   let isConflict = false
 
   return {
     onBack: wake => void wakers.push(wake),
+    onHeartbeat: listen => void listeners.push(listen),
     muted: () => isConflict,
     good(speaker) {
-      if (speaker === 'heartbeat') isConflict = false
+      if (speaker === 'heartbeat') {
+        isConflict = false
+        for (const listen of listeners) listen(null)
+      }
       if (!isFailing) return
       isFailing = false
       once.over()
@@ -37,6 +44,7 @@ export const createLink = (log: Log): Link => {
     },
     bad(error, speaker) {
       isFailing = true
+      if (speaker === 'heartbeat') for (const listen of listeners) listen(error)
       const status = error instanceof ServerError ? error.status : 0
       if (status === 409 && speaker === 'heartbeat') isConflict = true
       once.tell(troubleOf(error, status, speaker))

@@ -1,4 +1,5 @@
 import type { Knock } from '../knock/knock.ts'
+import type { Mover } from '../move/mover.ts'
 import type { Log } from '../log.ts'
 import { pause } from '../schedule.ts'
 import { createSerial } from '../serial.ts'
@@ -50,11 +51,12 @@ export const createStateLoop = (
     knock: Pick<Knock, 'take' | 'holds' | 'report' | 'followWhitelist' | 'even'>
     fleet: Pick<FleetBans, 'take' | 'report' | 'version'>
     lists: Pick<Lists, 'want' | 'report' | 'isUsed'>
+    mover: Pick<Mover, 'want' | 'report'>
     random?: () => number
     log: Log
   },
 ): StateLoop => {
-  const { wire, store, whitelist, knock, fleet, lists, log } = needs
+  const { wire, store, whitelist, knock, fleet, lists, mover, log } = needs
   const random = needs.random ?? Math.random
   /** What the server wants, as far as it said. */
   let wanted = store.state()
@@ -78,7 +80,13 @@ export const createStateLoop = (
     inTurn(async () => {
       const held = listHeld ?? whitelist.held()
       const bans = await fleet.report()
-      const outcome = { version, whitelistVersion: listVersion, ...held, portknock: knock.report() }
+      const outcome = {
+        version,
+        whitelistVersion: listVersion,
+        ...held,
+        portknock: knock.report(),
+        move: mover.report(),
+      }
       const listed = await lists.report()
       await wire.acknowledge(
         bans === null ? outcome : { ...outcome, fleet: bans, ...(listed === null ? {} : { lists: listed }) },
@@ -105,6 +113,7 @@ export const createStateLoop = (
     knockVersion = state.version
     // Beside this loop: a long list must not hold up a ban.
     lists.want(state.lists)
+    mover.want(state.move)
     const isNewFleet = await takeFleet(state)
     return { state, isNews: isNewKnock || isNewFleet }
   }

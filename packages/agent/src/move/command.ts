@@ -1,9 +1,10 @@
 import * as fs from 'node:fs'
-import { checkBaseUrl, loadIdentity, refusePlainHttp, saveIdentity } from '../config.ts'
+import { checkBaseUrl, refusePlainHttp, saveIdentity } from '../config.ts'
 import { oneOffTransport } from '../one-off.ts'
 import type { Options } from '../options.ts'
 import { checkPins } from '../pins.ts'
 import { proveAddress } from './challenge.ts'
+import { presentIdentity, removeMove } from './record.ts'
 
 /**
  * Changes the address of the Stockade server in `agent.json`. The server there must prove that it knows this host before it gets the
@@ -13,7 +14,7 @@ import { proveAddress } from './challenge.ts'
  */
 export const moveHost = async ([url]: readonly string[], options: Options): Promise<string> => {
   if (url === undefined) throw new Error('move URL: the new base URL of the server is missing')
-  const identity = loadIdentity(options.config)
+  const identity = presentIdentity(options, {})
   const baseUrl = checkBaseUrl(url)
   refusePlainHttp(baseUrl, options.insecureHttp || identity.insecure_http)
   const given = options.pins.length > 0 ? options.pins : baseUrl.startsWith('https:') ? identity.pins : []
@@ -28,6 +29,8 @@ export const moveHost = async ([url]: readonly string[], options: Options): Prom
     transport.close()
   }
   const insecure_http = options.insecureHttp || identity.insecure_http
+  // What root typed wins over where an order led this host.
+  removeMove(options.state)
   saveIdentity(options.config, { ...identity, base_url: baseUrl, ca, pins, insecure_http })
   return `the server at ${baseUrl} knows this host; restart the agent to use it`
 }

@@ -21,7 +21,8 @@ const lookUpEvery = 600_000
  * last are read again for each command, from the kernel and from /etc/resolv.conf.
  */
 export const createFloor = (needs: {
-  baseUrl: string
+  /** Where the server is reached; it may move. */
+  baseUrls: () => readonly string[]
   /** URL of the HTTP proxy on the way to the server, without which the server is not reached; null: none. */
   proxy?: string | null
   /** The address of the connection to the server; null before the first. */
@@ -34,9 +35,11 @@ export const createFloor = (needs: {
   const read = needs.read ?? readText
   const resolve = needs.resolve ?? resolveAll
   const own = needs.own ?? interfaceAddresses
-  const hosts = [
-    new URL(needs.baseUrl).hostname.replace(/^\[|\]$/g, ''),
-    ...(needs.proxy ? [readProxy(needs.proxy).host] : []),
+  const hosts = (): string[] => [
+    ...new Set([
+      ...needs.baseUrls().map(url => new URL(url).hostname.replace(/^\[|\]$/g, '')),
+      ...(needs.proxy ? [readProxy(needs.proxy).host] : []),
+    ]),
   ]
   let servers: readonly string[] = []
   let lookedUp = -Infinity
@@ -44,12 +47,12 @@ export const createFloor = (needs: {
   const lookUpServer = async (): Promise<void> => {
     if (needs.now() - lookedUp < lookUpEvery) return
     lookedUp = needs.now()
-    const found = canonical((await Promise.all(hosts.map(host => resolve(host).catch(() => [])))).flat())
+    const found = canonical((await Promise.all(hosts().map(host => resolve(host).catch(() => [])))).flat())
     if (found.length > 0) servers = found
     else lookedUp = -Infinity
   }
 
-  const serverAddresses = (): string[] => [...servers, ...canonical([needs.peer() ?? '', ...hosts])]
+  const serverAddresses = (): string[] => [...servers, ...canonical([needs.peer() ?? '', ...hosts()])]
 
   return {
     servers: serverAddresses,

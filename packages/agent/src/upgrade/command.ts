@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
-import { loadIdentity } from '../config.ts'
+import { presentIdentity } from '../move/record.ts'
 import { isAlive, takeLock } from '../lock.ts'
 import { oneOffTransport } from '../one-off.ts'
 import type { Options } from '../options.ts'
@@ -65,7 +65,7 @@ const carryOut = async (
   options: Options,
   say: (text: string) => void,
 ): Promise<UpgradeOutcome> => {
-  const identity = loadIdentity(options.config)
+  const identity = presentIdentity(options, process.env)
   const init = findInitSystem(join(options.root, 'stockade-agent'), options.units)
   if (init === null) throw new Error('no init system is here that could start the new agent')
   const installation = createInstallation(options.root, init.units)
