@@ -35,7 +35,7 @@ export const proveAddress = endpoint({
   lenient: true,
   body: Type.Object({
     server_id: field(uuid, 'Id of the server that the host is enrolled as.'),
-    nonce: field(Type.String({ pattern: '^[A-Za-z0-9_-]{43}$' }), '32 random bytes, base64url.'),
+    nonce: field(Type.String({ pattern: '^[A-Za-z0-9_-]{43}$' }), 'Random: 32 bytes, base64url.'),
     address: field(baseUrl, 'Base URL that the host uses.'),
   }),
   status: 200,
