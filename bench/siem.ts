@@ -94,7 +94,7 @@ const bare = async (port: number, bytes: Buffer): Promise<number> => {
 const formats = ['syslog', 'cef', 'leef', 'json', 'collector'] as const satisfies readonly Format[]
 
 const lines = async (ports: Record<'stream' | 'http' | 'udp', number>) => {
-  const outgoing = createOutgoing({ ports: [], database: null })
+  const outgoing = createOutgoing({ ports: [], databases: [] })
   say(`Formatting and sending, batches of ${batch}   formatted       sent       bare      ratio`)
   for (const format of formats)
     for (const way of format === 'json' || format === 'collector'

@@ -35,6 +35,8 @@ export interface Config {
   /** The release of the agent that hosts get. */
   readonly agentDir: string
   readonly databaseUrl: string | null
+  /** A standby of PostgreSQL for long reads; null: none. */
+  readonly databaseReadUrl: string | null
   /** Whether SQLite's file is copied before its schema changes. */
   readonly isUpgradeCopied: boolean
   /** Whether the schema of a large PostgreSQL database may change: somebody has saved it. */
@@ -156,8 +158,14 @@ export const readConfig = (env: Readonly<Record<string, string | undefined>>): C
       )
     return value.replace(/\/+$/, '')
   }
-  const databaseUrl = secret('DATABASE_URL')
-  if (databaseUrl && !/^postgres(ql)?:\/\//.test(databaseUrl)) refuse('DATABASE_URL', 'must begin with postgres://.')
+  const postgresUrl = (name: string): string | null => {
+    const value = secret(name)
+    return value === null || /^postgres(ql)?:\/\//.test(value) ? value : refuse(name, 'must begin with postgres://.')
+  }
+  const databaseUrl = postgresUrl('DATABASE_URL')
+  const databaseReadUrl = postgresUrl('DATABASE_READ_URL')
+  if (databaseReadUrl && !databaseUrl)
+    refuse('DATABASE_READ_URL', 'names a standby of PostgreSQL and needs STOCKADE_DATABASE_URL, its primary.')
   const secretKey = secret('SECRET_KEY')
   if (secretKey && secretKey.length < 32) refuse('SECRET_KEY', 'must have at least 32 characters.')
   if (databaseUrl && !secretKey)
@@ -215,6 +223,7 @@ export const readConfig = (env: Readonly<Record<string, string | undefined>>): C
     drainSeconds: whole('DRAIN_SECONDS', 0, 0, 300),
     agentDir: resolve(text('AGENT_DIR') ?? places.agent),
     databaseUrl,
+    databaseReadUrl,
     backups: readBackups(reader),
     isUpgradeCopied: readChoice(reader, 'MIGRATE_COPY', ['yes', 'no'], 'yes') === 'yes',
     isUpgradeConfirmed: readChoice(reader, 'MIGRATE', ['yes', 'no'], 'no') === 'yes',

@@ -87,6 +87,7 @@ describe('a bad value is refused by name', () => {
     [{ STOCKADE_BASE_URL: 'ftp://a.example' }, /STOCKADE_BASE_URL must be an address/],
     [{ STOCKADE_BASE_URL: 'https://a.example/?q=1' }, /STOCKADE_BASE_URL/],
     [{ STOCKADE_DATABASE_URL: 'mysql://x' }, /STOCKADE_DATABASE_URL must begin with postgres/],
+    [{ STOCKADE_DATABASE_READ_URL: 'postgres://x' }, /STOCKADE_DATABASE_READ_URL .* needs STOCKADE_DATABASE_URL/],
     [{ STOCKADE_DATABASE_URL: 'postgres://x' }, /STOCKADE_SECRET_KEY is required with PostgreSQL/],
     [{ STOCKADE_SECRET_KEY: 'short' }, /STOCKADE_SECRET_KEY must have at least 32/],
     [{ STOCKADE_SECRET_KEY_FILE: '/nonexistent' }, /STOCKADE_SECRET_KEY_FILE can't be read: ENOENT/],

@@ -43,7 +43,7 @@ export const openCertificate = ({ config, clock, log }: Core, baseUrl: () => str
     ? createAcme({
         config: tls.acme,
         files: tls,
-        outgoing: createOutgoing({ ports: [config.port], database: null }),
+        outgoing: createOutgoing({ ports: [config.port], databases: [] }),
         clock,
         log,
         taken: () => reload(),

@@ -53,8 +53,9 @@ export const buildFeatures = async (core: Core, taken: () => Promise<unknown>) =
     return feature
   }
   const { service: settings, baseUrl } = add(await settingsFeature(core))
-  const { port, databaseUrl, tls } = core.config
-  const outgoing = createOutgoing({ ports: [port], baseUrl, database: databaseAddress(databaseUrl) })
+  const { port, databaseUrl, databaseReadUrl, tls } = core.config
+  const databases = [databaseUrl, databaseReadUrl].flatMap(url => databaseAddress(url) ?? [])
+  const outgoing = createOutgoing({ ports: [port], baseUrl, databases })
   const below = { ...core, settings, baseUrl, outgoing }
 
   const { service: ipinfo } = add(ipinfoFeature(below))

@@ -11,6 +11,7 @@ import { createStorageWatch } from '../core/storage.ts'
 import type { Database } from '../db/database.ts'
 import { openPostgres } from '../db/postgres.ts'
 import type { Postgres } from '../db/postgres.ts'
+import type { ReplicaState } from '../db/replica.ts'
 import type { ScanWatch } from '../db/scans.ts'
 import { createSlowScans } from '../db/slow-scans.ts'
 import { openSqlite } from '../db/sqlite.ts'
@@ -48,6 +49,23 @@ const addDatabaseMetrics = (metrics: Metrics, db: Database, postgres: Postgres |
     metrics.gauge({ name: 'stockade_sqlite_log_bytes', help: "Size of SQLite's write-ahead log on the disk" }, logBytes)
 }
 
+/** What is told of a replica: a gauge, and a line when it begins or ends to be used. */
+const createReplicaNews = (url: string, metrics: Metrics, log: FastifyBaseLogger) => {
+  let isUsed = false
+  metrics.gauge(
+    { name: 'stockade_replica_used', help: 'Whether long reads go to the replica of the database (1) or not (0)' },
+    () => Number(isUsed),
+  )
+  return {
+    url,
+    hear(state: ReplicaState) {
+      isUsed = state.isUsed
+      if (isUsed) log.info('long reads go to the replica of the database')
+      else log.warn({ reason: state.reason }, 'long reads go to the primary database, the replica is not used')
+    },
+  }
+}
+
 /** Everything below the features: log, storage, events, jobs and metrics. */
 export const openPlatform = async (config: Config, clock: Clock) => {
   const log = createLog(config.logLevel)
@@ -58,12 +76,13 @@ export const openPlatform = async (config: Config, clock: Clock) => {
     metrics.scanned(scan.outcome, (scan.waited + scan.ran) / second, scan.waited / second)
     slowScans.watch(scan)
   }
-  const { databaseUrl } = config
+  const { databaseUrl, databaseReadUrl } = config
+  const replica = databaseReadUrl === null ? null : createReplicaNews(databaseReadUrl, metrics, log)
   const copied = (file: string) => log.info({ file }, 'copied the database before the upgrade of its schema')
   const postgres =
     databaseUrl === null
       ? null
-      : await openUpgraded(() => openPostgres(databaseUrl, isStorageError, { watch }), config, copied)
+      : await openUpgraded(() => openPostgres(databaseUrl, isStorageError, { watch, replica }), config, copied)
   const db =
     postgres ??
     (await openUpgraded(

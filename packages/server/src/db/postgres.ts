@@ -11,6 +11,8 @@ import {
 import type { Dialect } from 'kysely'
 import type { Database, Procedure } from './database.ts'
 import { untilItPasses } from './passing.ts'
+import { watchReplica } from './replica.ts'
+import type { Replica, ReplicaWatch } from './replica.ts'
 import { longestScan, mostScans, scanDriver } from './scans.ts'
 import type { ScanWatch, Scanner } from './scans.ts'
 import type { Schema } from './schema.ts'
@@ -49,9 +51,42 @@ const createScanner = (pool: pg.Pool): Scanner => {
     }
   }
 }
-const scanDialect = (pool: pg.Pool, watch?: ScanWatch): Dialect => ({
+const scanPool = (url: string, longest: number, log: (error: Error) => void): pg.Pool => {
+  const pool = new pg.Pool({
+    connectionString: url,
+    max: scansAtOnce,
+    connectionTimeoutMillis: longest,
+    statement_timeout: longest,
+    application_name: 'stockade',
+  })
+  pool.on('error', log)
+  pool.on('connect', client => client.on('error', () => {}))
+  return pool
+}
+interface Scans {
+  readonly scanner: Scanner
+  close(): Promise<unknown>
+}
+const scansAt = (url: string, longest: number, log: (error: Error) => void): Scans => {
+  const pool = scanPool(url, longest, log)
+  return { scanner: createScanner(pool), close: () => pool.end() }
+}
+/** Reads at the replica while it may be used. What fails there is read from the primary. */
+const scansOfBoth = (primary: Scans, standby: Scans, replica: Replica): Scans => ({
+  async scanner(query, begins) {
+    if (!replica.isUsable()) return primary.scanner(query, begins)
+    try {
+      return await standby.scanner(query, begins)
+    } catch (error) {
+      replica.doubt(error instanceof Error ? error : new Error(String(error)))
+      return primary.scanner(query, begins)
+    }
+  },
+  close: () => Promise.all([replica.close(), primary.close(), standby.close()]),
+})
+const scanDialect = ({ scanner, close }: Scans, watch?: ScanWatch): Dialect => ({
   createAdapter: () => new PostgresAdapter(),
-  createDriver: () => ({ ...scanDriver(createScanner(pool), watch), destroy: () => pool.end() }),
+  createDriver: () => ({ ...scanDriver(scanner, watch), destroy: async () => void (await close()) }),
   createIntrospector: db => new PostgresIntrospector(db),
   createQueryCompiler: () => new PostgresQueryCompiler(),
 })
@@ -60,11 +95,19 @@ export interface Postgres extends Database {
   readonly pool: pg.Pool
 }
 
-/** Connects to PostgreSQL 15 or newer. `log` hears of connections that break while idle, `watch` of long reads. */
+interface PostgresOptions {
+  /** Milliseconds that a long read may take. */
+  readonly longest?: number
+  /** Hears of long reads. */
+  readonly watch?: ScanWatch
+  /** A standby for long reads, and who hears whether it is used. */
+  readonly replica?: { readonly url: string; readonly hear: ReplicaWatch } | null
+}
+/** Connects to PostgreSQL 15 or newer. `log` hears of connections that break while idle. */
 export const openPostgres = async (
   url: string,
   log: (error: Error) => void,
-  { longest = longestScan, watch }: { longest?: number; watch?: ScanWatch } = {},
+  { longest = longestScan, watch, replica = null }: PostgresOptions = {},
 ): Promise<Postgres> => {
   const pool = new pg.Pool({
     connectionString: url,
@@ -79,16 +122,15 @@ export const openPostgres = async (
   // listener that would end the process. Its next query fails, and the caller gets the error.
   pool.on('connect', client => client.on('error', () => {}))
   const db = new Kysely<Schema>({ dialect: new PostgresDialect({ pool }) })
-  const scanPool = new pg.Pool({
-    connectionString: url,
-    max: scansAtOnce,
-    connectionTimeoutMillis: longest,
-    statement_timeout: longest,
-    application_name: 'stockade',
-  })
-  scanPool.on('error', log)
-  scanPool.on('connect', client => client.on('error', () => {}))
-  const scan = new Kysely<Schema>({ dialect: scanDialect(scanPool, watch) })
+  const ownScans = scansAt(url, longest, log)
+  const scans = replica
+    ? scansOfBoth(
+        ownScans,
+        scansAt(replica.url, longest, () => {}),
+        watchReplica(url, replica.url, replica.hear),
+      )
+    : ownScans
+  const scan = new Kysely<Schema>({ dialect: scanDialect(scans, watch) })
 
   const once = async <Output>(work: (client: PoolClient) => Promise<Output>, isAlone: boolean): Promise<Output> => {
     const client = await pool.connect()

@@ -107,7 +107,7 @@ describe.runIf(hasPebble && process.env.STOCKADE_TEST_ENGINE === 'sqlite')('an A
     }
   })
 
-  const outgoing = createOutgoing({ ports: [], database: null })
+  const outgoing = createOutgoing({ ports: [], databases: [] })
   const filesIn = (place: string) => ({ certFile: join(place, 'acme.pem'), keyFile: join(place, 'acme.key') })
   /** A server's own part without the server: each test asks for other names or with another authority. */
   const anAcme = (place: string, more: { names?: string[]; directory?: string; clock?: () => number } = {}) => {

@@ -125,8 +125,8 @@ export const createOutgoing = (own: {
   readonly ports: readonly number[]
   /** Where others reach this server, maybe through a proxy. */
   readonly baseUrl?: () => string
-  /** The database's host and port; null where it is a file. */
-  readonly database: { readonly host: string; readonly port: number } | null
+  /** Host and port of the database and of its replica; none where it is a file. */
+  readonly databases: readonly { readonly host: string; readonly port: number }[]
   /** All addresses of a name; the system's resolver unless given. */
   readonly resolve?: (name: string) => Promise<readonly string[]>
 }): Outgoing => {
@@ -159,14 +159,11 @@ export const createOutgoing = (own: {
     const [first] = ips
     if (!first) throw new Refused(`${host} has no address.`)
     if (own.ports.includes(port) && ips.some(isOwn)) throw new Refused(`${host}:${port} is this server itself.`)
-    if (own.database?.port === port) {
-      const known = plainHost(own.database.host)
+    for (const database of own.databases.filter(other => other.port === port)) {
+      const known = plainHost(database.host)
       const found = known === null ? [] : await addressesOf(known).catch(() => [])
-      const database = found.flatMap(text => parseIp(text) ?? [])
-      if (
-        host === known ||
-        ips.some(ip => database.some(other => other.text === ip.text || (isOwn(other) && isOwn(ip))))
-      )
+      const itsIps = found.flatMap(text => parseIp(text) ?? [])
+      if (host === known || ips.some(ip => itsIps.some(other => other.text === ip.text || (isOwn(other) && isOwn(ip)))))
         throw new Refused(`${host}:${port} is this server's database.`)
     }
     return { address: first.text, family: first.bytes.length === 4 ? 4 : 6, host, port }

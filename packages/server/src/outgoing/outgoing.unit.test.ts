@@ -131,7 +131,7 @@ const resolve = async (name: string): Promise<readonly string[]> => {
 }
 
 describe('what may not be reached', () => {
-  const outgoing = createOutgoing({ ports: [8420], database: null, resolve })
+  const outgoing = createOutgoing({ ports: [8420], databases: [], resolve })
 
   test('the corpus is as large as it says', () => {
     expect(new Set([...urlsOf(), ...Object.keys(names)]).size).toBeGreaterThan(400)
@@ -186,7 +186,10 @@ test('neither this server nor its database, by whatever address or name', async 
   const outgoing = createOutgoing({
     ports: [8420],
     baseUrl: () => 'https://Stockade.Example.:8443/here',
-    database: { host: 'db.example', port: 5432 },
+    databases: [
+      { host: 'db.example', port: 5432 },
+      { host: '192.0.2.7', port: 5433 },
+    ],
     resolve: async name =>
       ({ 'db.example': ['192.0.2.5'], 'alias.example': ['192.0.2.5'], 'me.example': ['127.0.0.1'] })[name] ?? [
         '203.0.113.1',
@@ -194,7 +197,7 @@ test('neither this server nor its database, by whatever address or name', async 
   })
   const local = createOutgoing({
     ports: [],
-    database: { host: 'localhost', port: 5432 },
+    databases: [{ host: 'localhost', port: 5432 }],
     resolve: async () => ['127.0.0.1'],
   })
   const hosts = [
@@ -216,6 +219,7 @@ test('neither this server nor its database, by whatever address or name', async 
   expect((await outgoing.reach('stockade.example', 443)).address).toBe('203.0.113.1')
   for (const host of ['db.example', 'alias.example', '192.0.2.5', '3221225989'])
     await expect(outgoing.reach(host, 5432)).rejects.toThrow(/is this server's database/)
+  await expect(outgoing.reach('192.0.2.7', 5433)).rejects.toThrow(/is this server's database/)
   expect((await outgoing.reach('192.0.2.6', 5432)).address).toBe('192.0.2.6')
 })
 
@@ -253,7 +257,7 @@ describe('a request', () => {
     let asked = 0
     const outgoing = createOutgoing({
       ports: [],
-      database: null,
+      databases: [],
       // A name that turns to the metadata address after the check.
       resolve: async () => (asked++ === 0 ? ['127.0.0.1'] : ['169.254.169.254']),
     })
@@ -264,7 +268,7 @@ describe('a request', () => {
     expect(opened).toBe(1)
   })
 
-  const outgoing = createOutgoing({ ports: [], database: null })
+  const outgoing = createOutgoing({ ports: [], databases: [] })
   const ask = (path: string, options: { timeout?: number; most?: number } = {}) =>
     outgoing.request(`http://127.0.0.1:${port}${path}`, { timeout: 2000, ...options })
 
@@ -278,7 +282,7 @@ describe('a request', () => {
     expect((await ask('/endless', { most: 10 })).text).toHaveLength(10)
     await expect(ask('/silent', { timeout: 150 })).rejects.toThrow('no answer within 0.15 s')
     await expect(ask('/drip', { timeout: 150 })).rejects.toThrow('no answer within 0.15 s')
-    const slow = createOutgoing({ ports: [], database: null, resolve: () => new Promise<never>(() => {}) })
+    const slow = createOutgoing({ ports: [], databases: [], resolve: () => new Promise<never>(() => {}) })
     await expect(slow.request('http://slow.example/', { timeout: 150 })).rejects.toThrow('no answer within 0.15 s')
   })
 })

@@ -9,7 +9,7 @@ import type { Step, Target } from './line.ts'
 
 /* What receivers do that don't do what they should. */
 
-const outgoing = createOutgoing({ ports: [], database: null, resolve: async () => ['127.0.0.1', '169.254.169.254'] })
+const outgoing = createOutgoing({ ports: [], databases: [], resolve: async () => ['127.0.0.1', '169.254.169.254'] })
 const times = { connect: 200, write: 200, answer: 150, fresh: 1000 }
 const target = (more: Partial<Target>): Target => ({
   format: 'json',
