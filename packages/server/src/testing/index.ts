@@ -200,11 +200,18 @@ export interface SpawnedServer extends TestServer {
   stop(): Promise<number | null>
 }
 
+/** What `npm start` and the packages start the server with (scripts/run.cjs, packaging/stockade.sh). */
+const memoryOptions = ['--max-semi-space-size=4', '--max-old-space-size=1024']
 /** Starts the server as a process of its own, as a user's is. */
 export const spawnServer = async (options: Options = {}): Promise<SpawnedServer> => {
   const place = await placeOf(options)
-  const child = spawn(process.execPath, [programOf('server/src/main')], {
-    env: { PATH: process.env.PATH, NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE, ...place.env },
+  const child = spawn(process.execPath, [...memoryOptions, programOf('server/src/main')], {
+    env: {
+      PATH: process.env.PATH,
+      NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
+      MALLOC_ARENA_MAX: '1',
+      ...place.env,
+    },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   let output = ''
