@@ -4,6 +4,7 @@ import type { Principal, ServerScope } from '../../core/actor.ts'
 import { day, hour, iso, second, dayOf, hourOf } from '../../core/clock.ts'
 import type { Clock } from '../../core/clock.ts'
 import type { Database } from '../../db/database.ts'
+import { scanFor } from '../../db/scans.ts'
 import { countryName } from '../ipinfo/ipinfo.service.ts'
 import type { ServersService } from '../servers/servers.service.ts'
 import { countedServers, totalsOf } from '../servers/servers.store.ts'
@@ -73,9 +74,11 @@ export const createBanStats = (needs: {
     const countries = await countBy(sql, db.engine, 'country', scope, from)
     const codes = await countryCodes(sql)
     const total = sum(hours)
+    // Reads each ban of these servers: 40 ms for the 50,000 of a month, in which nothing else would be answered.
+    const beside = period === 'day' ? sql : scanFor(db, 'statistics', { period })
     const addresses = await (scope === 'all'
       ? countAddresses(sql, db.engine, from)
-      : countAddressesOn(sql, db.engine, scope, from))
+      : countAddressesOn(beside, db.engine, scope, from))
     // A host's clock may be ahead by minutes: what it reports now belongs to this window, and to the list of this window.
     const to = Math.max(now, ((await newestBan(sql, db.engine, scope, now)) ?? 0) + 1)
     const ranked = [...jails].map(([id, count]) => ({ id, name: named.get(id) ?? '', count })).sort(byCount)
