@@ -3,6 +3,7 @@ import { Argument, InvalidArgumentError } from 'commander'
 import type { Command } from 'commander'
 import type { CallInput, Client } from '@stockade/client'
 import type { Endpoint } from '@stockade/contract'
+import { codeOf } from '@stockade/contract/error-code.ts'
 import { contextOf } from './context.ts'
 import { Failure, Misuse } from './failure.ts'
 import { print, printJson, printTable } from './print.ts'
@@ -24,7 +25,7 @@ const bodyOf = (given: string): unknown => {
     try {
       text = readFileSync(given === '-' ? 0 : given.slice(1), 'utf8')
     } catch (error) {
-      throw new Misuse(`The body can't be read: ${(error as NodeJS.ErrnoException).code ?? 'unknown error'}.`)
+      throw new Misuse(`The body can't be read: ${codeOf(error) ?? 'unknown error'}.`)
     }
   try {
     return JSON.parse(text)

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { createClient } from '@stockade/client'
 import type { Client } from '@stockade/client'
+import { codeOf } from '@stockade/contract/error-code.ts'
 import { Failure, Misuse } from './failure.ts'
 import type { Profile } from './profiles.ts'
 
@@ -14,7 +15,7 @@ const keyOfFile = (file: string, name: string): string => {
   try {
     return readFileSync(file, 'utf8')
   } catch (error) {
-    throw new Misuse(`${name} can't be read: ${(error as NodeJS.ErrnoException).code ?? 'unknown error'}.`)
+    throw new Misuse(`${name} can't be read: ${codeOf(error) ?? 'unknown error'}.`)
   }
 }
 const checkedKey = (text: string): string => {

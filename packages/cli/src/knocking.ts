@@ -2,6 +2,7 @@ import { createSocket } from 'node:dgram'
 import { lookup } from 'node:dns/promises'
 import { connect } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { codeOf } from '@stockade/contract/error-code.ts'
 import { Failure } from './failure.ts'
 
 export type Protocol = 'tcp' | 'udp'
@@ -18,7 +19,7 @@ const lookups: Readonly<Record<string, string>> = {
 /** The first address that the system would take, of that family where one is asked for. */
 export const targetOf = async (host: string, family: 4 | 6 | null): Promise<Target> => {
   const found = await lookup(host, { family: family ?? 0, order: 'verbatim' }).catch((error: unknown) => {
-    const code = String((error as NodeJS.ErrnoException).code ?? '')
+    const code = codeOf(error) ?? ''
     throw new Failure(
       `Can't find ${host}${family === null ? '' : ` by IPv${family}`}: ${lookups[code] ?? (code || String(error))}.`,
     )

@@ -1,4 +1,5 @@
 import { writeFileSync } from 'node:fs'
+import { codeOf } from '@stockade/contract/error-code.ts'
 import { Failure } from './failure.ts'
 import { print, printFields, printTable } from './print.ts'
 import type { Cell } from './print.ts'
@@ -54,6 +55,6 @@ export const writeOut = (out: string | undefined, reply: unknown): void => {
   try {
     writeFileSync(out, text, { flag: 'wx', mode: 0o600 })
   } catch (error) {
-    throw new Failure(`${out} can't be written: ${(error as NodeJS.ErrnoException).code ?? 'unknown error'}.`)
+    throw new Failure(`${out} can't be written: ${codeOf(error) ?? 'unknown error'}.`)
   }
 }

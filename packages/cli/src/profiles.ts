@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import type { Command } from 'commander'
+import { codeOf } from '@stockade/contract/error-code.ts'
 import { Misuse } from './failure.ts'
 import { print, printJson, printTable } from './print.ts'
 
@@ -35,7 +36,7 @@ const readProfiles = (env: NodeJS.ProcessEnv): ReadonlyMap<string, unknown> => {
   try {
     text = readFileSync(file, 'utf8')
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException
+    const code = codeOf(error)
     if (code === 'ENOENT') return new Map()
     throw new Misuse(`${file} can't be read: ${code ?? 'unknown error'}.`)
   }

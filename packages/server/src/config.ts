@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { createPublicKey } from 'node:crypto'
 import { bounds } from '@stockade/contract/limits.ts'
+import { codeOf } from '@stockade/contract/error-code.ts'
 import { readHttpPort, readTls } from './config-tls.ts'
 import type { Reader, TlsConfig } from './config-tls.ts'
 import { parseRange } from './core/ip.ts'
@@ -132,7 +133,7 @@ export const readConfig = (env: Readonly<Record<string, string | undefined>>): C
       return readFileSync(file, 'utf8').trim() || refuse(`${name}_FILE`, 'names an empty file.')
     } catch (error) {
       if (error instanceof ConfigError) throw error
-      return refuse(`${name}_FILE`, `can't be read: ${(error as NodeJS.ErrnoException).code ?? 'unknown error'}.`)
+      return refuse(`${name}_FILE`, `can't be read: ${codeOf(error) ?? 'unknown error'}.`)
     }
   }
   const whole = (name: string, fallback: number, from: number, to: number): number => {

@@ -1,3 +1,4 @@
+import { codeOf } from '@stockade/contract/error-code.ts'
 import { ConfigError, readConfig } from './config.ts'
 import type { Config } from './config.ts'
 import { createApp } from './app/app.ts'
@@ -74,7 +75,7 @@ const start = async (): Promise<void> => {
 try {
   await start()
 } catch (error) {
-  const code = (error as NodeJS.ErrnoException).code
+  const code = codeOf(error)
   if (error instanceof ConfigError) process.stderr.write(`Stockade can't start: ${error.message}\n`)
   else if (error instanceof Problem) process.stderr.write(`Stockade can't start: ${error.message}\n`)
   else if (code === 'EADDRINUSE')

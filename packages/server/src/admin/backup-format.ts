@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { Readable } from 'node:stream'
 import { createGunzip } from 'node:zlib'
+import { codeOf } from '@stockade/contract/error-code.ts'
 import { conflict } from '../core/problem.ts'
 import type { Engine } from '../db/database.ts'
 import { listingTables } from '../features/bans/sums.ts'
@@ -101,9 +102,9 @@ export async function* read(file: string, opener: Opener): AsyncGenerator<Exclud
       yield line
     }
   } catch (error) {
-    const code = (error as { code?: unknown }).code
+    const code = codeOf(error)
     if (error instanceof SyntaxError) throw damaged('a line is cut')
-    if (typeof code === 'string' && code.startsWith('Z_')) throw damaged('it is no whole gzip file')
+    if (code?.startsWith('Z_')) throw damaged('it is no whole gzip file')
     throw error
   }
   if (!ended) throw damaged('its end is missing')

@@ -1,12 +1,13 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { bounds } from '@stockade/contract/limits.ts'
+import { codeOf } from '@stockade/contract/error-code.ts'
 import { issueLicence, makeAuthority, mostServers, tierLimits, tiers } from '../features/license/document.ts'
 
 const refuse = (message: string): never => {
   throw new Error(message)
 }
-const codeOf = (error: unknown) => (error as NodeJS.ErrnoException).code ?? 'unknown error'
+const reasonOf = (error: unknown) => codeOf(error) ?? 'unknown error'
 
 /** Makes the pair of an authority in a folder; a pair that is there stays. @returns the files. */
 export const keygen = (folder: string): { readonly privateFile: string; readonly publicFile: string } => {
@@ -20,14 +21,14 @@ export const keygen = (folder: string): { readonly privateFile: string; readonly
       refuse(
         codeOf(error) === 'EEXIST'
           ? `${file} is there already; licences of the old pair would become worthless. Choose another folder.`
-          : `${file} can't be written: ${codeOf(error)}.`,
+          : `${file} can't be written: ${reasonOf(error)}.`,
       )
     }
   }
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 })
   } catch (error) {
-    refuse(`${folder} can't be made: ${codeOf(error)}.`)
+    refuse(`${folder} can't be made: ${reasonOf(error)}.`)
   }
   write(publicFile, publicKey, 0o644)
   write(privateFile, privateKey, 0o600)
@@ -68,7 +69,7 @@ export const issue = (options: IssueOptions, now: number): string => {
   try {
     privateKey = readFileSync(options.privateKeyFile, 'utf8')
   } catch (error) {
-    return refuse(`${options.privateKeyFile} can't be read: ${codeOf(error)}.`)
+    return refuse(`${options.privateKeyFile} can't be read: ${reasonOf(error)}.`)
   }
   const expiresAt = options.expires === undefined ? null : endOf(options.expires, now)
   try {

@@ -9,6 +9,7 @@ import {
   PostgresQueryCompiler,
 } from 'kysely'
 import type { Dialect } from 'kysely'
+import { codeOf } from '@stockade/contract/error-code.ts'
 import type { Database, Procedure } from './database.ts'
 import { untilItPasses } from './passing.ts'
 import { watchReplica } from './replica.ts'
@@ -43,7 +44,7 @@ const createScanner = (pool: pg.Pool): Scanner => {
       return (await client.query<object>(sql, [...parameters])).rows
     } catch (error) {
       failed = error instanceof Error ? error : new Error(String(error))
-      if ((failed as { code?: unknown }).code === '57014') return 'too_long'
+      if (codeOf(failed) === '57014') return 'too_long'
       throw failed
     } finally {
       running--

@@ -11,6 +11,7 @@ import type { KeyObject } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { hostname, networkInterfaces } from 'node:os'
 import { dirname } from 'node:path'
+import { codeOf } from '@stockade/contract/error-code.ts'
 import { ConfigError } from '../config.ts'
 import { day } from '../core/clock.ts'
 import type { Clock } from '../core/clock.ts'
@@ -91,10 +92,7 @@ const ownKey = (keyFile: string): KeyObject => {
   try {
     return createPrivateKey(readFileSync(keyFile))
   } catch (error) {
-    const reason =
-      (error as NodeJS.ErrnoException).code === 'EACCES'
-        ? 'this user may not read it'
-        : 'it is not a private key in PEM'
+    const reason = codeOf(error) === 'EACCES' ? 'this user may not read it' : 'it is not a private key in PEM'
     throw new ConfigError(
       `${keyFile} can't be used: ${reason}. Restore it: hosts are bound to this key. Without it there is a new key, and hosts need its pin`,
     )

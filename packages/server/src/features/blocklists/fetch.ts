@@ -1,5 +1,6 @@
 import { promisify } from 'node:util'
 import { gunzip as gunzipWithCallback } from 'node:zlib'
+import { codeOf } from '@stockade/contract/error-code.ts'
 import { parseRange, covers, parseIp } from '../../core/ip.ts'
 import { Refused } from '../../outgoing/outgoing.ts'
 import type { Outgoing } from '../../outgoing/outgoing.ts'
@@ -103,7 +104,7 @@ const textOf = async (body: Buffer): Promise<string> => {
   try {
     return (await gunzip(body, { maxOutputLength: mostExpanded })).toString('utf8')
   } catch (error) {
-    const isLarge = (error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE'
+    const isLarge = codeOf(error) === 'ERR_BUFFER_TOO_LARGE'
     throw new NoList(
       isLarge
         ? `The content expands to more than ${mostExpanded / 1024 / 1024} MiB.`

@@ -4,6 +4,7 @@ import { readFile, stat } from 'node:fs/promises'
 import { Reader } from 'maxmind'
 import type { Response } from 'maxmind'
 import type { FastifyBaseLogger } from 'fastify'
+import { codeOf } from '@stockade/contract/error-code.ts'
 import { createFinder } from './tree.ts'
 import type { TreeEntry } from './tree.ts'
 
@@ -65,7 +66,7 @@ export const openWatched = (
     seen = versionOf(statSync(file))
     take(readFileSync(file))
   } catch (error) {
-    if (expected || (error as NodeJS.ErrnoException).code !== 'ENOENT') failed(error)
+    if (expected || codeOf(error) !== 'ENOENT') failed(error)
   }
   const look = async () => {
     // Missing: perhaps about to be replaced. What was read goes on.

@@ -1,6 +1,7 @@
 import { createPublicKey } from 'node:crypto'
 import { readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { codeOf } from '@stockade/contract/error-code.ts'
 import { makeAuthority } from './document.ts'
 
 export interface Authority {
@@ -12,7 +13,7 @@ const read = (file: string): string | null => {
   try {
     return readFileSync(file, 'utf8')
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null
+    if (codeOf(error) === 'ENOENT') return null
     throw error
   }
 }

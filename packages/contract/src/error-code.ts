@@ -1,0 +1,3 @@
+/** The code of an error of the system or of a library, such as ENOENT; null where it has none. */
+export const codeOf = (error: unknown): string | null =>
+  error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : null
