@@ -10,6 +10,7 @@ import type { Config } from '../config.ts'
 import { isDiskFull } from '../core/disk.ts'
 import { conflict } from '../core/problem.ts'
 import type { Engine } from '../db/database.ts'
+import { selecting, selectingOne } from '../db/selecting.ts'
 import { cellOf, fleeting, inOrder, keyFiles, list, ownRows, quoted } from './backup-format.ts'
 import type { Head } from './backup-format.ts'
 import { connectForBackup } from './postgres-client.ts'
@@ -33,12 +34,15 @@ const readSqlite = (file: string): Source => {
   const db = new DatabaseSync(file, { timeout: 5000 })
   // One read transaction: a snapshot of its first read, however long it takes and despite writes.
   db.exec('pragma query_only = on; begin')
-  const names = (query: string) => (db.prepare(query).all() as { name: string }[]).map(({ name }) => name)
+  const names = (query: string) =>
+    selecting<{ name: string }>(db, query)
+      .all()
+      .map(({ name }) => name)
   return {
     engine: 'sqlite',
     migrations: names('select name from kysely_migration order by name'),
-    minReader: (db.prepare(minReaderRow).get() as { value: string } | undefined)?.value ?? null,
-    rolledUp: (db.prepare('select ban_id from rolled_up').get() as { ban_id: number }).ban_id,
+    minReader: selecting<{ value: string }>(db, minReaderRow).get()?.value ?? null,
+    rolledUp: selectingOne<{ ban_id: number }>(db, 'select ban_id from rolled_up').get().ban_id,
     tables: () =>
       Promise.resolve(
         names("select name from sqlite_master where type = 'table'").map(name => ({

@@ -1,9 +1,11 @@
 import { closeSync, constants, copyFileSync, existsSync, openSync, readSync, rmSync, statSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
+import { codeOf } from '@stockade/contract/error-code.ts'
 import type { Config } from '../config.ts'
 import { iso } from '../core/clock.ts'
 import { conflict } from '../core/problem.ts'
 import { knownMigrations } from '../db/migrate.ts'
+import { selecting, selectingOne } from '../db/selecting.ts'
 import { openSqlite } from '../db/sqlite.ts'
 import { stateOf, storedSchema } from '../db/schema-state.ts'
 import { inOrder, quoted } from './backup-format.ts'
@@ -30,16 +32,15 @@ export const isSqliteCopy = (file: string): boolean => {
 const countRows = (file: string): number => {
   const db = new DatabaseSync(file)
   try {
-    const checked = db.prepare('pragma quick_check(1)').get() as { quick_check: string }
+    const checked = selectingOne<{ quick_check: string }>(db, 'pragma quick_check(1)').get()
     if (checked.quick_check !== 'ok') throw conflict('This copy is damaged. Nothing was changed.')
-    const tables = db.prepare("select name from sqlite_master where type = 'table'").all() as { name: string }[]
+    const tables = selecting<{ name: string }>(db, "select name from sqlite_master where type = 'table'").all()
     return inOrder(tables).reduce(
-      (sum, { name }) => sum + (db.prepare(`select count(*) as n from ${quoted(name)}`).get() as { n: number }).n,
+      (sum, { name }) => sum + selectingOne<{ n: number }>(db, `select count(*) as n from ${quoted(name)}`).get().n,
       0,
     )
   } catch (error) {
-    if ((error as { code?: unknown }).code === 'ERR_SQLITE_ERROR')
-      throw conflict('This copy is damaged. Nothing was changed.')
+    if (codeOf(error) === 'ERR_SQLITE_ERROR') throw conflict('This copy is damaged. Nothing was changed.')
     throw error
   } finally {
     db.close()

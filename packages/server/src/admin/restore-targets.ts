@@ -4,6 +4,7 @@ import type { SQLInputValue } from 'node:sqlite'
 import type pg from 'pg'
 import type { Config } from '../config.ts'
 import { migrate } from '../db/migrate.ts'
+import { selecting, selectingOne } from '../db/selecting.ts'
 import { addToSums } from '../features/bans/sums.postgres.ts'
 import { fleetOfCube, listingTables } from '../features/bans/sums.ts'
 import { damaged, inOrder, list, quoted, valueOf } from './backup-format.ts'
@@ -25,11 +26,10 @@ export interface Target {
  * filled with them dirties pages all over the file, which takes several times the memory or the time.
  */
 const dropIndexes = (db: DatabaseSync): string[] => {
-  const indexes = db
-    .prepare(
-      "select name, sql from sqlite_master where type = 'index' and sql not null and sql not like 'create unique%'",
-    )
-    .all() as { name: string; sql: string }[]
+  const indexes = selecting<{ name: string; sql: string }>(
+    db,
+    "select name, sql from sqlite_master where type = 'index' and sql not null and sql not like 'create unique%'",
+  ).all()
   for (const { name } of indexes) db.exec(`drop index ${quoted(name)}`)
   return indexes.map(({ sql }) => sql)
 }
@@ -66,7 +66,7 @@ export const intoSqlite = async (config: Config, head: Head): Promise<Target> =>
   const indexes = dropIndexes(db)
   return {
     columnsOf(table) {
-      const rows = db.prepare('select name from pragma_table_info(?)').all(table) as { name: string }[]
+      const rows = selecting<{ name: string }>(db, 'select name from pragma_table_info(?)').all(table)
       return Promise.resolve(rows.length === 0 ? undefined : rows.map(({ name }) => name))
     },
     add(table, columns, rows) {
@@ -78,7 +78,7 @@ export const intoSqlite = async (config: Config, head: Head): Promise<Target> =>
     },
     finish() {
       for (const sql of indexes) db.exec(sql)
-      const last = (db.prepare('select coalesce(max(id), 0) as id from bans').get() as { id: number }).id
+      const last = selectingOne<{ id: number }>(db, 'select coalesce(max(id), 0) as id from bans').get().id
       db.prepare('update rolled_up set ban_id = ?').run(head.rolled_up ?? last)
       for (const listing of listingTables) db.exec(listing.fill)
       db.exec(fleetOfCube)

@@ -5,6 +5,7 @@ import { readConfig } from '../config.ts'
 import { isDiskFull } from '../core/disk.ts'
 import { conflict } from '../core/problem.ts'
 import { knownMigrations } from '../db/migrate.ts'
+import { selectingOne } from '../db/selecting.ts'
 import { examine, fleeting, ownRows, quoted } from './backup-format.ts'
 import { recountBans } from './recount.ts'
 import { restore } from './restore.ts'
@@ -25,11 +26,11 @@ export interface Verified {
 const faultsOf = (file: string, rowsByTable: ReadonlyMap<string, number>): string[] => {
   const db = new DatabaseSync(file, { readOnly: true })
   try {
-    const { quick_check: check } = db.prepare('pragma quick_check(1)').get() as { quick_check: string }
+    const { quick_check: check } = selectingOne<{ quick_check: string }>(db, 'pragma quick_check(1)').get()
     const faults = check === 'ok' ? [] : [`The restored database is damaged: ${check}`]
     for (const [table, rows] of rowsByTable) {
       if (fleeting.has(table)) continue
-      const { n } = db.prepare(`select count(*) as n from ${quoted(table)}${ownRows(table)}`).get() as { n: number }
+      const { n } = selectingOne<{ n: number }>(db, `select count(*) as n from ${quoted(table)}${ownRows(table)}`).get()
       if (n !== rows) faults.push(`${table}: the backup holds ${rows} rows, and ${n} were restored.`)
     }
     return faults

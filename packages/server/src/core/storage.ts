@@ -1,7 +1,8 @@
 /** Errors of a database that is away or full: the same work may pass later. */
 const isStorageAway = (error: unknown): boolean => {
   if (!(error instanceof Error)) return false
-  const code = String((error as { code?: unknown }).code ?? '')
+  // The writer's thread tells SQLite's number.
+  const code = 'code' in error ? String(error.code) : ''
   // PostgreSQL: connection (08), out of resources (53), shutting down or starting (57P0x). SQLite: 5 busy, 10 I/O, 13 full.
   return (
     /^(08|53|57P0)/.test(code) ||

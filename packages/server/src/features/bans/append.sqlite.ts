@@ -1,5 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { PreparedProcedure } from '../../db/database.ts'
+import { selecting, selectingArrays, selectingOne } from '../../db/selecting.ts'
 import { packResults, unpackBatch } from './packed.ts'
 import type { PackedBatch } from './packed.ts'
 import { expiryOf } from './ban-input.ts'
@@ -9,32 +10,35 @@ import { cellTables, cellsOf, hoursMoved, listingTables } from './sums.ts'
 /** So many bans may wait to be summed: readers look at each of them (a millisecond), and one page of sums serves many. */
 const mostUnsummed = 2048
 
+type Row = [id: number, serverNo: number, jailId: number, countryId: number, bannedAt: number]
 /** Adds the bans since the last time to the sums, and the views read on from there: within the caller's transaction. */
 export const prepareSums = (db: DatabaseSync): (() => void) => {
   const cells = cellTables.map(([table, keys, value]) =>
     db.prepare(`insert into ${table} (${keys.join(', ')}, ${value}) values (${keys.map(() => '?').join(', ')}, ?)
       on conflict (${keys.join(', ')}) do update set ${value} = ${table}.${value} + excluded.${value}`),
   )
-  const position = db.prepare('select ban_id from rolled_up')
+  const position = selectingOne<{ ban_id: number }>(db, 'select ban_id from rolled_up')
   const advance = db.prepare('update rolled_up set ban_id = ?')
   // Rows as arrays: objects cost more than the looking up.
-  const since = db.prepare(`select id, server_no, jail_id, country_id, banned_at from bans where id > ?
-    order by id limit 10000`)
-  since.setReturnArrays(true)
-  const addressesOf = db.prepare(`select (select max(banned_at) from bans where bans.ip = new.ip and id <= ?1), latest
-    from (select ip, max(banned_at) as latest from bans where id > ?1 and id <= ?2 group by ip) as new`)
-  addressesOf.setReturnArrays(true)
+  const since = selectingArrays<Row>(
+    db,
+    'select id, server_no, jail_id, country_id, banned_at from bans where id > ? order by id limit 10000',
+  )
+  const addressesOf = selectingArrays<[before: number | null, latest: number]>(
+    db,
+    `select (select max(banned_at) from bans where bans.ip = new.ip and id <= ?1), latest
+      from (select ip, max(banned_at) as latest from bans where id > ?1 and id <= ?2 group by ip) as new`,
+  )
   // In the order of the key, so that pages come in turn.
   const listings = listingTables.map(({ insert, select }) =>
     db.prepare(`${insert} ${select} and id > ? order by 1, 2, 3`),
   )
   const move = db.prepare(`insert into rolled_ip_hours (bucket, n) values (?, ?)
     on conflict (bucket) do update set n = rolled_ip_hours.n + excluded.n`)
-  type Row = [id: number, serverNo: number, jailId: number, countryId: number, bannedAt: number]
   return () => {
     for (;;) {
-      const { ban_id: from } = position.get() as { ban_id: number }
-      const rows = since.all(from) as unknown as Row[]
+      const { ban_id: from } = position.get()
+      const rows = since.all(from)
       const last = rows.at(-1)?.[0]
       if (last === undefined) return
       const counted = rows.map(([, serverNo, jailId, countryId, bannedAt]) => ({
@@ -46,12 +50,7 @@ export const prepareSums = (db: DatabaseSync): (() => void) => {
       cellsOf(counted).forEach((sums, table) => {
         for (const sum of sums) cells[table]?.run(...sum)
       })
-      const addresses = (addressesOf.all(from, last) as unknown as [number | null, number][]).map(
-        ([before, latest]) => ({
-          before,
-          latest,
-        }),
-      )
+      const addresses = addressesOf.all(from, last).map(([before, latest]) => ({ before, latest }))
       for (const [bucket, n] of hoursMoved(addresses)) move.run(bucket, n)
       advance.run(last)
       for (const list of listings) list.run(from)
@@ -59,13 +58,14 @@ export const prepareSums = (db: DatabaseSync): (() => void) => {
   }
 }
 
+type BanRow = { id: number; banned_at: number }
 /** Runs in the writer thread: prepared statements, ids of jails and countries remembered. */
 export const prepare = (db: DatabaseSync): PreparedProcedure<PackedBatch, Float64Array> => {
   const insert =
     db.prepare(`insert into bans (id, server_no, jail_id, country_id, ip, prefix, banned_at, ban_duration, asn,
     city, latitude, longitude, log_lines, unbanned_at, banned_by, event_id)
     values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) on conflict (server_no, event_id) do nothing`)
-  const findFirst = db.prepare('select id, banned_at from bans where server_no = ? and event_id = ?')
+  const findFirst = selectingOne<BanRow>(db, 'select id, banned_at from bans where server_no = ? and event_id = ?')
   // What follows from new rows is written from the rows: SQLite reads one again in a fraction of what it costs to hand
   // over its values a second and a third time.
   const activate = db.prepare(`insert into active_bans (ban_id, server_no, jail_id, country_id, ip, prefix, banned_at,
@@ -77,9 +77,12 @@ export const prepare = (db: DatabaseSync): PreparedProcedure<PackedBatch, Float6
   const adopt = db.prepare(`update bans set origin = 'adopted' where id between ? and ?`)
   // By the address's index of the big table: what is active is clustered by time and has no index of its own for this.
   const findActive = (onJail: string) =>
-    db.prepare(`select bans.id, bans.banned_at from bans
-      join active_bans on active_bans.banned_at = bans.banned_at and active_bans.ban_id = bans.id
-      where bans.ip = ? and bans.server_no = ? and bans.prefix is ? ${onJail} order by bans.banned_at desc`)
+    selecting<BanRow>(
+      db,
+      `select bans.id, bans.banned_at from bans
+        join active_bans on active_bans.banned_at = bans.banned_at and active_bans.ban_id = bans.id
+        where bans.ip = ? and bans.server_no = ? and bans.prefix is ? ${onJail} order by bans.banned_at desc`,
+    )
   const findActiveInJail = findActive('and bans.jail_id = ?')
   const findActiveAnywhere = findActive('')
   const deactivate = db.prepare('delete from active_bans where banned_at = ? and ban_id = ?')
@@ -87,7 +90,7 @@ export const prepare = (db: DatabaseSync): PreparedProcedure<PackedBatch, Float6
   const recordEnd = db.prepare(`insert into events (at, name, server_no, ban_id) values (?, 'ban.end', ?, ?)`)
   const nameNetwork = db.prepare('insert into networks (asn, org) values (?, ?) on conflict do nothing')
   const dimension = (table: 'jails' | 'countries', column: 'name' | 'code') => {
-    const find = db.prepare(`select id from ${table} where ${column} = ?`)
+    const find = selecting<{ id: number }>(db, `select id from ${table} where ${column} = ?`)
     const add = db.prepare(`insert into ${table} (${column}) values (?)`)
     const known = new Map<string, number>()
     // Only committed ids are remembered for good: what a rolled back batch added is not there.
@@ -96,7 +99,7 @@ export const prepare = (db: DatabaseSync): PreparedProcedure<PackedBatch, Float6
       id(name: string): number {
         const remembered = known.get(name)
         if (remembered !== undefined) return remembered
-        const row = find.get(name) as { id: number } | undefined
+        const row = find.get(name)
         const id = row?.id ?? Number(add.run(name).lastInsertRowid)
         known.set(name, id)
         fresh.push(name)
@@ -113,7 +116,10 @@ export const prepare = (db: DatabaseSync): PreparedProcedure<PackedBatch, Float6
   const networks = new Set<number>()
 
   // Ids are never reused. Bans are summed before they are deleted, so the last summed id is a lower bound.
-  const numbers = db.prepare('select coalesce((select max(id) from bans), 0) as last, ban_id as summed from rolled_up')
+  const numbers = selectingOne<{ last: number; summed: number }>(
+    db,
+    'select coalesce((select max(id) from bans), 0) as last, ban_id as summed from rolled_up',
+  )
   let nextId = 1
   /** The new rows, one after the other, whose active bans and events are not written yet. */
   let fresh: {
@@ -162,7 +168,7 @@ export const prepare = (db: DatabaseSync): PreparedProcedure<PackedBatch, Float6
       ban.eventId,
     )
     if (Number(done.changes) === 0) {
-      const first = findFirst.get(ban.serverNo, ban.eventId) as { id: number; banned_at: number }
+      const first = findFirst.get(ban.serverNo, ban.eventId)
       return { id: first.id, changed: false, bannedAt: first.banned_at, eventId: null }
     }
     const id = nextId++
@@ -178,11 +184,10 @@ export const prepare = (db: DatabaseSync): PreparedProcedure<PackedBatch, Float6
   const endBan = (item: BanEnd, now: number): Appended => {
     // It may end what came just before it, and events stand in the order of what they tell.
     settleFresh(now)
-    const rows = (
+    const rows =
       item.jail === null
         ? findActiveAnywhere.all(item.ip, item.serverNo, item.prefix)
         : findActiveInJail.all(item.ip, item.serverNo, item.prefix, jails.id(item.jail))
-    ) as { id: number; banned_at: number }[]
     let eventId: number | null = null
     for (const { id, banned_at } of rows) {
       deactivate.run(banned_at, id)
@@ -195,7 +200,7 @@ export const prepare = (db: DatabaseSync): PreparedProcedure<PackedBatch, Float6
   return batch => {
     const { now } = batch
     const items = unpackBatch(batch)
-    const { last, summed } = numbers.get() as { last: number; summed: number }
+    const { last, summed } = numbers.get()
     nextId = Math.max(last, summed) + 1
     try {
       const results = items.map(item => (item.kind === 'ban' ? addBan(item, now) : endBan(item, now)))

@@ -1,5 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { PreparedProcedure } from '../../db/database.ts'
+import { selecting, selectingOne } from '../../db/selecting.ts'
 import { prepareSums } from '../bans/append.sqlite.ts'
 import { cellTables, cellsOf, listingTables } from '../bans/sums.ts'
 import { hoursLeft, keyOfIp } from './retire-chunk.ts'
@@ -9,9 +10,12 @@ import type { ForgetInput, Forgotten } from './forget-chunk.ts'
 /** Runs in the writer thread. */
 export const prepare = (db: DatabaseSync): PreparedProcedure<ForgetInput, number> => {
   const sumUp = prepareSums(db)
-  const find = db.prepare(`select id, server_no, jail_id, country_id, ip, banned_at from bans
-    where server_no = ? and id >= ? order by id limit ?`)
-  const lastOf = db.prepare('select max(banned_at) as at from bans where ip = ?')
+  const find = selecting<Forgotten>(
+    db,
+    `select id, server_no, jail_id, country_id, ip, banned_at from bans
+      where server_no = ? and id >= ? order by id limit ?`,
+  )
+  const lastOf = selectingOne<{ at: number | null }>(db, 'select max(banned_at) as at from bans where ip = ?')
   const deactivate = db.prepare('delete from active_bans where banned_at = ? and ban_id = ?')
   const remove = db.prepare('delete from bans where id = ?')
   const unlist = listingTables.map(
@@ -28,12 +32,12 @@ export const prepare = (db: DatabaseSync): PreparedProcedure<ForgetInput, number
   const move = db.prepare(`insert into rolled_ip_hours (bucket, n) values (?, ?)
     on conflict (bucket) do update set n = rolled_ip_hours.n + excluded.n`)
   const empty = db.prepare('delete from rolled_ip_hours where bucket = ? and n = 0')
-  const last = (ip: Uint8Array) => (lastOf.get(ip) as { at: number | null }).at
+  const last = (ip: Uint8Array) => lastOf.get(ip).at
 
   return ({ serverNo, from, most }) => {
     // Deleting bans requires up-to-date sums.
     sumUp()
-    const gone = find.all(serverNo, from, most) as unknown as Forgotten[]
+    const gone = find.all(serverNo, from, most)
     const addresses = new Map(gone.map(({ ip }) => [keyOfIp(ip), ip]))
     const latest = [...addresses.values()].map(ip => ({ ip, before: last(ip) }))
     for (const ban of gone) {

@@ -1,5 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { PreparedProcedure } from '../../db/database.ts'
+import { selecting, selectingOne } from '../../db/selecting.ts'
 import { prepareSums } from '../bans/append.sqlite.ts'
 import { keptFromKey } from '../bans/bans.store.ts'
 import { listingTables } from '../bans/sums.ts'
@@ -9,10 +10,13 @@ import type { OldBan, RetireInput, Retired } from './retire-chunk.ts'
 /** Runs in the writer thread. */
 export const prepare = (db: DatabaseSync): PreparedProcedure<RetireInput, Retired> => {
   const sumUp = prepareSums(db)
-  const oldest = db.prepare(`select id, server_no, jail_id, country_id, ip, banned_at, exists (select 1 from active_bans
-      where active_bans.banned_at = bans.banned_at and active_bans.ban_id = bans.id) as active
-    from bans where banned_at < ? and (banned_at, id) > (?, ?) order by banned_at, id limit ?`)
-  const lastOf = db.prepare('select max(banned_at) as at from bans where ip = ?')
+  const oldest = selecting<OldBan>(
+    db,
+    `select id, server_no, jail_id, country_id, ip, banned_at, exists (select 1 from active_bans
+        where active_bans.banned_at = bans.banned_at and active_bans.ban_id = bans.id) as active
+      from bans where banned_at < ? and (banned_at, id) > (?, ?) order by banned_at, id limit ?`,
+  )
+  const lastOf = selectingOne<{ at: number | null }>(db, 'select max(banned_at) as at from bans where ip = ?')
   const remove = db.prepare('delete from bans where id = ?')
   const unlist = listingTables.map(
     ({ name, column }) =>
@@ -31,10 +35,10 @@ export const prepare = (db: DatabaseSync): PreparedProcedure<RetireInput, Retire
   const empty = db.prepare('delete from rolled_ip_hours where bucket = ? and n = 0')
   const keep = db.prepare(`insert into meta (key, value) values ('${keptFromKey}', ?) on conflict (key) do update
     set value = excluded.value where cast(meta.value as integer) < cast(excluded.value as integer)`)
-  const last = (ip: Uint8Array) => (lastOf.get(ip) as { at: number | null }).at
+  const last = (ip: Uint8Array) => lastOf.get(ip).at
 
   return ({ before, after, most }) => {
-    const rows = oldest.all(before, after.at, after.id, most) as unknown as OldBan[]
+    const rows = oldest.all(before, after.at, after.id, most)
     const end = rows.at(-1)
     const next = end && rows.length === most ? { at: end.banned_at, id: end.id } : null
     const gone = rows.filter(({ active }) => !active)

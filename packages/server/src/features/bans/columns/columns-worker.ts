@@ -1,5 +1,6 @@
 import { DatabaseSync } from 'node:sqlite'
 import { parentPort, workerData } from 'node:worker_threads'
+import { selecting } from '../../../db/selecting.ts'
 import { groupColumns } from './group.ts'
 import type { ColumnsAsked, ColumnsFound } from './group.ts'
 import { followBans } from './load.ts'
@@ -26,14 +27,13 @@ const followed = followBans(db)
 const liftedAmong = (ids: readonly number[]): number[] =>
   ids.length === 0
     ? []
-    : (
-        db
-          .prepare(
-            `select id from bans where id in (${ids.map(() => '?').join(', ')}) and unbanned_at is not null
-            and (ban_duration is null or ban_duration < 0 or unbanned_at < banned_at + cast(ban_duration as bigint) * 1000)`,
-          )
-          .all(...ids) as unknown as { id: number }[]
-      ).map(({ id }) => id)
+    : selecting<{ id: number }>(
+        db,
+        `select id from bans where id in (${ids.map(() => '?').join(', ')}) and unbanned_at is not null
+          and (ban_duration is null or ban_duration < 0 or unbanned_at < banned_at + cast(ban_duration as bigint) * 1000)`,
+      )
+        .all(...ids)
+        .map(({ id }) => id)
 
 const send = (reply: ColumnsReply) => port.postMessage(reply)
 port.on('message', ({ key, ...asked }: ColumnsRequest) => {

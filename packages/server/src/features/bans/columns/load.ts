@@ -1,4 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite'
+import { selecting, selectingArrays, selectingOne } from '../../../db/selecting.ts'
 import { createColumns, UnfitForColumns } from './rows.ts'
 import type { Columns } from './rows.ts'
 
@@ -22,6 +23,8 @@ type Row = [
   duration: number | null,
   ip: string,
 ]
+type Heads = { ban: number; event: number; removed: number; oldest: number }
+type Address = { id: number; ip: Uint8Array }
 /** Address bytes of `hex(ip)`, in one of two buffers that the next call uses again. */
 const buffers = [new Uint8Array(4), new Uint8Array(16)] as const
 const bytesOfHex = (text: string): Uint8Array => {
@@ -43,24 +46,35 @@ export const followBans = (db: DatabaseSync): Followed => {
   // Text costs a third of a blob here, which becomes an object with a buffer of its own.
   const fields = 'id, banned_at, server_no, jail_id, country_id, asn, ban_duration, hex(ip)'
   // In pieces: a list of rows costs less than as many single steps, and a piece stays small.
-  const all = db.prepare(`select ${fields} from bans indexed by bans_at where (banned_at, id) > (?, ?) and id <= ?
-    order by banned_at, id limit 2000`)
-  all.setReturnArrays(true)
-  const since = db.prepare(
+  const all = selectingArrays<Row>(
+    db,
+    `select ${fields} from bans indexed by bans_at where (banned_at, id) > (?, ?) and id <= ? order by banned_at, id limit 2000`,
+  )
+  const since = selectingArrays<[...Row, isOver: number]>(
+    db,
     `select ${fields}, case when ${endedEarly} then 1 else 0 end from bans where id > ? order by id`,
   )
-  since.setReturnArrays(true)
-  const ended = db.prepare(`select id, ip from bans where ${endedEarly} and id <= ?`)
-  const heads =
-    db.prepare(`select coalesce((select max(id) from bans), 0) as ban, coalesce((select max(id) from events), 0) as event,
-    coalesce((select max(seq) from removed_bans), 0) as removed, coalesce((select min(seq) from removed_bans), 0) as oldest`)
-  const ends = db.prepare(`select bans.id, bans.ip from events join bans on bans.id = events.ban_id
-    where events.id > ? and events.id <= ? and events.name = 'ban.end'`)
-  const removals = db.prepare('select ban_id, ip from removed_bans where seq > ? order by seq')
+  const ended = selecting<Address>(db, `select id, ip from bans where ${endedEarly} and id <= ?`)
+  const heads = selectingOne<Heads>(
+    db,
+    `select coalesce((select max(id) from bans), 0) as ban, coalesce((select max(id) from events), 0) as event,
+      coalesce((select max(seq) from removed_bans), 0) as removed, coalesce((select min(seq) from removed_bans), 0) as oldest`,
+  )
+  const ends = selecting<Address>(
+    db,
+    `select bans.id, bans.ip from events join bans on bans.id = events.ban_id
+      where events.id > ? and events.id <= ? and events.name = 'ban.end'`,
+  )
+  const removals = selecting<{ ban_id: number; ip: Uint8Array }>(
+    db,
+    'select ban_id, ip from removed_bans where seq > ? order by seq',
+  )
 
-  const count = db.prepare('select coalesce(sum(n), 0) as n from ban_fleet')
-  const add = (row: readonly unknown[], isOver: boolean) => {
-    const [id, bannedAt, server, jail, country, asn, duration, ip] = row as unknown as Row
+  const count = selectingOne<{ n: number }>(db, 'select coalesce(sum(n), 0) as n from ban_fleet')
+  const add = (
+    [id, bannedAt, server, jail, country, asn, duration, ip]: readonly [...Row, ...number[]],
+    isOver: boolean,
+  ) => {
     columns.add({
       id,
       server,
@@ -73,37 +87,28 @@ export const followBans = (db: DatabaseSync): Followed => {
       isOver,
     })
   }
-  type Heads = { ban: number; event: number; removed: number; oldest: number }
   const load = (head: Heads) => {
-    const { n } = count.get() as { n: number }
+    const { n } = count.get()
     if (n > mostBans) throw new UnfitForColumns(`More than ${mostBans} bans do not go into the columns.`)
     columns = createColumns(n)
     for (let [id, bannedAt] = [-1, -1]; ;) {
-      const rows = all.all(bannedAt, id, head.ban) as unknown as Row[]
+      const rows = all.all(bannedAt, id, head.ban)
       for (const row of rows) add(row, false)
       const last = rows.at(-1)
       if (!last) break
       ;[id, bannedAt] = last
     }
-    for (const { id, ip } of ended.all(head.ban) as unknown as { id: number; ip: Uint8Array }[]) columns.end(ip, id)
+    for (const { id, ip } of ended.all(head.ban)) columns.end(ip, id)
     columns.settle()
     Object.assign(at, { ban: head.ban, event: head.event, removed: head.removed })
   }
   const follow = () => {
-    const head = heads.get() as unknown as Heads
+    const head = heads.get()
     // The list of removed bans is trimmed: who missed some of it reads everything again.
     if (at.removed < head.oldest - 1) return load(head)
-    if (head.ban > at.ban)
-      for (const row of since.iterate(at.ban)) {
-        const values = row as unknown as unknown[]
-        add(values, values[8] === 1)
-      }
-    if (head.event > at.event)
-      for (const { id, ip } of ends.all(at.event, head.event) as unknown as { id: number; ip: Uint8Array }[])
-        columns.end(ip, id)
-    if (head.removed > at.removed)
-      for (const { ban_id, ip } of removals.all(at.removed) as unknown as { ban_id: number; ip: Uint8Array }[])
-        columns.remove(ip, ban_id)
+    if (head.ban > at.ban) for (const row of since.iterate(at.ban)) add(row, row[8] === 1)
+    if (head.event > at.event) for (const { id, ip } of ends.all(at.event, head.event)) columns.end(ip, id)
+    if (head.removed > at.removed) for (const { ban_id, ip } of removals.all(at.removed)) columns.remove(ip, ban_id)
     Object.assign(at, { ban: Math.max(at.ban, head.ban), event: Math.max(at.event, head.event), removed: head.removed })
   }
   /** One transaction, so that all parts are of the same moment. */
@@ -115,7 +120,7 @@ export const followBans = (db: DatabaseSync): Followed => {
       db.exec('commit')
     }
   }
-  atOneMoment(() => load(heads.get() as unknown as Heads))
+  atOneMoment(() => load(heads.get()))
   return {
     get columns() {
       return columns

@@ -1,0 +1,29 @@
+import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
+
+/*
+ * Statements that select, with the type of their rows. node:sqlite knows none: whoever writes the SQL says it, once for each statement.
+ * The casts stand here and nowhere else.
+ */
+
+interface Selecting<Row> {
+  all(...values: readonly SQLInputValue[]): Row[]
+  get(...values: readonly SQLInputValue[]): Row | undefined
+  iterate(...values: readonly SQLInputValue[]): Iterable<Row>
+}
+/** Rows are objects with the names of the columns. */
+export const selecting = <Row extends object>(db: DatabaseSync, sql: string): Selecting<Row> =>
+  db.prepare(sql) as unknown as Selecting<Row>
+
+/** Rows are arrays in the order of the columns: they cost less than objects. */
+export const selectingArrays = <Row extends readonly unknown[]>(db: DatabaseSync, sql: string): Selecting<Row> => {
+  const statement = db.prepare(sql)
+  statement.setReturnArrays(true)
+  return statement as unknown as Selecting<Row>
+}
+
+/** For what has exactly one row, such as sums without a group. */
+export const selectingOne = <Row extends object>(
+  db: DatabaseSync,
+  sql: string,
+): { get(...values: readonly SQLInputValue[]): Row } =>
+  db.prepare(sql) as unknown as { get(...values: readonly SQLInputValue[]): Row }
