@@ -101,7 +101,7 @@ interface CreateOptions {
   readonly tags?: string[]
   readonly scopes?: string[]
   readonly networks?: string[]
-  /** ISO 8601, or `none`. */
+  /** ISO 8601, `none`, or `validity` where nothing is said. */
   readonly expires: string
 }
 const create = async (client: Client, json: boolean, name: string, options: CreateOptions): Promise<void> => {
@@ -111,7 +111,7 @@ const create = async (client: Client, json: boolean, name: string, options: Crea
     permissions: options.permissions,
     ...(server === undefined ? {} : { server_id: await findServer(client, server) }),
     ...(tags === undefined ? {} : { tags }),
-    ...(expires === 'none' ? {} : { expires_at: expires }),
+    ...(expires === 'none' ? {} : { expires_at: expires === validity ? endOf(validity) : expires }),
     // Which scopes there are is the server's to say.
     ...(scopes === undefined ? {} : { scopes: scopes as Input['scopes'] }),
     ...(networks === undefined ? {} : { source_networks: networks }),
@@ -177,7 +177,7 @@ export const addKeyCommands = (program: Command): void => {
     .addOption(
       new Option('--expires <time>', 'when it ends: 90d from now, a date or a time, or none')
         .argParser(endOf)
-        .default(endOf(validity), validity),
+        .default(validity, validity),
     )
     .action((name: string, options: CreateOptions, command: Command) => {
       const { client, json } = contextOf(command)

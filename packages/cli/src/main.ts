@@ -1,23 +1,5 @@
-import { CommanderError } from 'commander'
-import { ApiError } from '@stockade/client'
-import { Failure, Misuse } from './failure.ts'
-import { safe } from './safe.ts'
-import { program } from './program.ts'
-
-/** One sentence for whatever went wrong, and the exit code that belongs to it. */
-const codeOf = (error: unknown): number => {
-  // It has been printed already.
-  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2
-  const message = error instanceof Error ? error.message : String(error)
-  const known = error instanceof ApiError || error instanceof Failure || error instanceof Misuse
-  process.stderr.write(`stockade: ${safe(known ? message : `This should not happen: ${message}`)}\n`)
-  return error instanceof Misuse ? 2 : 1
-}
+import { run } from './run.ts'
 
 // The reader may stop early, as `head` does.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1))
-try {
-  await program.parseAsync()
-} catch (error) {
-  process.exitCode = codeOf(error)
-}
+process.exitCode = await run(process.argv.slice(2))

@@ -1,13 +1,11 @@
-import { execFile } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { aHost, startServer } from '../../server/src/testing/index.ts'
+import { stockade } from './run.ts'
 import type { EnrolledHost, Signed, TestServer } from '../../server/src/testing/index.ts'
 
-const launcher = fileURLToPath(new URL('../../../scripts/stockade.cjs', import.meta.url))
 const agentDir = mkdtempSync(join(tmpdir(), 'stockade-agent-'))
 let server: TestServer
 let admin: Signed
@@ -27,13 +25,8 @@ afterAll(async () => {
   rmSync(agentDir, { recursive: true, force: true })
 })
 
-const run = (...args: string[]): Promise<{ readonly code: number; readonly out: string; readonly err: string }> =>
-  new Promise(resolve => {
-    const env = { PATH: process.env.PATH, STOCKADE_URL: server.url, STOCKADE_API_KEY: key }
-    execFile(process.execPath, [launcher, ...args], { env }, (error, out, err) =>
-      resolve({ code: error ? Number(error.code) : 0, out, err }),
-    )
-  })
+const run = (...args: string[]) =>
+  stockade({ PATH: process.env.PATH, STOCKADE_URL: server.url, STOCKADE_API_KEY: key }, args)
 const beat = (reason: string | null) =>
   host.client.call('POST /servers/heartbeat', {
     body: {

@@ -1,15 +1,13 @@
-import { execFile } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { aHost, eventually, startServer } from '../../server/src/testing/index.ts'
+import { stockade } from './run.ts'
 import type { EnrolledHost, Signed, TestServer } from '../../server/src/testing/index.ts'
 
-const launcher = fileURLToPath(new URL('../../../scripts/stockade.cjs', import.meta.url))
 const folder = mkdtempSync(join(tmpdir(), 'stockade-alerts-'))
 let status = 204
 const receiver = createServer((_, reply) => reply.writeHead(status).end())
@@ -29,13 +27,8 @@ afterAll(async () => {
   receiver.close()
   rmSync(folder, { recursive: true, force: true })
 })
-const run = (...args: string[]): Promise<{ readonly code: number; readonly out: string; readonly err: string }> =>
-  new Promise(resolve => {
-    const env = { PATH: process.env.PATH, STOCKADE_URL: server.url, STOCKADE_API_KEY: key }
-    execFile(process.execPath, [launcher, ...args], { env }, (error, out, err) =>
-      resolve({ code: error ? Number(error.code) : 0, out, err }),
-    )
-  })
+const run = (...args: string[]) =>
+  stockade({ PATH: process.env.PATH, STOCKADE_URL: server.url, STOCKADE_API_KEY: key }, args)
 
 test('channels are listed, added with a secret from a file, tried and removed', async () => {
   const secret = join(folder, 'url')

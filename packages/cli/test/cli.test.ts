@@ -6,13 +6,15 @@ import { createServer as createSecureServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { program } from '../../server/programs.cjs'
 import { selfSigned } from '../../server/src/http/self-signed.ts'
 import { aHost, eventually, freePort, startServer } from '../../server/src/testing/index.ts'
 import type { EnrolledHost, Signed, TestServer } from '../../server/src/testing/index.ts'
 
-const launcher = fileURLToPath(new URL('../../../scripts/stockade.cjs', import.meta.url))
+// What the launcher starts, without the process in between.
+const entry = program('cli/src/main')
+const ofTests = { PATH: process.env.PATH, NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE }
 
 interface Ran {
   readonly code: number
@@ -22,7 +24,7 @@ interface Ran {
 /** The command line as an operator runs it, a process of its own. */
 const runWith = (env: Record<string, string>, ...args: string[]): Promise<Ran> =>
   new Promise(resolve =>
-    execFile(process.execPath, [launcher, ...args], { env: { PATH: process.env.PATH, ...env } }, (error, out, err) =>
+    execFile(process.execPath, [entry, ...args], { env: { ...ofTests, ...env } }, (error, out, err) =>
       resolve({ code: error ? Number(error.code) : 0, out, err }),
     ),
   )

@@ -9,6 +9,7 @@ import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { ApiError } from '@stockade/client'
 import { startServer } from '../../server/src/testing/index.ts'
+import { stockade } from './run.ts'
 import type { Options, Signed, TestServer } from '../../server/src/testing/index.ts'
 import { onTerminal } from './terminal.ts'
 
@@ -37,12 +38,7 @@ const aPlace = async (options: Options = {}): Promise<Place> => {
     server,
     admin,
     env,
-    run: (args, input = '', key) =>
-      new Promise(resolve =>
-        execFile(process.execPath, [launcher, 'servers', ...args], { env: env(key) }, (error, out, err) =>
-          resolve({ code: error ? Number(error.code) : 0, out, err }),
-        ).stdin?.end(input),
-      ),
+    run: (args, input = '', key) => stockade(env(key), ['servers', ...args], input),
   }
 }
 

@@ -1,10 +1,8 @@
-import { execFile } from 'node:child_process'
-import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { aHost, startServer } from '../../server/src/testing/index.ts'
+import { stockade } from './run.ts'
 import type { EnrolledHost, Signed, TestServer } from '../../server/src/testing/index.ts'
 
-const launcher = fileURLToPath(new URL('../../../scripts/stockade.cjs', import.meta.url))
 let server: TestServer
 let admin: Signed
 let host: EnrolledHost
@@ -24,18 +22,8 @@ beforeAll(async () => {
 })
 afterAll(() => server?.close())
 
-interface Ran {
-  readonly code: number
-  readonly out: string
-  readonly err: string
-}
-const run = (...args: string[]): Promise<Ran> =>
-  new Promise(resolve => {
-    const env = { PATH: process.env.PATH, STOCKADE_URL: server.url, STOCKADE_API_KEY: key }
-    execFile(process.execPath, [launcher, ...args], { env }, (error, out, err) =>
-      resolve({ code: error ? Number(error.code) : 0, out, err }),
-    )
-  })
+const run = (...args: string[]) =>
+  stockade({ PATH: process.env.PATH, STOCKADE_URL: server.url, STOCKADE_API_KEY: key }, args)
 const acknowledge = async () => {
   const { version, shield } = await host.client.call('GET /agent/state')
   const { bans } = shield

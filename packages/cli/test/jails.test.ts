@@ -1,7 +1,7 @@
-import { execFile } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { aHost, startServer } from '../../server/src/testing/index.ts'
+import { stockade } from './run.ts'
 import type { EnrolledHost, Signed, TestServer } from '../../server/src/testing/index.ts'
 import { onTerminal } from './terminal.ts'
 
@@ -32,17 +32,7 @@ beforeAll(async () => {
 })
 afterAll(() => server?.close())
 
-interface Ran {
-  readonly code: number | null
-  readonly out: string
-  readonly err: string
-}
-const run = (...args: string[]): Promise<Ran> =>
-  new Promise(resolve =>
-    execFile(process.execPath, [launcher, ...args], { env }, (error, out, err) =>
-      resolve({ code: error ? Number(error.code) : 0, out, err }),
-    ).stdin?.end(),
-  )
+const run = (...args: string[]) => stockade(env, args)
 /** The same on a terminal, where somebody types. */
 const typed = (text: string, ...args: string[]) => onTerminal([process.execPath, launcher, ...args], env, text)
 const waiting = async () =>

@@ -1,7 +1,8 @@
-import { execFile } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { password, startServer } from '../../server/src/testing/index.ts'
+import { stockade } from './run.ts'
+import type { Ran } from './run.ts'
 import type { Signed, TestServer } from '../../server/src/testing/index.ts'
 import { onTerminal } from './terminal.ts'
 
@@ -19,18 +20,8 @@ beforeAll(async () => {
 })
 afterAll(() => server?.close())
 
-interface Ran {
-  readonly code: number
-  readonly out: string
-  readonly err: string
-}
 const envOf = (own: string) => ({ PATH: process.env.PATH, STOCKADE_URL: server.url, STOCKADE_API_KEY: own })
-const runAs = (own: string, ...args: string[]): Promise<Ran> =>
-  new Promise(resolve =>
-    execFile(process.execPath, [launcher, 'keys', ...args], { env: envOf(own) }, (error, out, err) =>
-      resolve({ code: error ? Number(error.code) : 0, out, err }),
-    ),
-  )
+const runAs = (own: string, ...args: string[]) => stockade(envOf(own), ['keys', ...args])
 const run = (...args: string[]) => runAs(key, ...args)
 const cells = (text: string) =>
   text
@@ -99,7 +90,8 @@ test('a key ends after 90 days, unless told otherwise', async () => {
     expect(made).toMatchObject({ code: 0, err: '' })
     return (JSON.parse(made.out) as { expires_at: string | null }).expires_at
   }
-  const before = Date.now()
+  // The end is given in whole seconds.
+  const before = Math.floor(Date.now() / 1000) * 1000
   const [usual, week, never] = await Promise.all([endOf(), endOf('--expires', '1w'), endOf('--expires', 'none')])
   const after = Date.now()
   const daysOf = (end: string | null) => {

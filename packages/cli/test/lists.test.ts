@@ -1,13 +1,11 @@
-import { execFile } from 'node:child_process'
 import { createServer } from 'node:http'
 import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startServer } from '../../server/src/testing/index.ts'
+import { stockade } from './run.ts'
 import type { TestServer } from '../../server/src/testing/index.ts'
 
-const launcher = fileURLToPath(new URL('../../../scripts/stockade.cjs', import.meta.url))
 let server: TestServer
 let source: Server
 let url: string
@@ -25,13 +23,8 @@ afterAll(async () => {
   source?.close()
 })
 
-const run = (...args: string[]): Promise<{ readonly code: number; readonly out: string; readonly err: string }> =>
-  new Promise(resolve => {
-    const env = { PATH: process.env.PATH, STOCKADE_URL: server.url, STOCKADE_API_KEY: key }
-    execFile(process.execPath, [launcher, ...args], { env }, (error, out, err) =>
-      resolve({ code: error ? Number(error.code) : 0, out, err }),
-    )
-  })
+const run = (...args: string[]) =>
+  stockade({ PATH: process.env.PATH, STOCKADE_URL: server.url, STOCKADE_API_KEY: key }, args)
 
 test('preview, add, refresh, search, change and remove', async () => {
   expect((await run('lists', 'preview', '--from', url)).out).toMatch(/entries +2, 257 IPv4 addresses/)

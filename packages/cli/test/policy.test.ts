@@ -1,10 +1,8 @@
-import { execFile } from 'node:child_process'
-import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { aHost, startServer } from '../../server/src/testing/index.ts'
+import { stockade } from './run.ts'
 import type { EnrolledHost, TestServer } from '../../server/src/testing/index.ts'
 
-const launcher = fileURLToPath(new URL('../../../scripts/stockade.cjs', import.meta.url))
 let server: TestServer
 let hosts: EnrolledHost[]
 let key: string
@@ -21,13 +19,8 @@ const banOn = async (some: readonly EnrolledHost[], ip: string) => {
   for (const { client } of some)
     await client.call('POST /bans/batch', { body: { bans: [{ ip, jail: 'sshd', ban_duration: 600 }] } })
 }
-const run = (...args: string[]): Promise<{ readonly code: number; readonly out: string; readonly err: string }> =>
-  new Promise(resolve => {
-    const env = { PATH: process.env.PATH, STOCKADE_URL: server.url, STOCKADE_API_KEY: key }
-    execFile(process.execPath, [launcher, ...args], { env }, (error, out, err) =>
-      resolve({ code: error ? Number(error.code) : 0, out, err }),
-    )
-  })
+const run = (...args: string[]) =>
+  stockade({ PATH: process.env.PATH, STOCKADE_URL: server.url, STOCKADE_API_KEY: key }, args)
 
 test('a sharing rule is added, simulated, armed, shown, disarmed and removed', async () => {
   const conditions = ['--jail', 'sshd', '--within', '1h', '--duration', '7d', '--all']

@@ -1,12 +1,10 @@
-import { execFile } from 'node:child_process'
-import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { httpReceiver } from '../../server/src/features/siem/receivers.ts'
+import { stockade } from './run.ts'
 import type { HttpReceiver } from '../../server/src/features/siem/receivers.ts'
 import { eventually, freePort, startServer } from '../../server/src/testing/index.ts'
 import type { Signed, TestServer } from '../../server/src/testing/index.ts'
 
-const launcher = fileURLToPath(new URL('../../../scripts/stockade.cjs', import.meta.url))
 let server: TestServer
 let admin: Signed
 let target: HttpReceiver
@@ -22,18 +20,8 @@ afterAll(async () => {
   await target?.stop()
 })
 
-interface Ran {
-  readonly code: number
-  readonly out: string
-  readonly err: string
-}
-const run = (...args: string[]): Promise<Ran> =>
-  new Promise(resolve => {
-    const env = { PATH: process.env.PATH, STOCKADE_URL: server.url, STOCKADE_API_KEY: key }
-    execFile(process.execPath, [launcher, 'siem', ...args], { env }, (error, out, err) =>
-      resolve({ code: error ? Number(error.code) : 0, out, err }),
-    )
-  })
+const run = (...args: string[]) =>
+  stockade({ PATH: process.env.PATH, STOCKADE_URL: server.url, STOCKADE_API_KEY: key }, ['siem', ...args])
 const cells = (text: string) =>
   text
     .trimEnd()

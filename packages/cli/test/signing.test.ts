@@ -1,4 +1,3 @@
-import { execFile } from 'node:child_process'
 import { createHash, generateKeyPairSync } from 'node:crypto'
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
@@ -9,6 +8,7 @@ import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { readOperatorKey } from '@stockade/contract/seal.ts'
 import { aHost, startServer } from '../../server/src/testing/index.ts'
+import { stockade } from './run.ts'
 import type { EnrolledHost, Signed, TestServer } from '../../server/src/testing/index.ts'
 import { onTerminal } from './terminal.ts'
 
@@ -43,17 +43,7 @@ afterAll(async () => {
   rmSync(directory, { recursive: true, force: true })
 })
 
-interface Ran {
-  readonly code: number | null
-  readonly out: string
-  readonly err: string
-}
-const run = (...args: string[]): Promise<Ran> =>
-  new Promise(resolve =>
-    execFile(process.execPath, [launcher, ...args], { env }, (error, out, err) =>
-      resolve({ code: error ? Number(error.code) : 0, out, err }),
-    ).stdin?.end(),
-  )
+const run = (...args: string[]) => stockade(env, args)
 const orders = async () => (await web.client.call('POST /servers/heartbeat', { body: { hostname: 'web-01' } })).commands
 
 test('a key is its owner’s, is never overwritten, and is shown again', async () => {
@@ -171,11 +161,7 @@ test.each<[string, (statement: Record<string, unknown>) => object, RegExp]>([
   try {
     const at = { ...env, STOCKADE_URL: `http://127.0.0.1:${(thief.address() as AddressInfo).port}` }
     const args = ['jails', 'disable', 'nginx', '--server', 'web-01', '--sign', keyFile, '--yes']
-    const ran = await new Promise<Ran>(resolve =>
-      execFile(process.execPath, [launcher, ...args], { env: at }, (error, out, err) =>
-        resolve({ code: error ? Number(error.code) : 0, out, err }),
-      ).stdin?.end(),
-    )
+    const ran = await stockade(at, args)
     expect(ran).toMatchObject({ code: 1, err: expect.stringMatching(reason) })
     expect(signed).toBe(0)
   } finally {

@@ -1,13 +1,11 @@
-import { execFile } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { aHost, eventually, startServer } from '../../server/src/testing/index.ts'
+import { stockade } from './run.ts'
 import type { EnrolledHost, Signed, TestServer } from '../../server/src/testing/index.ts'
 
-const launcher = fileURLToPath(new URL('../../../scripts/stockade.cjs', import.meta.url))
 const folder = mkdtempSync(join(tmpdir(), 'stockade-cli-'))
 let server: TestServer
 let admin: Signed
@@ -32,19 +30,8 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true })
 })
 
-interface Ran {
-  readonly code: number
-  readonly out: string
-  readonly err: string
-}
-const run = (args: string[], input = ''): Promise<Ran> =>
-  new Promise(resolve => {
-    const env = { PATH: process.env.PATH, STOCKADE_URL: server.url, STOCKADE_API_KEY: key }
-    const child = execFile(process.execPath, [launcher, 'templates', ...args], { env }, (error, out, err) =>
-      resolve({ code: error ? Number(error.code) : 0, out, err }),
-    )
-    child.stdin?.end(input)
-  })
+const run = (args: string[], input = '') =>
+  stockade({ PATH: process.env.PATH, STOCKADE_URL: server.url, STOCKADE_API_KEY: key }, ['templates', ...args], input)
 const lines = (text: string) => text.trimEnd().split('\n')
 const cells = (line: string | undefined) => line?.split(/ {2,}/) ?? []
 const fileOf = (name: string, text: string) => {

@@ -3,13 +3,12 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { program } from '../../server/programs.cjs'
 import { aHost, startServer } from '../../server/src/testing/index.ts'
 import type { TestServer } from '../../server/src/testing/index.ts'
+import { stockade } from './run.ts'
 
-// What the launcher starts, without the process in between: many commands are run here.
-const entry = program('cli/src/main')
 const launcher = fileURLToPath(new URL('../../../scripts/stockade.cjs', import.meta.url))
 const folder = mkdtempSync(join(tmpdir(), 'stockade-users-'))
 let server: TestServer
@@ -32,18 +31,8 @@ afterAll(async () => {
   await server?.close()
   rmSync(folder, { recursive: true, force: true })
 })
-const runBy = (
-  file: string,
-  apiKey: string,
-  args: readonly string[],
-): Promise<{ readonly code: number; readonly out: string; readonly err: string }> =>
-  new Promise(resolve => {
-    const env = { PATH: process.env.PATH, STOCKADE_URL: server.url, STOCKADE_API_KEY: apiKey }
-    execFile(process.execPath, [file, ...args], { env }, (error, out, err) =>
-      resolve({ code: error ? Number(error.code) : 0, out, err }),
-    )
-  })
-const runAs = (apiKey: string, ...args: string[]) => runBy(entry, apiKey, args)
+const envOf = (apiKey: string) => ({ PATH: process.env.PATH, STOCKADE_URL: server.url, STOCKADE_API_KEY: apiKey })
+const runAs = (apiKey: string, ...args: string[]) => stockade(envOf(apiKey), args)
 const run = (...args: string[]) => runAs(key, ...args)
 
 test('a user is invited, changed, narrowed, signed out and removed', async () => {
@@ -197,7 +186,8 @@ test('bans, servers and commands are shown one by one and in figures', async () 
   expect((await run('log', 'export', '--action', 'server.', '--format', 'csv')).out).toContain('server.')
   expect((await run('log', 'export', '--page', '2')).code).toBe(2)
   // The launcher knows which words about the licence are for the storage.
-  expect((await runBy(launcher, key, ['license', 'show'])).out).toMatch(/^tier +pro/i)
+  const shown = await promisify(execFile)(process.execPath, [launcher, 'license', 'show'], { env: envOf(key) })
+  expect(shown.stdout).toMatch(/^tier +pro/i)
   expect((await run('license', 'install', '/nonexistent')).code).toBe(2)
   expect(await runAs('', 'ready', '--wait')).toMatchObject({ code: 0, out: 'The server is ready.\n' })
 })
