@@ -6,6 +6,7 @@ import type { Clock } from '../core/clock.ts'
 import { parseIp, isLoopback } from '../core/ip.ts'
 import { places } from '../core/places.ts'
 import type { Database } from '../db/database.ts'
+import { examineReplica } from '../db/replica.ts'
 import { createEvents } from '../events/events.ts'
 import { openShipped } from '../features/ipinfo/mmdb.ts'
 import { localUrl } from '../features/settings/base-url.ts'
@@ -96,6 +97,7 @@ async function* storage(config: Config, clock: Clock): AsyncGenerator<Finding> {
     const started = performance.now()
     await db.ping()
     yield ok(`storage answers (${name}, ${Math.max(1, Math.round(performance.now() - started))} ms)`)
+    yield* replicaFindings(config)
     const { state, last, version } = await schemaState(db)
     if (state !== 'current') {
       yield state === 'newer'
@@ -117,6 +119,13 @@ async function* storage(config: Config, clock: Clock): AsyncGenerator<Finding> {
   } finally {
     await db?.close()
   }
+}
+async function* replicaFindings({ databaseUrl, databaseReadUrl }: Config): AsyncGenerator<Finding> {
+  if (databaseUrl === null || databaseReadUrl === null) return
+  const problem = await examineReplica(databaseUrl, databaseReadUrl)
+  yield problem === null
+    ? ok('the standby for long reads answers')
+    : warn(`the standby for long reads is not used, the primary is read instead: ${problem}`)
 }
 /** Several addresses may have been tried; then only the code says why. */
 const reasonOf = (error: unknown) =>

@@ -1,5 +1,9 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { sql } from 'kysely'
+import { stockade } from '../testing/command.ts'
 import { engine, startPostgres } from '../testing/index.ts'
 import type { TestPostgres } from '../testing/index.ts'
 import { openPostgres } from './postgres.ts'
@@ -10,6 +14,7 @@ describe.runIf(engine === 'postgres')('a replica for long reads', () => {
   let primary: Awaited<ReturnType<typeof startPostgres>>
   let standby: TestPostgres
   let db: Postgres
+  const dataDir = mkdtempSync(join(tmpdir(), 'stockade-replica-'))
   const states: ReplicaState[] = []
   const open = (url: string, replicaUrl: string, heard = states) =>
     openPostgres(url, () => {}, { replica: { url: replicaUrl, hear: state => void heard.push(state) } })
@@ -23,6 +28,7 @@ describe.runIf(engine === 'postgres')('a replica for long reads', () => {
     await db?.close()
     await standby?.stop()
     await primary?.stop()
+    rmSync(dataDir, { recursive: true, force: true })
   })
   const isAtReplica = async () => {
     const { rows } = await sql<{ is_standby: boolean }>`select pg_is_in_recovery() as is_standby`.execute(db.scan)
@@ -40,6 +46,22 @@ describe.runIf(engine === 'postgres')('a replica for long reads', () => {
     expect(rows).toEqual([{ here: false }])
     await note('a')
     await expect.poll(notes).toEqual(['a'])
+  })
+  test('is among what doctor looks at', async () => {
+    const doctor = async (readUrl: string) => {
+      const env = {
+        STOCKADE_DATA_DIR: dataDir,
+        STOCKADE_SECRET_KEY: 'test-secret-of-thirty-two-characters',
+        STOCKADE_DATABASE_URL: primary.url,
+        STOCKADE_DATABASE_READ_URL: readUrl,
+      }
+      return (await stockade(env, dataDir, 'doctor')).out
+    }
+    expect(await doctor(standby.url)).toContain('the standby for long reads answers')
+    expect(await doctor(primary.url)).toMatch(/the standby for long reads is not used, .*: It is not a standby\./)
+    expect(await doctor('postgres://127.0.0.1:1/nothing')).toMatch(
+      /the standby for long reads is not used, .*ECONNREFUSED/,
+    )
   })
   test('is left out while it is behind, and used again when it has caught up', async () => {
     const control = await openPostgres(standby.url, () => {})

@@ -1,4 +1,5 @@
 import pg from 'pg'
+import { codeOf } from '@stockade/contract/error-code.ts'
 import { second } from '../core/clock.ts'
 
 /*
@@ -45,6 +46,9 @@ const positionOf = (pool: pg.Pool): Promise<Position> =>
       return position
     })
 
+const reasonOf = (error: unknown): string =>
+  error instanceof Error ? error.message || codeOf(error) || 'It does not answer.' : String(error)
+
 /** A connection for the looks alone: they never wait for reads, and a peer that is silent does not hold them up. */
 const lookPool = (url: string): pg.Pool => {
   const pool = new pg.Pool({
@@ -67,6 +71,19 @@ const problemOf = (primary: Position, replica: Position, writtenBefore: number |
   if (writtenBefore === null) return 'It has not been compared yet.'
   if (replica.bytes < writtenBefore) return `It is more than ${lookEvery / second} seconds behind.`
   return null
+}
+
+/** Looks once, without asking how far behind it is. @returns why the replica can't be used; null: it can. */
+export const examineReplica = async (primaryUrl: string, replicaUrl: string): Promise<string | null> => {
+  const pools = [lookPool(primaryUrl), lookPool(replicaUrl)] as const
+  try {
+    const [primary, replica] = await Promise.all([positionOf(pools[0]), positionOf(pools[1])])
+    return problemOf(primary, replica, 0)
+  } catch (error) {
+    return reasonOf(error)
+  } finally {
+    await Promise.all(pools.map(pool => pool.end()))
+  }
 }
 
 /** Looks at both by itself until it is closed. */
@@ -93,7 +110,7 @@ export const watchReplica = (primaryUrl: string, replicaUrl: string, hear: Repli
     } catch (error) {
       usableUntil = 0
       writtenBefore = null
-      tell(error instanceof Error ? error.message || 'It does not answer.' : String(error))
+      tell(reasonOf(error))
     }
   }
   let looking = Promise.resolve()
