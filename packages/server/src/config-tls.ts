@@ -1,11 +1,6 @@
 import { join, resolve } from 'node:path'
 import { parseIp } from './core/ip.ts'
-
-/** How a variable is read, by its name without `STOCKADE_`. */
-export interface Reader {
-  readonly text: (name: string) => string | null
-  readonly refuse: (name: string, problem: string) => never
-}
+import type { Reader } from './config-reader.ts'
 
 /** Certificates by ACME (RFC 8555). */
 export interface AcmeConfig {

@@ -1,10 +1,10 @@
-import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { createPublicKey } from 'node:crypto'
 import { bounds } from '@stockade/contract/limits.ts'
-import { codeOf } from '@stockade/contract/error-code.ts'
+import { createReader } from './config-reader.ts'
+import type { Reader } from './config-reader.ts'
 import { readHttpPort, readTls } from './config-tls.ts'
-import type { Reader, TlsConfig } from './config-tls.ts'
+import type { TlsConfig } from './config-tls.ts'
 import { parseRange } from './core/ip.ts'
 import { places } from './core/places.ts'
 import { brokenRule } from './core/password-rules.ts'
@@ -77,17 +77,10 @@ export interface Config {
   readonly securityLog: string | null
 }
 
-export class ConfigError extends Error {}
-
 const web = ['http:', 'https:']
 const github = 'https://github.com'
 const githubApi = 'https://api.github.com'
 const levels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']
-
-const readChoice = ({ text, refuse }: Reader, name: string, choices: readonly string[], fallback: string): string => {
-  const value = text(name) ?? fallback
-  return choices.includes(value) ? value : refuse(name, `must be ${choices.join(' or ')}, not "${value}".`)
-}
 
 /** Null where no folder is named. */
 const readBackups = ({ text, refuse }: Reader): BackupConfig | null => {
@@ -111,109 +104,142 @@ const readBackups = ({ text, refuse }: Reader): BackupConfig | null => {
   }
 }
 
+type DatabaseConfig = Pick<
+  Config,
+  'databaseUrl' | 'databaseReadUrl' | 'secretKey' | 'isUpgradeCopied' | 'isUpgradeConfirmed'
+>
+const readDatabase = ({ postgresUrl, secret, choice, refuse }: Reader): DatabaseConfig => {
+  const databaseUrl = postgresUrl('DATABASE_URL')
+  const databaseReadUrl = postgresUrl('DATABASE_READ_URL')
+  if (databaseReadUrl !== null && databaseUrl === null)
+    refuse('DATABASE_READ_URL', 'names a standby of PostgreSQL and needs STOCKADE_DATABASE_URL, its primary.')
+  const secretKey = secret('SECRET_KEY')
+  if (secretKey !== null && secretKey.length < 32) refuse('SECRET_KEY', 'must have at least 32 characters.')
+  if (databaseUrl !== null && secretKey === null)
+    refuse(
+      'SECRET_KEY',
+      'is required with PostgreSQL, because all processes share it. Make one with: openssl rand -base64 48',
+    )
+  return {
+    databaseUrl,
+    databaseReadUrl,
+    secretKey,
+    isUpgradeCopied: choice('MIGRATE_COPY', ['yes', 'no'], 'yes') === 'yes',
+    isUpgradeConfirmed: choice('MIGRATE', ['yes', 'no'], 'no') === 'yes',
+  }
+}
+
+const readProxies = ({ text, refuse }: Reader): readonly string[] => {
+  const proxies = (text('TRUSTED_PROXIES') ?? '').split(',').flatMap(part => part.trim() || [])
+  const odd = proxies.find(proxy => !parseRange(proxy))
+  return odd === undefined
+    ? proxies
+    : refuse('TRUSTED_PROXIES', `must be addresses or CIDRs with commas between; "${odd}" is neither.`)
+}
+
+const isEd25519 = (pem: string): boolean => {
+  try {
+    return createPublicKey(pem).asymmetricKeyType === 'ed25519'
+  } catch {
+    return false
+  }
+}
+const readLicence = ({ secret, refuse }: Reader): Pick<Config, 'licenseKey' | 'licensePublicKey'> => {
+  const licensePublicKey = secret('LICENSE_PUBLIC_KEY')
+  if (licensePublicKey !== null && !isEd25519(licensePublicKey))
+    refuse('LICENSE_PUBLIC_KEY', 'must be the PEM text of an Ed25519 public key.')
+  const licenseKey = secret('LICENSE_KEY')
+  if (licenseKey !== null && licensePublicKey === null)
+    refuse('LICENSE_KEY', 'can be verified only with STOCKADE_LICENSE_PUBLIC_KEY; set that too.')
+  return { licenseKey, licensePublicKey }
+}
+
+/** The administrator to begin with; null where none is named. */
+const readAdmin = ({ text, secret, refuse }: Reader): Config['admin'] => {
+  const username = text('ADMIN_USERNAME')
+  const email = text('ADMIN_EMAIL')
+  const password = secret('ADMIN_PASSWORD')
+  if (username === null && email === null && password === null) return null
+  if (username === null || email === null || password === null)
+    return refuse(
+      'ADMIN_USERNAME',
+      ', STOCKADE_ADMIN_EMAIL and STOCKADE_ADMIN_PASSWORD go together: set all three or none.',
+    )
+  const { minimum, maximum } = bounds.username
+  if (!/^\w+$/.test(username) || username.length < minimum || username.length > maximum)
+    refuse('ADMIN_USERNAME', `must be ${minimum} to ${maximum} letters, digits and underscores, not "${username}".`)
+  if (!/^[^\s@]+@[^\s@]+$/.test(email) || email.length > 254)
+    refuse('ADMIN_EMAIL', `must be an e-mail address, not "${email}".`)
+  const broken = brokenRule(password, bounds.password.minimum)
+  if (broken) refuse('ADMIN_PASSWORD', `${broken}.`)
+  return { username, email, password }
+}
+
+type Times = Pick<
+  Config,
+  'heartbeatInterval' | 'offlineAfter' | 'commandTtl' | 'commandTimeout' | 'banRetentionDays' | 'eventRetentionDays'
+>
+const readTimes = ({ whole, refuse }: Reader): Times => {
+  const heartbeatInterval = whole('HEARTBEAT_INTERVAL', 30, 1, 3600)
+  const offlineAfter = whole('OFFLINE_AFTER', 90, 2, 86_400)
+  if (offlineAfter <= heartbeatInterval) refuse('OFFLINE_AFTER', 'must be longer than STOCKADE_HEARTBEAT_INTERVAL.')
+  return {
+    heartbeatInterval,
+    offlineAfter,
+    commandTtl: whole('COMMAND_TTL', 86_400, 1, 2_592_000),
+    commandTimeout: whole('COMMAND_TIMEOUT', 300, 1, 86_400),
+    banRetentionDays: whole('BAN_RETENTION_DAYS', 365, 1, 36_500),
+    eventRetentionDays: whole('EVENT_RETENTION_DAYS', 90, 1, 36_500),
+  }
+}
+
+type Limits = Pick<
+  Config,
+  'rateLimit' | 'rateLimitSensitive' | 'quotaRows' | 'quotaBytes' | 'quotaEndless' | 'logLines' | 'metricsJails'
+>
+const readLimits = ({ whole }: Reader): Limits => ({
+  rateLimit: whole('RATE_LIMIT', 100, 0, 1_000_000),
+  rateLimitSensitive: whole('RATE_LIMIT_SENSITIVE', 10, 0, 1_000_000),
+  quotaRows: whole('QUOTA_ROWS', 1_000_000, 0, 1_000_000_000),
+  quotaBytes: whole('QUOTA_BYTES', 512 * 1024 * 1024, 0, 1024 ** 4),
+  quotaEndless: whole('QUOTA_ENDLESS', 100_000, 0, 1_000_000_000),
+  logLines: whole('LOG_LINES', bounds.logLines, 256, bounds.logLines),
+  metricsJails: whole('METRICS_JAILS', 20_000, 0, 1_000_000),
+})
+
+type OthersConfig = Pick<
+  Config,
+  'geoipCity' | 'geoipAsn' | 'reputationUrl' | 'providerAUrl' | 'providerAApiUrl' | 'providerBIssuer'
+>
+const readOthers = ({ text, url }: Reader): OthersConfig => {
+  const providerAUrl = url('PROVIDER_A_URL', web) ?? github
+  return {
+    geoipCity: text('GEOIP_CITY'),
+    geoipAsn: text('GEOIP_ASN'),
+    reputationUrl: url('REPUTATION_URL', web) ?? 'https://api.abuseipdb.com/api/v2',
+    providerAUrl,
+    providerAApiUrl: url('PROVIDER_A_API_URL', web) ?? (providerAUrl === github ? githubApi : `${providerAUrl}/api/v3`),
+    providerBIssuer: url('PROVIDER_B_ISSUER', web) ?? 'https://accounts.google.com',
+  }
+}
+
 /**
  * Reads and checks every variable.
  * @throws ConfigError that names the variable and says what it may be.
  */
 export const readConfig = (env: Readonly<Record<string, string | undefined>>): Config => {
-  const text = (name: string): string | null => {
-    const value = env[`STOCKADE_${name}`]
-    return value === undefined || value === '' ? null : value
-  }
-  const refuse = (name: string, problem: string): never => {
-    throw new ConfigError(`STOCKADE_${name} ${problem}`)
-  }
-  const reader: Reader = { text, refuse }
-  /** A secret may stand in a file, so that it is not in the process's environment. */
-  const secret = (name: string): string | null => {
-    const file = text(`${name}_FILE`)
-    if (!file) return text(name)
-    if (text(name)) refuse(name, `and STOCKADE_${name}_FILE are both set; set one of them.`)
-    try {
-      return readFileSync(file, 'utf8').trim() || refuse(`${name}_FILE`, 'names an empty file.')
-    } catch (error) {
-      if (error instanceof ConfigError) throw error
-      return refuse(`${name}_FILE`, `can't be read: ${codeOf(error) ?? 'unknown error'}.`)
-    }
-  }
-  const whole = (name: string, fallback: number, from: number, to: number): number => {
-    const value = text(name)
-    if (value === null) return fallback
-    const number = Number(value)
-    return /^\d+$/.test(value) && number >= from && number <= to
-      ? number
-      : refuse(name, `must be a whole number from ${from} to ${to}, not "${value}".`)
-  }
-  const yes = (name: string): boolean => {
-    const value = text(name) ?? '0'
-    return value === '1' || (value === '0' ? false : refuse(name, `must be 1 or 0, not "${value}".`))
-  }
-  const url = (name: string, protocols: readonly string[]): string | null => {
-    const value = text(name)
-    if (value === null) return null
-    const parsed = URL.parse(value)
-    if (!parsed || !protocols.includes(parsed.protocol) || parsed.search || parsed.hash || parsed.username)
-      return refuse(
-        name,
-        `must be an address that begins with ${protocols.map(p => `${p}//`).join(' or ')}, not "${value}".`,
-      )
-    return value.replace(/\/+$/, '')
-  }
-  const postgresUrl = (name: string): string | null => {
-    const value = secret(name)
-    return value === null || /^postgres(ql)?:\/\//.test(value) ? value : refuse(name, 'must begin with postgres://.')
-  }
-  const databaseUrl = postgresUrl('DATABASE_URL')
-  const databaseReadUrl = postgresUrl('DATABASE_READ_URL')
-  if (databaseReadUrl && !databaseUrl)
-    refuse('DATABASE_READ_URL', 'names a standby of PostgreSQL and needs STOCKADE_DATABASE_URL, its primary.')
-  const secretKey = secret('SECRET_KEY')
-  if (secretKey && secretKey.length < 32) refuse('SECRET_KEY', 'must have at least 32 characters.')
-  if (databaseUrl && !secretKey)
-    refuse(
-      'SECRET_KEY',
-      'is required with PostgreSQL, because all processes share it. Make one with: openssl rand -base64 48',
-    )
-  const trustedProxies = (text('TRUSTED_PROXIES') ?? '').split(',').flatMap(part => part.trim() || [])
-  for (const proxy of trustedProxies)
-    if (!parseRange(proxy))
-      refuse('TRUSTED_PROXIES', `must be addresses or CIDRs with commas between; "${proxy}" is neither.`)
+  const reader = createReader(env)
+  const { text, whole, choice, url } = reader
+  const database = readDatabase(reader)
   const dataDir = resolve(text('DATA_DIR') ?? './data')
-  const logLevel = text('LOG_LEVEL') ?? 'info'
-  if (!levels.includes(logLevel)) refuse('LOG_LEVEL', `must be one of ${levels.join(', ')}, not "${logLevel}".`)
-  const heartbeatInterval = whole('HEARTBEAT_INTERVAL', 30, 1, 3600)
-  const offlineAfter = whole('OFFLINE_AFTER', 90, 2, 86_400)
-  if (offlineAfter <= heartbeatInterval) refuse('OFFLINE_AFTER', 'must be longer than STOCKADE_HEARTBEAT_INTERVAL.')
-  const licensePublicKey = secret('LICENSE_PUBLIC_KEY')
-  if (licensePublicKey)
-    try {
-      if (createPublicKey(licensePublicKey).asymmetricKeyType !== 'ed25519') throw new Error()
-    } catch {
-      refuse('LICENSE_PUBLIC_KEY', 'must be the PEM text of an Ed25519 public key.')
-    }
-  const licenseKey = secret('LICENSE_KEY')
-  if (licenseKey && !licensePublicKey)
-    refuse('LICENSE_KEY', 'can be verified only with STOCKADE_LICENSE_PUBLIC_KEY; set that too.')
-  const username = text('ADMIN_USERNAME')
-  const email = text('ADMIN_EMAIL')
-  const password = secret('ADMIN_PASSWORD')
-  if ((username || email || password) && !(username && email && password))
-    refuse('ADMIN_USERNAME', ', STOCKADE_ADMIN_EMAIL and STOCKADE_ADMIN_PASSWORD go together: set all three or none.')
-  const { minimum, maximum } = bounds.username
-  if (username && !(/^\w+$/.test(username) && username.length >= minimum && username.length <= maximum))
-    refuse('ADMIN_USERNAME', `must be ${minimum} to ${maximum} letters, digits and underscores, not "${username}".`)
-  if (email && !(/^[^\s@]+@[^\s@]+$/.test(email) && email.length <= 254))
-    refuse('ADMIN_EMAIL', `must be an e-mail address, not "${email}".`)
-  const broken = password && brokenRule(password, bounds.password.minimum)
-  if (broken) refuse('ADMIN_PASSWORD', `${broken}.`)
-  const providerAUrl = url('PROVIDER_A_URL', web) ?? github
   const baseUrl = url('BASE_URL', web)
   const tls = readTls(reader, {
     dataDir,
     baseUrl,
-    isShared: databaseUrl !== null,
+    isShared: database.databaseUrl !== null,
     directory: url('ACME_DIRECTORY', ['https:']),
   })
+  const securityLog = text('SECURITY_LOG')
   return Object.freeze({
     host: text('HOST') ?? '0.0.0.0',
     port: whole('PORT', 8420, 0, 65_535),
@@ -223,37 +249,16 @@ export const readConfig = (env: Readonly<Record<string, string | undefined>>): C
     dataDir,
     drainSeconds: whole('DRAIN_SECONDS', 0, 0, 300),
     agentDir: resolve(text('AGENT_DIR') ?? places.agent),
-    databaseUrl,
-    databaseReadUrl,
+    ...database,
     backups: readBackups(reader),
-    isUpgradeCopied: readChoice(reader, 'MIGRATE_COPY', ['yes', 'no'], 'yes') === 'yes',
-    isUpgradeConfirmed: readChoice(reader, 'MIGRATE', ['yes', 'no'], 'no') === 'yes',
-    secretKey,
-    admin: username && email && password ? { username, email, password } : null,
-    rateLimit: whole('RATE_LIMIT', 100, 0, 1_000_000),
-    rateLimitSensitive: whole('RATE_LIMIT_SENSITIVE', 10, 0, 1_000_000),
-    trustedProxies,
-    licenseKey,
-    licensePublicKey,
-    heartbeatInterval,
-    offlineAfter,
-    commandTtl: whole('COMMAND_TTL', 86_400, 1, 2_592_000),
-    commandTimeout: whole('COMMAND_TIMEOUT', 300, 1, 86_400),
-    banRetentionDays: whole('BAN_RETENTION_DAYS', 365, 1, 36_500),
-    eventRetentionDays: whole('EVENT_RETENTION_DAYS', 90, 1, 36_500),
-    quotaRows: whole('QUOTA_ROWS', 1_000_000, 0, 1_000_000_000),
-    quotaBytes: whole('QUOTA_BYTES', 512 * 1024 * 1024, 0, 1024 ** 4),
-    quotaEndless: whole('QUOTA_ENDLESS', 100_000, 0, 1_000_000_000),
-    logLines: whole('LOG_LINES', bounds.logLines, 256, bounds.logLines),
-    metricsJails: whole('METRICS_JAILS', 20_000, 0, 1_000_000),
-    demo: yes('DEMO'),
-    geoipCity: text('GEOIP_CITY'),
-    geoipAsn: text('GEOIP_ASN'),
-    reputationUrl: url('REPUTATION_URL', web) ?? 'https://api.abuseipdb.com/api/v2',
-    providerAUrl,
-    providerAApiUrl: url('PROVIDER_A_API_URL', web) ?? (providerAUrl === github ? githubApi : `${providerAUrl}/api/v3`),
-    providerBIssuer: url('PROVIDER_B_ISSUER', web) ?? 'https://accounts.google.com',
-    logLevel,
-    securityLog: text('SECURITY_LOG') && resolve(text('SECURITY_LOG') ?? ''),
+    admin: readAdmin(reader),
+    trustedProxies: readProxies(reader),
+    ...readLicence(reader),
+    ...readTimes(reader),
+    ...readLimits(reader),
+    demo: reader.flag('DEMO'),
+    ...readOthers(reader),
+    logLevel: choice('LOG_LEVEL', levels, 'info'),
+    securityLog: securityLog === null ? null : resolve(securityLog),
   })
 }

@@ -1,5 +1,6 @@
 import { codeOf } from '@stockade/contract/error-code.ts'
-import { ConfigError, readConfig } from './config.ts'
+import { readConfig } from './config.ts'
+import { ConfigError } from './config-reader.ts'
 import type { Config } from './config.ts'
 import { createApp } from './app/app.ts'
 import type { App } from './app/app.ts'

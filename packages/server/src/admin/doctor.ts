@@ -1,5 +1,6 @@
 import { accessSync, constants, existsSync, statSync } from 'node:fs'
-import { ConfigError, readConfig } from '../config.ts'
+import { readConfig } from '../config.ts'
+import { ConfigError } from '../config-reader.ts'
 import type { Config } from '../config.ts'
 import { day } from '../core/clock.ts'
 import type { Clock } from '../core/clock.ts'

@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util'
-import { ConfigError } from '../config.ts'
+import { ConfigError } from '../config-reader.ts'
 import { Misuse, optionTypes, tasks } from './tasks.ts'
 import type { OptionName, Task } from './tasks.ts'
 import { usage } from './usage.ts'

@@ -11,7 +11,7 @@ import {
 } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { DatabaseSync, backup } from 'node:sqlite'
-import { ConfigError } from '../config.ts'
+import { ConfigError } from '../config-reader.ts'
 import { freeBytes, isDiskFull, sizeText } from '../core/disk.ts'
 
 /** So many copies stay: of the last upgrade, and of the one before. */

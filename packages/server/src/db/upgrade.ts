@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { ConfigError } from '../config.ts'
+import { ConfigError } from '../config-reader.ts'
 import type { Config } from '../config.ts'
 import { isDiskFull } from '../core/disk.ts'
 import { version } from '../core/places.ts'

@@ -1,4 +1,4 @@
-import { ConfigError } from '../../config.ts'
+import { ConfigError } from '../../config-reader.ts'
 import { minute } from '../../core/clock.ts'
 import type { Core, Feature } from '../feature.ts'
 import type { SettingsService } from '../settings/settings.service.ts'
