@@ -47,30 +47,7 @@ const refuseFailed = ({ status, events_failed }: Replay) => {
     throw new Failure(`${events_failed} ${events_failed === 1 ? 'event was' : 'events were'} not taken.`)
 }
 
-export const addSiemCommands = (program: Command): void => {
-  const siem = program.command('siem').description('forwarding of events to a SIEM (Pro; the key needs admin)')
-
-  siem
-    .command('status')
-    .description('whether events arrive')
-    .option('--check', 'exit 1 while forwarding is on and its target fails')
-    .action(async ({ check }: { check?: boolean }, command: Command) => {
-      const { client, json } = contextOf(command)
-      const status = await client.call('GET /siem/status')
-      if (json) printJson(status)
-      else
-        printFields([
-          ['state', stateOf(status)],
-          ['waiting', status.queue_size],
-          ['sent today', status.events_sent_today],
-          ['failed today', status.events_failed_today],
-          ['last event', shown(status.last_event)],
-          ['last error', status.last_error],
-          ['reachable', percentOf(status.uptime_percent)],
-        ])
-      if (check && stateOf(status) === 'failing') throw new Failure(`The target fails: ${status.last_error ?? ''}`)
-    })
-
+const addSettings = (siem: Command): void => {
   siem
     .command('settings')
     .description('show the settings; the token is never shown')
@@ -108,63 +85,28 @@ export const addSiemCommands = (program: Command): void => {
         if (json) return printJson(done)
         print(safe(done.message))
       })
+}
 
+const addFigures = (siem: Command): void => {
   siem
-    .command('test')
-    .description('send a test event, also while forwarding is off; exit 1 when it does not arrive')
-    .action(async (_: object, command: Command) => {
+    .command('status')
+    .description('whether events arrive')
+    .option('--check', 'exit 1 while forwarding is on and its target fails')
+    .action(async ({ check }: { check?: boolean }, command: Command) => {
       const { client, json } = contextOf(command)
-      try {
-        const done = await client.call('POST /siem/test')
-        if (json) return printJson(done)
-        printSteps(done.steps)
-        print(`\n${safe(done.message)}`)
-      } catch (error) {
-        // What was done until then stands in the refusal.
-        const body = error instanceof ApiError ? (error.body as { readonly steps?: Steps }) : null
-        if (body?.steps && json) printJson(body)
-        else if (body?.steps && body.steps.length > 0) printSteps(body.steps)
-        throw error
-      }
-    })
-
-  siem
-    .command('queue')
-    .description('list what waits to be sent, newest first')
-    .option('--limit <number>', 'rows, at most 1000', wholeOf)
-    .action(async (query: { limit?: number }, command: Command) => {
-      const { client, json } = contextOf(command)
-      const { queue_size, events } = await client.call('GET /siem/queue', { query })
-      if (json) return printJson({ queue_size, events })
-      printTable(
-        ['TYPE', 'HAPPENED', 'TRIED AGAIN', 'ID'],
-        events.map(event => [event.type, shown(event.created_at), event.retry_count, event.id]),
-      )
-      print(`\n${events.length} of ${queue_size} waiting`)
-    })
-
-  siem
-    .command('flush')
-    .description('send now what waits; exit 1 when some was not taken')
-    .action(async (_: object, command: Command) => {
-      const { client, json } = contextOf(command)
-      const done = await client.call('POST /siem/flush')
-      if (json) printJson(done)
-      else print(safe(done.message))
-      if (done.events_failed > 0)
-        throw new Failure(`${done.events_failed} ${done.events_failed === 1 ? 'event was' : 'events were'} not taken.`)
-    })
-
-  siem
-    .command('discard')
-    .description('discard what waits: it is never sent')
-    .option('--yes', 'yes, all of it')
-    .action(async ({ yes }: { yes?: boolean }, command: Command) => {
-      const { client, json } = contextOf(command)
-      if (!yes) throw new Misuse('What waits would be lost. Say --yes if it shall be.')
-      const done = await client.call('DELETE /siem/queue')
-      if (json) return printJson(done)
-      print(safe(done.message))
+      const status = await client.call('GET /siem/status')
+      if (json) printJson(status)
+      else
+        printFields([
+          ['state', stateOf(status)],
+          ['waiting', status.queue_size],
+          ['sent today', status.events_sent_today],
+          ['failed today', status.events_failed_today],
+          ['last event', shown(status.last_event)],
+          ['last error', status.last_error],
+          ['reachable', percentOf(status.uptime_percent)],
+        ])
+      if (check && stateOf(status) === 'failing') throw new Failure(`The target fails: ${status.last_error ?? ''}`)
     })
 
   siem
@@ -223,7 +165,69 @@ export const addSiemCommands = (program: Command): void => {
         list.event_types.map(({ id, default_severity, description }) => [id, default_severity, description]),
       )
     })
+}
 
+const addDelivery = (siem: Command): void => {
+  siem
+    .command('test')
+    .description('send a test event, also while forwarding is off; exit 1 when it does not arrive')
+    .action(async (_: object, command: Command) => {
+      const { client, json } = contextOf(command)
+      try {
+        const done = await client.call('POST /siem/test')
+        if (json) return printJson(done)
+        printSteps(done.steps)
+        print(`\n${safe(done.message)}`)
+      } catch (error) {
+        // What was done until then stands in the refusal.
+        const body = error instanceof ApiError ? (error.body as { readonly steps?: Steps }) : null
+        if (body?.steps && json) printJson(body)
+        else if (body?.steps && body.steps.length > 0) printSteps(body.steps)
+        throw error
+      }
+    })
+
+  siem
+    .command('queue')
+    .description('list what waits to be sent, newest first')
+    .option('--limit <number>', 'rows, at most 1000', wholeOf)
+    .action(async (query: { limit?: number }, command: Command) => {
+      const { client, json } = contextOf(command)
+      const { queue_size, events } = await client.call('GET /siem/queue', { query })
+      if (json) return printJson({ queue_size, events })
+      printTable(
+        ['TYPE', 'HAPPENED', 'TRIED AGAIN', 'ID'],
+        events.map(event => [event.type, shown(event.created_at), event.retry_count, event.id]),
+      )
+      print(`\n${events.length} of ${queue_size} waiting`)
+    })
+
+  siem
+    .command('flush')
+    .description('send now what waits; exit 1 when some was not taken')
+    .action(async (_: object, command: Command) => {
+      const { client, json } = contextOf(command)
+      const done = await client.call('POST /siem/flush')
+      if (json) printJson(done)
+      else print(safe(done.message))
+      if (done.events_failed > 0)
+        throw new Failure(`${done.events_failed} ${done.events_failed === 1 ? 'event was' : 'events were'} not taken.`)
+    })
+
+  siem
+    .command('discard')
+    .description('discard what waits: it is never sent')
+    .option('--yes', 'yes, all of it')
+    .action(async ({ yes }: { yes?: boolean }, command: Command) => {
+      const { client, json } = contextOf(command)
+      if (!yes) throw new Misuse('What waits would be lost. Say --yes if it shall be.')
+      const done = await client.call('DELETE /siem/queue')
+      if (json) return printJson(done)
+      print(safe(done.message))
+    })
+}
+
+const addReplays = (siem: Command): void => {
   siem
     .command('replay')
     .description('send past events again')
@@ -272,4 +276,12 @@ export const addSiemCommands = (program: Command): void => {
       else printReplay(replay)
       refuseFailed(replay)
     })
+}
+
+export const addSiemCommands = (program: Command): void => {
+  const siem = program.command('siem').description('forwarding of events to a SIEM (Pro; the key needs admin)')
+  addFigures(siem)
+  addSettings(siem)
+  addDelivery(siem)
+  addReplays(siem)
 }

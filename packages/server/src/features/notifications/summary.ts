@@ -24,85 +24,106 @@ const sumOf = (counts: ReadonlyMap<number, number>) => [...counts.values()].redu
 const ranked = (counts: ReadonlyMap<number, number>) => [...counts].sort((a, b) => b[1] - a[1] || a[0] - b[0])
 const plural = (n: number, one: string, many = `${one}s`) => `${number.format(n)} ${n === 1 ? one : many}`
 
+type Table = NonNullable<Message['tables']>[number]
+/** A table without rows is left out. */
+const tableOf = (
+  title: string,
+  columns: readonly string[],
+  rows: readonly (readonly string[])[],
+  total: number,
+): readonly Table[] => (total === 0 ? [] : [{ title, columns, rows, total }])
+
+const mostNamed = 20
+const offlineText = (hostnames: readonly string[]): string => {
+  if (hostnames.length === 0) return 'none'
+  const more = hostnames.length - mostNamed
+  return `${hostnames.slice(0, mostNamed).join(', ')}${more > 0 ? ` and ${more} more` : ''}`
+}
+
+interface Needs {
+  readonly db: Database
+  readonly registry: Pick<Registry, 'all' | 'byNo'>
+}
+/** Bans of a day by server, jail, country and address. */
+const readBans = async ({ db: { read: sql } }: Needs, window: Window, before: Window) => ({
+  servers: await countIn(sql, 'server', window),
+  serversBefore: await countIn(sql, 'server', before),
+  jails: await countIn(sql, 'jail', window),
+  countries: await countIn(sql, 'country', window),
+  addresses: await topAddresses(sql, window, top),
+})
+type DayBans = Awaited<ReturnType<typeof readBans>>
+
+const banTables = async (
+  sql: Database['read'],
+  bans: DayBans,
+  hostnameOf: (no: number) => string,
+): Promise<readonly Table[]> => {
+  const { servers, serversBefore, jails, countries, addresses } = bans
+  const counted = new Set([...servers.keys(), ...serversBefore.keys()])
+  const byServer = ranked(new Map([...counted].map(no => [no, servers.get(no) ?? 0])))
+  const named = await jailNames(sql, jails.keys())
+  const codes = await countryCodes(sql)
+  const countryOf = (id: number): string => {
+    const code = codes.get(id)
+    return code === undefined ? 'Unknown' : (countryName(code) ?? code)
+  }
+  const best = (counts: ReadonlyMap<number, number>, nameOf: (id: number) => string) =>
+    ranked(counts)
+      .slice(0, top)
+      .map(([id, n]) => [nameOf(id), String(n)])
+  return [
+    ...tableOf(
+      'Servers',
+      ['Server', 'Bans', 'Day before'],
+      byServer.slice(0, mostNamed).map(([no, n]) => [hostnameOf(no), String(n), String(serversBefore.get(no) ?? 0)]),
+      byServer.length,
+    ),
+    ...tableOf(
+      'Jails',
+      ['Jail', 'Bans'],
+      best(jails, id => named.get(id) ?? ''),
+      jails.size,
+    ),
+    ...tableOf('Countries', ['Country', 'Bans'], best(countries, countryOf), countries.size),
+    ...tableOf(
+      'Addresses',
+      ['Address', 'Bans'],
+      addresses.map(({ ip, prefix, n }) => [ipText(ip, prefix), String(n)]),
+      addresses[0]?.addresses ?? 0,
+    ),
+  ]
+}
+
 /** What happened on the day before `date`, as the time zone counts days. */
-export const summaryOf = async (
-  needs: { db: Database; registry: Pick<Registry, 'all' | 'byNo'> },
-  date: string,
-  timeZone: string,
-  at: number,
-): Promise<Message> => {
+export const summaryOf = async (needs: Needs, date: string, timeZone: string, at: number): Promise<Message> => {
   const { registry } = needs
   const sql = needs.db.read
   const told = dayBefore(date)
   const window: Window = { from: beginOf(told, timeZone), to: beginOf(date, timeZone) }
   const before: Window = { from: beginOf(dayBefore(told), timeZone), to: window.from }
-  const servers = await countIn(sql, 'server', window)
-  const serversBefore = await countIn(sql, 'server', before)
-  const jails = await countIn(sql, 'jail', window)
-  const countries = await countIn(sql, 'country', window)
-  const addresses = await topAddresses(sql, window, top)
+  const bans = await readBans(needs, window, before)
   const failed = await failedCommands(sql, window, top)
   const whitelist = await whitelistChanges(sql, window)
-  const named = await jailNames(sql, jails.keys())
-  const codes = await countryCodes(sql)
-  const total = sumOf(servers)
+  const [total, totalBefore] = [sumOf(bans.servers), sumOf(bans.serversBefore)]
   const hostnameOf = (no: number) => oneLine(registry.byNo(no)?.row.hostname ?? 'a removed server')
   const everywhere = registry.all()
   const offline = everywhere.filter(({ row }) => row.status === 'offline').map(({ row }) => oneLine(row.hostname))
-  const seen = addresses[0]?.addresses ?? 0
-  const offlineText =
-    offline.length === 0
-      ? 'none'
-      : `${offline.slice(0, 20).join(', ')}${offline.length > 20 ? ` and ${offline.length - 20} more` : ''}`
-  const tableOf = (title: string, columns: readonly string[], rows: readonly (readonly string[])[], all: number) =>
-    all === 0 ? [] : [{ title, columns, rows, total: all }]
-  const counted = new Set([...servers.keys(), ...serversBefore.keys()])
-  const byServer = ranked(new Map([...counted].map(no => [no, servers.get(no) ?? 0])))
   return {
     category: 'summary',
     level: offline.length > 0 || failed.total > 0 ? 'warning' : 'info',
     title: `Daily summary of ${told}`,
-    text: `${plural(total, 'ban')}, ${changeOf(total, sumOf(serversBefore))}.`,
+    text: `${plural(total, 'ban')}, ${changeOf(total, totalBefore)}.`,
     facts: [
       { name: 'Bans', value: number.format(total) },
-      { name: 'Bans the day before', value: number.format(sumOf(serversBefore)) },
-      { name: 'Addresses', value: number.format(seen) },
+      { name: 'Bans the day before', value: number.format(totalBefore) },
+      { name: 'Addresses', value: number.format(bans.addresses[0]?.addresses ?? 0) },
       { name: 'Failed commands', value: number.format(failed.total) },
       { name: 'Whitelist', value: `${whitelist.added} added, ${whitelist.removed} removed` },
-      { name: 'Servers offline now', value: `${offline.length} of ${everywhere.length}: ${offlineText}` },
+      { name: 'Servers offline now', value: `${offline.length} of ${everywhere.length}: ${offlineText(offline)}` },
     ],
     tables: [
-      ...tableOf(
-        'Servers',
-        ['Server', 'Bans', 'Day before'],
-        byServer.slice(0, 20).map(([no, n]) => [hostnameOf(no), String(n), String(serversBefore.get(no) ?? 0)]),
-        byServer.length,
-      ),
-      ...tableOf(
-        'Jails',
-        ['Jail', 'Bans'],
-        ranked(jails)
-          .slice(0, top)
-          .map(([id, n]) => [named.get(id) ?? '', String(n)]),
-        jails.size,
-      ),
-      ...tableOf(
-        'Countries',
-        ['Country', 'Bans'],
-        ranked(countries)
-          .slice(0, top)
-          .map(([id, n]) => {
-            const code = codes.get(id)
-            return [code === undefined ? 'Unknown' : (countryName(code) ?? code), String(n)]
-          }),
-        countries.size,
-      ),
-      ...tableOf(
-        'Addresses',
-        ['Address', 'Bans'],
-        addresses.map(({ ip, prefix, n }) => [ipText(ip, prefix), String(n)]),
-        seen,
-      ),
+      ...(await banTables(sql, bans, hostnameOf)),
       ...tableOf(
         'Failed commands',
         ['Command', 'Server', 'How'],
