@@ -95,7 +95,7 @@ export default defineConfig({
           env: { STOCKADE_TEST_ENGINE: 'postgres', STOCKADE_TEST_PAIR: '1' },
           include: whole
             ? ['packages/server/{src,test}/**/*.test.ts']
-            : ['packages/server/src/features/{feeds,fleet,keys,servers,settings,whitelist}/*.test.ts'],
+            : ['packages/server/src/features/{agent-moves,feeds,fleet,keys,servers,settings,whitelist}/*.test.ts'],
           exclude: ['**/*.unit.test.ts'],
           globalSetup: ['packages/server/src/testing/global-setup.ts'],
         },

@@ -10,6 +10,7 @@ import type { Visit } from './browser.ts'
 
 /* Upgrades of agents as an administrator starts and follows them. The hosts answer as agents do. */
 
+const newUrl = 'http://localhost:8421'
 const agentDir = mkdtempSync(join(tmpdir(), 'stockade-agent-'))
 
 describe.runIf(hasBrowser)('upgrades of agents', () => {
@@ -22,7 +23,7 @@ describe.runIf(hasBrowser)('upgrades of agents', () => {
     await built()
     writeFileSync(join(agentDir, 'stockade-agent.mjs'), '// an agent\n')
     browser = await launch()
-    server = await startServer({ env: { STOCKADE_AGENT_DIR: agentDir } })
+    server = await startServer({ env: { STOCKADE_AGENT_DIR: agentDir, STOCKADE_BASE_URL: newUrl } })
     admin = await server.setUp()
     host = await aHost(server, admin.client, 'web-01')
     await beat()
@@ -72,5 +73,43 @@ describe.runIf(hasBrowser)('upgrades of agents', () => {
     await page.getByText('Aborted by admin.').waitFor()
     await page.getByRole('button', { name: 'Upgrade 1 server' }).waitFor()
     expect(complaints).toEqual([])
+  })
+
+  it('go to another URL that is ordered, say why a server did not move, and the order is withdrawn', async () => {
+    const { page, complaints } = phone
+    await beat()
+    await go(page, '/settings/agents')
+    const panel = page.locator('section', { has: page.getByRole('heading', { name: 'URL of Stockade' }) })
+    await panel.getByText('No server is ordered to another URL.').waitFor()
+    await panel.getByRole('button', { name: 'Order another URL' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByLabel('New URL of this Stockade').fill('https://evil.example')
+    // What is typed survives a reload.
+    await page.reload()
+    await panel.getByRole('button', { name: 'Order another URL' }).click()
+    await expect.poll(() => dialog.getByLabel('New URL of this Stockade').inputValue()).toBe('https://evil.example')
+    await dialog.getByRole('button', { name: 'Order all servers' }).click()
+    await dialog.getByText('No host would move to https://evil.example').waitFor()
+    await dialog.getByLabel('New URL of this Stockade').fill(newUrl)
+    await dialog.getByRole('button', { name: 'Order all servers' }).click()
+    await panel.getByText('1 waits').waitFor()
+    const { version, whitelist, move } = await host.client.call('GET /agent/state')
+    const told = { revision: move?.revision ?? 0, state: 'failed' as const, reason: 'the name is unknown' }
+    await host.client.call('POST /agent/state/ack', {
+      body: { version, whitelist_version: whitelist.version, entry_count: 0, move: told },
+    })
+    await panel.getByText('the name is unknown').waitFor()
+    await panel.getByText('1 failed').waitFor()
+    await settled(page)
+    expect(await overflows(page)).toBe(false)
+    expect(await breaches(page)).toEqual([])
+    await panel.getByRole('button', { name: 'Try again now' }).click()
+    await panel.getByText('1 waits').waitFor()
+    await panel.getByRole('button', { name: 'Withdraw the order' }).click()
+    await page.getByRole('dialog').getByText('Servers that moved stay.').waitFor()
+    await page.getByRole('dialog').getByRole('button', { name: 'Withdraw the order' }).click()
+    await panel.getByText('No server is ordered to another URL.').waitFor()
+    // The refused order.
+    expect(complaints.filter(text => !text.includes('409'))).toEqual([])
   })
 })

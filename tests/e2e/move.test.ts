@@ -13,6 +13,7 @@ import { startServer } from '@stockade/server/testing'
 import type { Signed, TestServer } from '@stockade/server/testing'
 import { aHost, describeHosts, loudly, until } from '../engine/host.ts'
 import type { Host } from '../engine/host.ts'
+import { aDoor } from './door.ts'
 
 const agent = fileURLToPath(new URL('../../packages/agent/src/main.ts', import.meta.url))
 const folder = mkdtempSync(join(tmpdir(), 'stockade-move-'))
@@ -177,51 +178,6 @@ test('https with a key of its own needs no pin typed, and a relay with another k
   }
 })
 
-/** An address, for hosts, that leads where the test says, or nowhere. */
-const aDoor = async (leadsTo: number) => {
-  const parts: Buffer[] = []
-  const open = new Set<Socket>()
-  let target: number | null = leadsTo
-  let shutsAt: string | null = null
-  const shut = () => {
-    target = null
-    for (const socket of open) socket.destroy()
-  }
-  const listener = createTcpServer(from => {
-    if (target === null) return from.destroy()
-    const to = connect(target, '127.0.0.1')
-    for (const socket of [from, to]) {
-      open.add(socket)
-      socket.on('error', () => socket.destroy())
-      socket.on('close', () => {
-        open.delete(socket)
-        from.destroy()
-        to.destroy()
-      })
-    }
-    from.on('data', (part: Buffer) => {
-      parts.push(part)
-      if (shutsAt !== null && part.includes(shutsAt)) shut()
-    })
-    from.pipe(to)
-    to.pipe(from)
-  })
-  opened.push(listener)
-  await new Promise<void>(resolve => listener.listen(0, '0.0.0.0', resolve))
-  return {
-    port: (listener.address() as AddressInfo).port,
-    heard: () => Buffer.concat(parts).toString('latin1'),
-    /** Breaks every connection, and each new one. */
-    shut,
-    /** Does so when a host says this. */
-    shutAt: (text: string) => void (shutsAt = text),
-    leadTo(port: number) {
-      target = port
-      shutsAt = null
-    },
-  }
-}
-
 describeHosts('an ordered move', () => {
   let host: Host
   let own: TestServer
@@ -269,8 +225,8 @@ describeHosts('an ordered move', () => {
   })
   afterAll(async () => {
     if (process.env['STOCKADE_TEST_LOG']) loudly(host.agentLog())
-    before?.shut()
-    after?.shut()
+    before?.close()
+    after?.close()
     await host?.stop()
     await own?.close()
   })

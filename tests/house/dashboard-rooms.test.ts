@@ -12,6 +12,7 @@ import { cruise } from 'dependency-cruiser'
 const floors = ['lib', 'api', 'kit', 'features', 'app'] as const
 
 const offered: Readonly<Record<string, readonly string[]>> = {
+  'agent-address': ['address-panel.tsx', 'agent-address.texts.ts'],
   'add-server': ['rotate-key.tsx'],
   audit: ['audit.texts.ts', 'filter.ts'],
   bans: [

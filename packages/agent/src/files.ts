@@ -2,18 +2,27 @@ import * as fs from 'node:fs'
 import { dirname, join } from 'node:path'
 
 /** Writes a file atomically and durably: temporary file, fsync, rename, fsync of the directory. */
-export const writeDurably = (path: string, text: string, mode = 0o600): void => {
+export const writeDurably = (path: string, text: string, mode = 0o600): void => prepareDurably(path, text, mode)()
+
+/** Does what needs room on the disk, and changes nothing yet. What it returns puts the file in its place. */
+export const prepareDurably = (path: string, text: string, mode = 0o600): (() => void) => {
   const temporary = `${path}.new`
   const file = fs.openSync(temporary, 'w', mode)
   try {
     fs.fchmodSync(file, mode)
     fs.writeFileSync(file, text)
     fs.fsyncSync(file)
+  } catch (error) {
+    // On a full disk even half a file is in the way.
+    fs.rmSync(temporary, { force: true })
+    throw error
   } finally {
     fs.closeSync(file)
   }
-  fs.renameSync(temporary, path)
-  syncDirectory(dirname(path))
+  return () => {
+    fs.renameSync(temporary, path)
+    syncDirectory(dirname(path))
+  }
 }
 
 export const syncDirectory = (path: string): void => {
@@ -63,6 +72,16 @@ export const databaseMark = (path: string): string | null => {
 export const privateDirectory = (path: string): string => {
   fs.mkdirSync(path, { recursive: true, mode: 0o700 })
   return path
+}
+
+/** @throws Error the sentence where the disk is full, otherwise what was thrown */
+export const withFullDisk = <T>(sentence: string, act: () => T): T => {
+  try {
+    return act()
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException | null)?.code === 'ENOSPC') throw new Error(sentence, { cause: error })
+    throw error
+  }
 }
 
 export const isMissing = (error: unknown): boolean => {

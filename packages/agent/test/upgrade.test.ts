@@ -1,7 +1,10 @@
+import { execFile, execFileSync } from 'node:child_process'
 import { createHash, generateKeyPairSync, sign } from 'node:crypto'
 import * as fs from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createInstallation } from '../src/upgrade/installation.ts'
 import type { Installation } from '../src/upgrade/installation.ts'
@@ -11,6 +14,7 @@ import { fetchRelease } from '../src/upgrade/release-source.ts'
 import { carryOutUpgrade } from '../src/upgrade/upgrader.ts'
 import type { UpgraderNeeds } from '../src/upgrade/upgrader.ts'
 
+const victimFile = fileURLToPath(new URL('upgrade-victim.ts', import.meta.url))
 let root: string
 let units: string
 let state: string
@@ -48,6 +52,12 @@ beforeEach(async () => {
 })
 afterEach(() => fs.rmSync(root, { recursive: true, force: true }))
 
+const canMount = process.platform === 'linux' && process.getuid?.() === 0
+/** Fills a disk but for so many pages of 4 KiB. */
+const fillUp = (folder: string, pages: number): void => {
+  const { bavail, bsize } = fs.statfsSync(folder)
+  fs.writeFileSync(join(folder, 'filler'), Buffer.alloc(Math.max(0, bavail * bsize - pages * 4096)))
+}
 const unitText = () => fs.readFileSync(join(units, 'stockade-agent.service'), 'utf8')
 
 /** A host whose agent is answered if its release works; time passes at each wait. */
@@ -142,6 +152,101 @@ describe('an upgrade', () => {
       expect(installation.current()).toBe(nameOf('1.0.0'))
     },
   )
+  // Real processes, killed before each change of the disk, each restart and each look of the trial; `npm run chaos:upgrade` takes all of them.
+  it.each(['yes', 'no'])(
+    'leaves a whole agent after a kill -9 at any moment, whether the new one is fit: %s',
+    async fit => {
+      const program = join(root, 'program.mjs')
+      fs.writeFileSync(program, programOf('2.0.0'))
+      const victim = async (killAt: number) => {
+        const args = [victimFile, root, program, '2.0.0', String(killAt), fit]
+        return promisify(execFile)(process.execPath, args).then(
+          ({ stdout }) => Number(stdout),
+          (error: { signal?: string; stderr?: string }) => {
+            if (error.signal !== 'SIGKILL') throw new Error(error.stderr ?? '')
+            return null
+          },
+        )
+      }
+      const startAgain = () => {
+        if (installation.current() !== nameOf('1.0.0')) installation.switchTo(nameOf('1.0.0'))
+        for (const left of fs.readdirSync(join(root, 'releases')))
+          if (left !== nameOf('1.0.0')) fs.rmSync(join(root, 'releases', left), { recursive: true })
+        // The installer puts unit files only where systemd reads them.
+        fs.rmSync(join(root, 'releases', nameOf('1.0.0'), 'units'), { recursive: true, force: true })
+        for (const name of ['previous', 'upgrading']) fs.rmSync(join(root, name), { force: true })
+        fs.rmSync(join(state, 'upgrade.json'), { force: true })
+        writeOrder(state, order())
+      }
+      startAgain()
+      const all = (await victim(0)) ?? 0
+      expect(all).toBeGreaterThan(20)
+      const step = process.env['UPGRADE_KILLS'] === 'all' ? 1 : Math.ceil(all / 3)
+      for (let killAt = 1; killAt <= all; killAt += step) {
+        startAgain()
+        // The trial is some looks shorter or longer than the last one.
+        const isKilled = (await victim(killAt)) === null
+        const which = `killed at ${killAt} of ${all}`
+        const running = installation.current()
+        if (running === null) throw new Error(`no agent is left, ${which}`)
+        expect(running, which).toBe(`${await installation.versionOf(running)}-${running.slice(-8)}`)
+        expect(unitText(), which).toMatch(/^unit systemd [12]\.0\.0\n$/)
+        if (!isKilled || readOrder(state) === null) continue
+        // The init system starts the upgrader again.
+        expect(await victim(0), which).toBeGreaterThan(0)
+        expect(readOutcome(state), which).toMatchObject({ id: 'c1', success: fit === 'yes' })
+        const version = fit === 'yes' ? '2.0.0' : '1.0.0'
+        expect([installation.current(), unitText()], which).toEqual([nameOf(version), `unit systemd ${version}\n`])
+        const kept = fs.readdirSync(join(root, 'releases')).sort()
+        expect(kept, which).toEqual(fit === 'yes' ? [nameOf('1.0.0'), nameOf('2.0.0')] : [nameOf('1.0.0')])
+        expect(fs.readdirSync(root), which).not.toContain('upgrading')
+      }
+    },
+    1_200_000,
+  )
+  it.skipIf(!canMount)('changes all or nothing on a disk that runs full, wherever that is', async () => {
+    const small = join(root, 'small')
+    fs.mkdirSync(small)
+    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=400k', 'stockade-test', small], { stdio: 'ignore' })
+    try {
+      for (const folder of ['units', 'state', 'releases']) fs.mkdirSync(join(small, folder))
+      state = join(small, 'state')
+      const unit = join(small, 'units', 'stockade-agent.service')
+      installation = createInstallation(small, [{ unit: 'systemd', path: unit, mode: 0o644 }])
+      const first = await installation.stage(programOf('1.0.0'), '1.0.0')
+      const endings = new Set<string>()
+      // The new release takes some pages of 4 KiB; each round leaves some more.
+      for (const fit of [true, false])
+        for (const pages of [0, 1, 2, 3, 4, 5, 8, 12]) {
+          fs.rmSync(join(small, 'filler'), { force: true })
+          fs.rmSync(join(small, 'previous'), { force: true })
+          installation.switchTo(first)
+          installation.prune([first])
+          fs.rmSync(join(small, 'releases', first, 'units'), { recursive: true, force: true })
+          writeOrder(state, order())
+          fillUp(small, pages)
+          const { needs } = host(release => fit || release === first)
+          const text = await carryOutUpgrade(order(), needs).then(
+            outcome => `${outcome.success}: ${outcome.text}`,
+            (error: Error) => `refused: ${error.message}`,
+          )
+          endings.add(text)
+          const isNew = text.startsWith('true')
+          const version = isNew ? '2.0.0' : '1.0.0'
+          const which = `${pages} pages, fit: ${fit}: ${text}`
+          expect(installation.current(), which).toBe(isNew ? nameOf('2.0.0') : first)
+          expect(await installation.versionOf(installation.current() ?? ''), which).toBe(version)
+          expect(fs.readFileSync(unit, 'utf8'), which).toBe(`unit systemd ${version}\n`)
+          expect(readOrder(state), which).not.toBeNull()
+        }
+      const full = 'refused: the disk of this host is full: nothing was changed'
+      expect([...endings].filter(text => text.startsWith('refused'))).toEqual([full])
+      expect([...endings].some(text => text.startsWith('true: '))).toBe(true)
+      expect([...endings].some(text => text.startsWith('false: '))).toBe(true)
+    } finally {
+      execFileSync('umount', ['--lazy', small])
+    }
+  })
   it('changes nothing when the program does not run, or names another version', async () => {
     await expect(installation.stage(Buffer.from('process.exit(3)'), '2.0.0')).rejects.toThrow(
       'does not run on this host',

@@ -75,14 +75,20 @@ test('orders agents to another address, says how far they are, and withdraws it'
     code: 1,
     err: expect.stringContaining('No host would move to https://evil.example'),
   })
+  expect((await run('agents', 'move', 'https://new.stockade.example', '--dry-run')).out).toBe(
+    'Would order 1 servers to https://new.stockade.example. Nothing was done.\n',
+  )
+  expect((await run('agents', 'address')).out).toBe('Agents are not ordered to another address.\n')
   expect((await run('agents', 'move', 'https://new.stockade.example')).out).toBe(
     'Agents are ordered to https://new.stockade.example: 1 waiting.\n',
   )
   const { version, whitelist, move } = await host.client.call('GET /agent/state')
-  const told = { revision: move?.revision ?? 0, state: 'failed' as const, reason: 'the name is unknown' }
-  await host.client.call('POST /agent/state/ack', {
-    body: { version, whitelist_version: whitelist.version, entry_count: 0, move: told },
-  })
+  const say = (state: 'failed' | 'moved', revision = move?.revision ?? 0) => {
+    const reason = state === 'failed' ? 'the name is unknown' : null
+    const body = { version, whitelist_version: whitelist.version, entry_count: 0, move: { revision, state, reason } }
+    return host.client.call('POST /agent/state/ack', { body })
+  }
+  await say('failed')
   const shown = await run('agents', 'address')
   expect(shown.out).toMatch(/^address +https:\/\/new\.stockade\.example$/m)
   expect(shown.out).toMatch(/^ordered +.+ by key:ops$/m)
@@ -91,6 +97,20 @@ test('orders agents to another address, says how far they are, and withdraws it'
     url: 'https://new.stockade.example',
     counts: { failed: 1 },
     servers: [{ server: { hostname: 'web-01' }, state: 'failed' }],
+  })
+  // It waits for what the host says of this order.
+  const waiting = run('agents', 'move', 'https://new.stockade.example', '--wait')
+  const revisionNow = async () => (await host.client.call('GET /agent/state')).move?.revision ?? 0
+  await expect.poll(revisionNow).toBeGreaterThan(move?.revision ?? 0)
+  await say('moved', await revisionNow())
+  expect(await waiting).toMatchObject({
+    code: 0,
+    out: 'Agents are ordered to https://new.stockade.example: 1 moved.\n',
+  })
+  expect(await run('agents', 'move', 'https://new.stockade.example', '--wait', '--timeout', '1')).toMatchObject({
+    code: 1,
+    out: 'Agents are ordered to https://new.stockade.example: 1 waiting.\n',
+    err: expect.stringContaining('Not every server moved.'),
   })
   expect((await run('agents', 'stay')).out).toBe('Agents that did not move yet stay where they are.\n')
 })

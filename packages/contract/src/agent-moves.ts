@@ -74,6 +74,7 @@ export const appliedMove = openResource('AppliedMove', {
 
 const addresses = { tag: 'Agent address', scope: 'servers', fleet: true, access: 'admin' } as const
 const agentAddress = resource('AgentAddress', {
+  base_url: field(Type.String(), 'Base URL that this server has at present; install commands name it.'),
   url: field(nullable(Type.String()), 'Base URL that hosts are ordered to use; null without an order.'),
   ordered_at: field(nullable(timestamp), 'Time of the order; null without one.'),
   ordered_by: field(nullable(Type.String()), 'User who gave the order; null without one.'),
@@ -127,7 +128,10 @@ export const listAgentMoves = endpoint({
     resource('AgentMove', {
       server: serverRef,
       state: field(moveState, 'How far the server is.'),
-      reason: field(nullable(Type.String()), 'Why it failed; null otherwise.'),
+      reason: field(
+        nullable(Type.String()),
+        'Why it failed last, also while it tries again; null where it did not fail, and once it has moved.',
+      ),
       changed_at: field(nullable(timestamp), 'Time at which the server said so first; null before.'),
     }),
   ),

@@ -42,6 +42,7 @@ export const conditionKinds = [
   'quota-used-up',
   'command-failed',
   'rollout-paused',
+  'agent-not-moved',
   'password-guessed',
   'rule-stopped',
   'list-refused',

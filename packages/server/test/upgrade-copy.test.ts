@@ -135,6 +135,8 @@ describe.runIf(engine === 'sqlite')('before the schema of an SQLite database cha
     test('the copy is refused with figures, a disk that runs full leaves the data as it was, and room lets it go on', async () => {
       const dataDir = await prepare()
       const size = statSync(fileIn(dataDir)).size
+      // A start that was killed in the middle of its copy.
+      writeFileSync(join(dataDir, 'stockade.sqlite3.before-upgrade-2026-01-01.part'), Buffer.alloc(1000))
       leaveFree(size)
       expect(await refusalOf({ dataDir })).toMatch(
         /Stockade can't start: the upgrade copies the database before it changes anything\. That needs [\d.]+ MB in .*, and [\d.]+ MB are free\. Make room; or .*STOCKADE_MIGRATE_COPY=no/,

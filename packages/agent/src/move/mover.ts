@@ -5,6 +5,7 @@ import type { Log } from '../log.ts'
 import { oneOffTransport } from '../one-off.ts'
 import type { Options } from '../options.ts'
 import { cleanText, errorText } from '../text.ts'
+import { ServerError } from '../transport.ts'
 import type { Transport } from '../transport.ts'
 import type { DesiredMove } from '../replies.ts'
 import { proveAddress } from './challenge.ts'
@@ -14,6 +15,8 @@ import type { MoveRecord, MoveReport, Place } from './record.ts'
 /** Milliseconds at the usual pace: how long a new address is on trial, and the wait before a failed one is tried again. */
 const trialTime = 600_000
 const retryTime = 600_000
+/** A server that asks for patience is asked again after what it says, and up to so many milliseconds more: hosts behind one address share a budget. */
+const busyTime = 60_000
 /** So many heartbeats must be answered on trial. */
 const trialAnswers = 3
 /** Without an answer for so long, after a failure, the host goes back: milliseconds, and at least three heartbeats. */
@@ -54,11 +57,13 @@ export const createMover = (needs: {
   /** The address on trial or moved to in this run; null: the one that the agent started with. */
   let place: Place | null = null
   let isBusy = false
-  let triedAt = -Infinity
+  let nextTryAt = -Infinity
   let trialSince = 0
   let answeredAt = 0
   let answers = 0
   let failure: string | null = null
+  /** The address that answered on a trial which the server broke off, until the one before answers too. */
+  let left: Place | null = null
   // A trial ends with the process: it starts with the address that holds, and tries again.
   if (record?.state === 'trying') record = { ...record, state: 'ordered' }
 
@@ -81,6 +86,10 @@ export const createMover = (needs: {
   }
   const use = (next: Place | null): void => {
     place = next
+    trialSince = now()
+    answeredAt = trialSince
+    answers = 0
+    failure = null
     const { url, pins } = next ?? present()
     transport.redirect({ baseUrl: url, pins })
   }
@@ -109,7 +118,7 @@ export const createMover = (needs: {
     return pins
   }
   const attempt = async (mine: MoveRecord): Promise<void> => {
-    triedAt = now()
+    nextTryAt = now() + retryTime * options.checkPace
     try {
       const target = checkBaseUrl(mine.url)
       if (target === present().url) return settle({ ...mine, ...present() })
@@ -118,15 +127,14 @@ export const createMover = (needs: {
       // Another order came meanwhile, or none is left.
       if (record !== mine) return
       keep({ ...mine, url: target, pins, state: 'trying', reason: null })
-      trialSince = now()
-      answeredAt = trialSince
-      answers = 0
-      failure = null
       log.info(`the server proved itself at ${target}: this address is on trial`)
       use({ url: target, pins })
       changed()
     } catch (error) {
-      if (record === mine) fail(mine, errorText(error))
+      if (record !== mine) return
+      const patience = patienceOf(error)
+      if (patience === null) fail(mine, errorText(error))
+      else nextTryAt = now() + patience + Math.random() * busyTime * options.checkPace
     }
   }
   const settle = (mine: MoveRecord): void => {
@@ -135,16 +143,19 @@ export const createMover = (needs: {
       record = mine
       return
     }
+    left = null
     log.info(`this host reaches the server at ${mine.url} from now on`)
     changed()
   }
+  const isSilent = (): boolean =>
+    failure !== null && now() - answeredAt >= Math.max(silenceTime * options.checkPace, 3000 * needs.interval())
   const judgeTrial = (mine: MoveRecord): void => {
-    const silence = Math.max(silenceTime * options.checkPace, 3000 * needs.interval())
     if (failure !== null) {
-      if (now() - answeredAt < silence) return
+      if (!isSilent()) return
+      const reason = `${mine.url} stopped answering on trial: ${failure}`
       use(null)
-      triedAt = now()
-      fail(mine, `${mine.url} stopped answering on trial: ${failure}`)
+      nextTryAt = now() + retryTime * options.checkPace
+      fail(mine, reason)
       return
     }
     const isFresh = now() - answeredAt < 2000 * needs.interval()
@@ -158,7 +169,18 @@ export const createMover = (needs: {
       held === null ? null : { ...mine, ...held, revision: 1, state: 'moved' as const, reason: null, held: null }
     keep(next ?? before)
     if (mine.state !== 'trying') return
-    log.info('the order to use another address is withdrawn')
+    log.info('the server gave another order during the trial: this host goes back')
+    if (answers > 0) left = place
+    use(null)
+  }
+  /** The address before the trial is gone: the host stays where the server answered, or nobody would reach it again. */
+  const holdLeft = (place: Place): void => {
+    left = null
+    nextTryAt = -Infinity
+    const { server_id: serverId, base_url: from } = stored
+    const alone = { ...place, revision: 1, state: 'moved' as const, reason: null, held: null, serverId, from }
+    log.warn(`${url()} does not answer any more: this host returns to ${place.url}`)
+    keep(record === null || record.state === 'moved' ? alone : { ...record, held: place })
     use(null)
   }
 
@@ -169,6 +191,7 @@ export const createMover = (needs: {
         return
       }
       if (order.revision === record?.revision) return
+      nextTryAt = -Infinity
       const next: MoveRecord = {
         ...order,
         pins: [],
@@ -191,16 +214,17 @@ export const createMover = (needs: {
         answeredAt = now()
         answers += 1
         failure = null
+        if (place === null) left = null
       } else failure = errorText(error)
     },
     async tick() {
+      if (left !== null && record?.state !== 'trying' && isSilent()) holdLeft(left)
       if (isBusy || !record) return
       isBusy = true
       try {
         const { state } = record
-        const isDue = state === 'ordered' || (state === 'failed' && now() - triedAt >= retryTime * options.checkPace)
-        if (isDue) await attempt(record)
-        else if (state === 'trying') judgeTrial(record)
+        if (state === 'trying') judgeTrial(record)
+        else if (state !== 'moved' && now() >= nextTryAt) await attempt(record)
       } finally {
         isBusy = false
       }
@@ -208,3 +232,9 @@ export const createMover = (needs: {
     url,
   }
 }
+
+/** Milliseconds that the server itself wants the host to wait; null where the address is no good. */
+const patienceOf = (error: unknown): number | null =>
+  error instanceof ServerError && error.spoken && (error.status === 429 || error.status === 503)
+    ? (error.retryAfter ?? 0)
+    : null

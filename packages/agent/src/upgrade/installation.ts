@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import * as fs from 'node:fs'
 import { basename, join } from 'node:path'
-import { readText, syncDirectory, writeDurably } from '../files.ts'
+import { prepareDurably, readText, syncDirectory } from '../files.ts'
 import { runProgram } from '../process.ts'
 import { errorText } from '../text.ts'
 
@@ -32,7 +32,9 @@ export interface Installation {
    * @throws Error with a sentence if it does not run here, says it is another version, or does not fit on the disk
    */
   stage(program: Buffer, version: string | null): Promise<string>
-  /** Points `current` to a release and installs its unit files. */
+  /** Points `current` to a release and leaves the unit files. This needs no room on the disk. */
+  use(name: string): void
+  /** Points `current` to a release and installs its unit files. @throws where the disk is full; nothing is changed then */
   switchTo(name: string): void
   /** The release that a return leads to. */
   rememberPrevious(name: string): void
@@ -94,11 +96,16 @@ export const createInstallation = (root: string, units: readonly UnitFile[]): In
   const keepUnits = (name: string): void => {
     const folder = join(folderOf(name), 'units')
     if (fs.existsSync(folder)) return
-    fs.mkdirSync(folder, { mode: 0o755 })
+    // A folder that a crash left half filled would lead back to half of the unit files.
+    const staging = `${folder}.new`
+    fs.rmSync(staging, { recursive: true, force: true })
+    fs.mkdirSync(staging, { mode: 0o755 })
     for (const { path } of units) {
       const text = readText(path)
-      if (text !== null) fs.writeFileSync(join(folder, basename(path)), text, { flush: true })
+      if (text !== null) fs.writeFileSync(join(staging, basename(path)), text, { flush: true })
     }
+    fs.renameSync(staging, folder)
+    syncDirectory(folderOf(name))
   }
 
   const installation: Installation = {
@@ -129,15 +136,18 @@ export const createInstallation = (root: string, units: readonly UnitFile[]): In
         fs.rmSync(staging, { recursive: true, force: true })
       }
     },
+    use: name => point('current', name),
     switchTo(name) {
       const before = installation.current()
       if (before !== null && before !== name) keepUnits(before)
-      point('current', name)
       const folder = join(folderOf(name), 'units')
-      for (const { path, mode } of units) {
+      // What needs room comes first, so that a full disk changes nothing.
+      const ready = units.flatMap(({ path, mode }) => {
         const text = readText(join(folder, basename(path)))
-        if (text !== null && readText(path) !== text) writeDurably(path, text, mode)
-      }
+        return text !== null && readText(path) !== text ? [prepareDurably(path, text, mode)] : []
+      })
+      point('current', name)
+      for (const put of ready) put()
     },
     rememberPrevious: name => point('previous', name),
     holdUpgrader: name => point('upgrading', name),

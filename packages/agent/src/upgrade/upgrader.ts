@@ -1,3 +1,5 @@
+import { withFullDisk } from '../files.ts'
+import { errorText } from '../text.ts'
 import type { Installation } from './installation.ts'
 import type { InitSystem } from './init-system.ts'
 import { writeOrder } from './order.ts'
@@ -35,25 +37,62 @@ export const carryOutUpgrade = async (order: UpgradeOrder, needs: UpgraderNeeds)
   const ended = (success: boolean, text: string): UpgradeOutcome => ({ id: order.id, success, text })
   const { from, to } = order.switching ?? (await prepare(order, needs))
   if (from === to) return ended(true, `This host runs ${to} already.`)
-  writeOrder(needs.state, { ...order, switching: { from, to } })
-  installation.holdUpgrader(from)
   try {
-    say(`switching from ${from} to ${to}`)
-    installation.switchTo(to)
-    const fault = await startAndWatch(needs)
-    if (fault === null) {
-      installation.rememberPrevious(from)
-      installation.prune([from, to])
-      return ended(true, `${from} was replaced by ${to}.`)
-    }
+    const fault = await tryRelease(order, { from, to }, needs)
+    if (fault === null) return ended(true, `${from} was replaced by ${to}${keepReturn(installation, { from, to })}.`)
     say(`${to}: ${fault}; switching back to ${from}`)
-    installation.switchTo(from)
-    installation.prune([from, installation.previous()])
+    const hitch = switchBack(installation, from)
     const relapse = await startAndWatch(needs)
     const now = relapse === null ? `${from} runs again` : `${from} was put back, but ${relapse}`
-    return ended(false, `${to}: ${fault}; ${now}.`)
+    return ended(false, `${to}: ${fault}; ${now}${hitch}.`)
   } finally {
     installation.releaseUpgrader()
+  }
+}
+
+interface Switching {
+  readonly from: string
+  readonly to: string
+}
+
+/** Null once the server has answered the new release. @throws Error with a sentence; nothing has been changed then */
+const tryRelease = async (
+  order: UpgradeOrder,
+  { from, to }: Switching,
+  needs: UpgraderNeeds,
+): Promise<string | null> => {
+  const { installation, state, say } = needs
+  // An upgrader before this one judged it, and was killed while it switched back.
+  if (!installation.has(to)) return 'it did not pass its trial'
+  withFullDisk('the disk of this host is full: nothing was changed', () => {
+    writeOrder(state, { ...order, switching: { from, to } })
+    installation.holdUpgrader(from)
+    say(`switching from ${from} to ${to}`)
+    installation.switchTo(to)
+  })
+  return startAndWatch(needs)
+}
+
+/** Keeps the way to the release before. The new one works, so what goes wrong here is only told. */
+const keepReturn = (installation: Installation, { from, to }: Switching): string => {
+  try {
+    installation.prune([from, to])
+    installation.rememberPrevious(from)
+    return ''
+  } catch (error) {
+    return `, but ${from} is not kept for a return: ${errorText(error)}`
+  }
+}
+
+/** What needs no room comes first: a full disk must not keep a release that does not work. */
+const switchBack = (installation: Installation, from: string): string => {
+  installation.use(from)
+  try {
+    installation.prune([from, installation.previous()])
+    installation.switchTo(from)
+    return ''
+  } catch (error) {
+    return `, but its unit files could not be put back: ${errorText(error)}`
   }
 }
 

@@ -98,7 +98,7 @@ export const buildFeatures = async (core: Core, taken: () => Promise<unknown>) =
   const { service: audit, noteRefusal } = add(auditFeature(below))
   add(retentionFeature({ ...fleet, audit }))
   add(backupsFeature({ ...below, backupRunner: createBackupRunner(core.config) }))
-  add(alertsFeature({ ...fleet, license, channels }))
+  add(alertsFeature({ ...fleet, license, channels, moves }))
   add(monitoringFeature({ ...fleet, license }))
   add(reportsFeature({ ...fleet, channels, notifications }))
   const { service: preferences } = add(preferencesFeature(below))

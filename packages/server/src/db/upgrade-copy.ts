@@ -28,6 +28,11 @@ export const upgradeCopies = (file: string): string[] =>
     .reverse()
     .map(name => join(dirname(file), name))
 
+/** What a start that was killed left of its copy. A start that is tried again and again must not fill the disk. */
+const removeParts = (file: string): void => {
+  for (const name of readdirSync(dirname(file)))
+    if (name.startsWith(beginning(file)) && name.endsWith('.part')) rmSync(join(dirname(file), name), { force: true })
+}
 const refuseWithoutRoom = (file: string): void => {
   const folder = dirname(file)
   const [needed, free] = [statSync(file).size * roomFor, freeBytes(folder)]
@@ -53,6 +58,7 @@ const copyInto = async (file: string, part: string): Promise<void> => {
  * @throws ConfigError where there is not enough room
  */
 export const copyBeforeUpgrade = async (file: string, at: Date): Promise<string> => {
+  removeParts(file)
   refuseWithoutRoom(file)
   const copy = join(dirname(file), `${beginning(file)}${at.toISOString().replace(/[:.]/g, '-')}`)
   const part = `${copy}.part`

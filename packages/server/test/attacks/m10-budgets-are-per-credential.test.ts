@@ -1,3 +1,4 @@
+import { randomBytes, randomUUID } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -5,7 +6,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { bounds } from '@stockade/contract'
 import { openStorage } from '../../src/admin/storage.ts'
 import { readConfig } from '../../src/config.ts'
-import { freshDatabase, password, raw, startServer } from '../../src/testing/index.ts'
+import { aHost, freshDatabase, password, raw, startServer } from '../../src/testing/index.ts'
 import type { Signed, TestServer } from '../../src/testing/index.ts'
 
 /* A Viewer multiplies the budget by many keys and sessions; a stranger downloads without end. */
@@ -52,6 +53,27 @@ test('many credentials of one user have ten budgets together', async () => {
   expect(passed).toBeLessThanOrEqual(10 * limit)
   // Others are not concerned.
   expect(await raw(server, 'GET', '/api/v1/servers', { token: admin.token })).toMatchObject({ status: 200 })
+})
+
+test('questions for a proof have the budget of strangers, and hosts go on', async () => {
+  const host = await aHost(server, admin.client)
+  const ask = () =>
+    raw(server, 'POST', '/api/v1/agent/challenge', {
+      body: {
+        server_id: randomUUID(),
+        nonce: randomBytes(32).toString('base64url'),
+        address: 'https://stockade.example',
+      },
+    })
+  const replies = await Promise.all(Array.from({ length: 5 * limit }, ask))
+  // A minute may pass meanwhile: then there are two minutes' budgets.
+  expect(replies.filter(({ status }) => status === 200).length).toBeLessThanOrEqual(2 * limit)
+  const refused = replies.filter(({ status }) => status !== 200)
+  expect(new Set(refused.map(({ status }) => status))).toEqual(new Set([429]))
+  for (const { headers } of refused) expect(headers.get('retry-after')).toMatch(/^\d+$/)
+  expect(
+    await raw(server, 'POST', '/api/v1/servers/heartbeat', { token: host.key, body: { hostname: 'web-01' } }),
+  ).toMatchObject({ status: 200 })
 })
 
 test('a user has so many keys, and no more', async () => {

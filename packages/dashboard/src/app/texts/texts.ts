@@ -30,6 +30,7 @@ import type { setUpTexts } from '../../features/set-up/set-up.texts.ts'
 import type { alertChannelsTexts } from '../../features/settings/alert-channels.texts.ts'
 import type { backupTexts } from '../../features/settings/backup.texts.ts'
 import type { licenceTexts } from '../../features/settings/licence.texts.ts'
+import type { agentAddressTexts } from '../../features/agent-address/agent-address.texts.ts'
 import type { agentsTexts } from '../../features/settings/agents.texts.ts'
 import type { notificationsTexts } from '../../features/settings/notifications.texts.ts'
 import type { settingsTexts } from '../../features/settings/settings.texts.ts'
@@ -99,6 +100,7 @@ export interface Texts {
   backup: Of<typeof backupTexts>
   licence: Of<typeof licenceTexts>
   agents: Of<typeof agentsTexts>
+  'agent-address': Of<typeof agentAddressTexts>
   notifications: Of<typeof notificationsTexts>
   settings: Of<typeof settingsTexts>
   siem: Of<typeof siemTexts>

@@ -76,6 +76,7 @@ const en = {
     'quota-used-up': 'Report quota used up',
     'command-failed': 'Command failed',
     'rollout-paused': 'Agent upgrade paused',
+    'agent-not-moved': 'Server did not move to the ordered address',
     'password-guessed': 'Password guessed',
     'rule-stopped': 'Sharing rule stopped',
     'list-refused': 'Blocklist not applied',

@@ -11,6 +11,7 @@ import { Trouble } from '../../kit/trouble.tsx'
 import { Waiting } from '../../kit/waiting.tsx'
 import { number } from '../../lib/numbers.ts'
 import { textsOf } from '../../lib/texts/catalogue.ts'
+import { AddressPanel } from '../agent-address/address-panel.tsx'
 import { Confirm } from '../identity/dialogs.ts'
 import { agentsTexts } from './agents.texts.ts'
 import { isOpen, releaseQuery, rolloutsQuery } from './rollout-queries.ts'
@@ -31,6 +32,7 @@ export const AgentSettings = () => {
       {release.isPending && <Waiting lines={4} />}
       {release.data && <ReleasePanel is={release.data} isBusy={isBusy} />}
       <Rollouts />
+      <AddressPanel />
     </SettingsPage>
   )
 }

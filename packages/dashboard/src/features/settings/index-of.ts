@@ -1,4 +1,5 @@
 import { textsOf } from '../../lib/texts/catalogue.ts'
+import { agentAddressTexts } from '../agent-address/agent-address.texts.ts'
 import { agentsTexts } from './agents.texts.ts'
 import { backupTexts } from './backup.texts.ts'
 import { licenceTexts } from './licence.texts.ts'
@@ -34,6 +35,7 @@ const all = (): readonly (Found & { readonly words: string })[] => {
   const b = textsOf(backupTexts)
   const l = textsOf(licenceTexts)
   const a = textsOf(agentsTexts)
+  const address = textsOf(agentAddressTexts)
   const listed: Record<Section, readonly (readonly [string, string])[]> = {
     general: [
       [s.siteName, s.siteNameHelp],
@@ -70,6 +72,7 @@ const all = (): readonly (Found & { readonly words: string })[] => {
     agents: [
       [a.release, a.versions],
       [a.latest, a.rollBack],
+      [address.title, `${address.order} ${address.withdraw}`],
     ],
     licence: [
       [l.title, `${l.tier} ${l.servers} ${l.features} ${l.expires}`],

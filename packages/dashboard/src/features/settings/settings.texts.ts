@@ -106,7 +106,7 @@ const en = {
     reputation: 'AbuseIPDB',
     backup: 'Export, import',
     licence: 'Personal, Pro',
-    agents: 'Release, upgrades',
+    agents: 'Release, upgrades, URL',
   },
 }
 export const settingsTexts: Catalogue<typeof en> = { name: 'settings', en }

@@ -11,7 +11,7 @@ import { removeMoveOf } from './agent-moves.store.ts'
 
 /** Another address of the server for hosts that are enrolled. */
 export const agentMovesFeature = async (
-  needs: Core & { settings: SettingsService; servers: ServersService; registry: Registry },
+  needs: Core & { baseUrl: () => string; settings: SettingsService; servers: ServersService; registry: Registry },
 ): Promise<Feature<AgentMoves>> => {
   const servedPin = createServedPin(needs.config.tls, needs.clock)
   const service = await createAgentMoves({ ...needs, servedPin })

@@ -13,7 +13,7 @@ import { tame } from '../../core/text.ts'
 import type { Database } from '../../db/database.ts'
 import type { Change, Events } from '../../events/events.ts'
 import type { Registry } from '../servers/registry.ts'
-import { insertOrder, lastOrder, movesOf, movesOfServers, saveMoves } from './agent-moves.store.ts'
+import { insertOrder, lastOrder, lockOrders, movesOf, movesOfServers, saveMoves } from './agent-moves.store.ts'
 import type { AddressOrder, MoveRow } from './agent-moves.store.ts'
 
 type Address = ReplyOf<typeof contract.getAgentAddress>
@@ -26,6 +26,13 @@ export interface MoveAck {
   readonly at: number
 }
 
+export interface Failing {
+  readonly serverNo: number
+  readonly id: string
+  readonly hostname: string
+  readonly reason: string
+}
+
 /** The order to reach this server at another address, and what hosts say of it. */
 export interface AgentMoves {
   /** The order in force; null for none. No query. */
@@ -35,12 +42,17 @@ export interface AgentMoves {
   /** Inside a change: takes over what hosts say of the order. */
   acknowledge(change: Change, acks: readonly MoveAck[]): Promise<void>
   read(): Promise<Address>
+  /** Servers that failed since the order and did not move yet; those that try again too. */
+  failing(): Promise<readonly Failing[]>
   servers(query: QueryOf<typeof contract.listAgentMoves>): Promise<Listed>
   /** Orders all hosts to an address; null withdraws the order. @throws Problem 400, 409 */
   change(actor: Principal, url: string | null): Promise<Address>
   /** Takes over an order that another process gave. */
   reload(): Promise<void>
 }
+
+/** Of a server and an order so many events are recorded. Later reports change its row only, so that a host can't fill the storage. */
+const mostEvents = 30
 
 const rank: Record<MoveState, number> = { failed: 0, trying: 1, waiting: 2, moved: 3 }
 
@@ -50,6 +62,7 @@ export const createAgentMoves = async (needs: {
   config: Pick<Config, 'baseUrl'>
   events: Events
   registry: Pick<Registry, 'all'>
+  baseUrl: () => string
   servedPin: () => string | null
 }): Promise<AgentMoves> => {
   const { db, clock, config, events, registry, servedPin } = needs
@@ -75,14 +88,31 @@ export const createAgentMoves = async (needs: {
       `No host would move to ${url}: this server can't prove there that nobody is between. Set STOCKADE_BASE_URL to it, or let this server serve https itself.`,
     )
   }
-  const judged = async (): Promise<{ server: { id: string; hostname: string }; move: MoveRow | undefined }[]> => {
+  /** The order in force: also one of another process that this one has not heard of yet. */
+  const revisionFor = async (change: Change, told: readonly { move: { revision: number } }[]) => {
+    const known = order()?.revision ?? null
+    if (!told.some(({ move }) => move.revision > (last?.revision ?? 0))) return known
+    const found = await lastOrder(change.sql)
+    return found?.url ? found.revision : null
+  }
+  /** How many events were recorded of each server, of the order of this revision. */
+  let recorded = { revision: 0, byServer: new Map<number, number>() }
+  const mayRecord = (revision: number, serverNo: number): boolean => {
+    if (recorded.revision !== revision) recorded = { revision, byServer: new Map() }
+    const count = (recorded.byServer.get(serverNo) ?? 0) + 1
+    recorded.byServer.set(serverNo, count)
+    return count <= mostEvents
+  }
+  const judged = async (): Promise<
+    { no: number; server: { id: string; hostname: string }; move: MoveRow | undefined }[]
+  > => {
     const ordered = order()
     if (!ordered) return []
     const moves = new Map((await movesOf(db.read, ordered.revision)).map(row => [row.server_no, row]))
     return registry
       .all()
       .flatMap(({ row: { no, id, hostname, status } }) =>
-        status === 'pending' ? [] : [{ server: { id, hostname }, move: moves.get(no) }],
+        status === 'pending' ? [] : [{ no, server: { id, hostname }, move: moves.get(no) }],
       )
   }
   const read = async (): Promise<Address> => {
@@ -90,6 +120,7 @@ export const createAgentMoves = async (needs: {
     for (const { move } of await judged()) counts[move?.state ?? 'waiting']++
     const ordered = order()
     return {
+      base_url: needs.baseUrl(),
       url: ordered?.url ?? null,
       ordered_at: isoOrNull(ordered?.revision ?? null),
       ordered_by: ordered ? (last?.ordered_by ?? null) : null,
@@ -102,33 +133,37 @@ export const createAgentMoves = async (needs: {
     order,
     onChange: listener => void listeners.push(listener),
     async acknowledge(change, acks) {
-      const ordered = order()
-      const said = acks.flatMap(({ serverNo, move, at }): MoveRow[] =>
-        move && move.revision === ordered?.revision ? [rowOf(serverNo, move, at)] : [],
-      )
-      if (said.length === 0) return
-      const before = new Map(
-        (
-          await movesOfServers(
-            change.sql,
-            said.map(row => row.server_no),
-          )
-        ).map(row => [row.server_no, row]),
-      )
+      const told = acks.flatMap(({ serverNo, move, at }) => (move ? [{ serverNo, move, at }] : []))
+      if (told.length === 0) return
+      const revision = await revisionFor(change, told)
+      const said = told.filter(({ move }) => move.revision === revision)
+      if (revision === null || said.length === 0) return
+      const nos = said.map(({ serverNo }) => serverNo)
+      const before = new Map((await movesOfServers(change.sql, nos)).map(row => [row.server_no, row]))
       const news = new Map<number, MoveRow>()
-      for (const row of said) if (isNews(before.get(row.server_no), row)) news.set(row.server_no, row)
+      for (const { serverNo, move, at } of said) {
+        const known = news.get(serverNo) ?? before.get(serverNo)
+        const row = rowOf(serverNo, move, at, known?.revision === revision ? known : undefined)
+        if (isNews(known, row)) news.set(serverNo, row)
+      }
       if (news.size === 0) return
       const rows = [...news.values()].sort((a, b) => a.server_no - b.server_no)
       await saveMoves(change.sql, rows)
       await change.recordMany(
-        rows.map(({ server_no, state, reason }) => ({
-          name: 'server.move' as const,
-          serverNo: server_no,
-          data: { state, reason },
-        })),
+        rows
+          .filter(({ server_no }) => mayRecord(revision, server_no))
+          .map(row => ({
+            name: 'server.move' as const,
+            serverNo: row.server_no,
+            data: { state: row.state, reason: row.reason },
+          })),
       )
     },
     read,
+    failing: async () =>
+      (await judged()).flatMap(({ no, server: { id, hostname }, move }) =>
+        move?.reason ? [{ serverNo: no, id, hostname, reason: move.reason }] : [],
+      ),
     async servers({ state, page = 1, limit = pages.rollouts.default }) {
       const rows = (await judged())
         .map(({ server, move }) => ({
@@ -148,6 +183,7 @@ export const createAgentMoves = async (needs: {
       if (url !== null) requireProvable(url)
       if (url === null && order() === null) return read()
       await events.change(async change => {
+        await lockOrders(change.sql, db.engine)
         const before = await lastOrder(change.sql)
         const revision = Math.max(clock(), (before?.revision ?? 0) + 1)
         await insertOrder(change.sql, { revision, url, ordered_by: actor.name })
@@ -164,12 +200,16 @@ export const createAgentMoves = async (needs: {
   }
 }
 
-const rowOf = (server_no: number, move: NonNullable<MoveAck['move']>, at: number): MoveRow => ({
-  server_no,
-  revision: move.revision,
-  state: move.state,
-  reason: move.reason ? tame(move.reason, bounds.description * 4) : null,
-  changed_at: at,
-})
+/** While a host tries again, its row keeps why it failed: it counts as failing until it has moved. */
+const rowOf = (
+  server_no: number,
+  { revision, state, reason }: NonNullable<MoveAck['move']>,
+  at: number,
+  before: MoveRow | undefined,
+): MoveRow => {
+  const given = reason ? tame(reason, bounds.description * 4) : null
+  const kept = { failed: given ?? 'the host gave no reason', trying: before?.reason ?? null, moved: null }[state]
+  return { server_no, revision, state, reason: kept, changed_at: at }
+}
 const isNews = (before: MoveRow | undefined, row: MoveRow): boolean =>
   before?.revision !== row.revision || before.state !== row.state || before.reason !== row.reason

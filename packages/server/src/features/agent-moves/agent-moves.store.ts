@@ -1,10 +1,16 @@
+import { sql as raw } from 'kysely'
 import type { Kysely, Selectable } from 'kysely'
+import type { Engine } from '../../db/database.ts'
 import type { AgentAddressesTable, AgentMovesTable, Schema } from '../../db/schema.ts'
 
 type Sql = Kysely<Schema>
 export type AddressOrder = Selectable<AgentAddressesTable>
 export type MoveRow = Selectable<AgentMovesTable>
 
+/** One order at a time, until the transaction ends. SQLite has one writer anyway. */
+export const lockOrders = async (sql: Sql, engine: Engine): Promise<void> => {
+  if (engine === 'postgres') await raw`select pg_advisory_xact_lock(hashtext('stockade agent address'))`.execute(sql)
+}
 export const lastOrder = (sql: Sql): Promise<AddressOrder | undefined> =>
   sql.selectFrom('agent_addresses').selectAll().orderBy('revision', 'desc').limit(1).executeTakeFirst()
 export const insertOrder = async (sql: Sql, order: AddressOrder): Promise<void> => {

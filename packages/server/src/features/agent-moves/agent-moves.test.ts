@@ -1,19 +1,47 @@
 import { createHash, createHmac, randomBytes, randomUUID } from 'node:crypto'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { addressClaimText } from '@stockade/contract/address-proof.ts'
-import { aHost, raw, startServer } from '../../testing/index.ts'
+import { openStorage } from '../../admin/storage.ts'
+import { readConfig } from '../../config.ts'
+import type { Database } from '../../db/database.ts'
+import { aHost, freshDatabase, raw, startServer } from '../../testing/index.ts'
 import type { EnrolledHost, Signed, TestServer } from '../../testing/index.ts'
 
 const baseUrl = 'https://stockade.example/fort'
 let server: TestServer
 let admin: Signed
 let web: EnrolledHost
+const dataDir = mkdtempSync(join(tmpdir(), 'stockade-moves-'))
+let storage: Database
+let drop: (() => Promise<void>) | null = null
 beforeAll(async () => {
-  server = await startServer({ env: { STOCKADE_BASE_URL: baseUrl } })
+  const database = await freshDatabase()
+  drop = database?.drop ?? null
+  server = await startServer({
+    env: { STOCKADE_BASE_URL: baseUrl },
+    // So coarse that orders at once are of one millisecond.
+    clock: () => Math.floor(Date.now() / 1000) * 1000,
+    dataDir,
+    ...(database ? { databaseUrl: database.url } : {}),
+  })
   admin = await server.setUp()
   web = await aHost(server, admin.client)
+  storage = await openStorage(
+    readConfig({
+      STOCKADE_DATA_DIR: dataDir,
+      ...(database ? { STOCKADE_DATABASE_URL: database.url, STOCKADE_SECRET_KEY: 'x'.repeat(32) } : {}),
+    }),
+  )
 })
-afterAll(() => server.close())
+afterAll(async () => {
+  await storage?.close()
+  await server.close()
+  await drop?.()
+  rmSync(dataDir, { recursive: true, force: true })
+})
 
 /** What a host does with its desired state, as far as addresses are concerned. */
 const stateOf = (host: EnrolledHost) => host.client.call('GET /agent/state')
@@ -29,7 +57,7 @@ const say = async (
 describe('the order to use another address', () => {
   const order = (url: string | null) => admin.client.call('PUT /agents/address', { body: { url } })
   const counts = { waiting: 0, trying: 0, moved: 0, failed: 0 }
-  const none = { url: null, ordered_at: null, ordered_by: null, counts }
+  const none = { base_url: baseUrl, url: null, ordered_at: null, ordered_by: null, counts }
   let db: EnrolledHost
   beforeAll(async () => {
     db = await aHost(server, admin.client, 'db-01')
@@ -77,10 +105,67 @@ describe('the order to use another address', () => {
     const failed = { server: { id: db.id, hostname: 'db-01' }, state: 'failed', reason: 'no answer\ufffd' }
     expect(await list()).toMatchObject({ servers: [failed, { state: 'trying', reason: null }], total: 2 })
     expect(await list({ state: 'failed', limit: 1 })).toMatchObject({ servers: [failed], total: 1, limit: 1 })
+    // Who failed tells why until it has moved.
+    await say(db, { revision, state: 'trying' })
+    expect(await list({ state: 'trying' })).toMatchObject({
+      servers: [{ reason: 'no answer\ufffd' }, { reason: null }],
+    })
+    await say(db, { revision, state: 'failed', reason: 'no answer' })
     await say(web, { revision, state: 'moved' })
     expect(await list({ state: 'moved' })).toMatchObject({ servers: [{ server: { id: web.id } }], total: 1 })
     const sync = (await admin.client.call('GET /whitelist/sync-status')).servers
     expect(sync.find(({ id }) => id === web.id)).toMatchObject({ sync_status: 'synced' })
+  })
+  test('a host that reports without end fills nothing', async () => {
+    const { version, whitelist, move } = await stateOf(web)
+    const tell = (told: unknown) =>
+      raw(server, 'POST', '/api/v1/agent/state/ack', {
+        token: web.key,
+        body: { version, whitelist_version: whitelist.version, entry_count: 0, move: told },
+      })
+    const revision = move?.revision ?? 0
+    for (let times = 1; times <= 80; times++)
+      expect(await tell({ revision, state: 'failed', reason: `reason ${times}` })).toMatchObject({ status: 200 })
+    const events = await storage.read
+      .selectFrom('events')
+      .select(({ fn }) => fn.countAll().as('n'))
+      .where('name', '=', 'server.move')
+      .executeTakeFirst()
+    expect(Number(events?.n)).toBeGreaterThan(10)
+    // Each of two processes counts for itself.
+    expect(Number(events?.n)).toBeLessThanOrEqual(70)
+    const { servers } = await admin.client.call('GET /agents/address/servers', { query: {} })
+    expect(servers.find(({ server: of }) => of.id === web.id)).toMatchObject({ state: 'failed', reason: 'reason 80' })
+    // What is no report is refused, and changes nothing.
+    for (const wrong of [
+      { revision, state: 'waiting' },
+      { revision: -1, state: 'moved' },
+      { revision: 1e300, state: 'moved' },
+      { revision, state: 'failed', reason: 'a'.repeat(1001) },
+      [],
+      7,
+    ])
+      expect(await tell(wrong), JSON.stringify(wrong)).toMatchObject({ status: 400 })
+    expect((await admin.client.call('GET /agents/address/servers', { query: {} })).servers).toEqual(servers)
+  })
+  test('orders at once come one after the other', async () => {
+    const before = (await stateOf(web)).move?.revision ?? 0
+    const orders = [null, baseUrl, null, baseUrl, baseUrl, null, baseUrl, baseUrl]
+    const replies = await Promise.all(
+      orders.map(url => raw(server, 'PUT', '/api/v1/agents/address', { token: admin.token, body: { url } })),
+    )
+    expect(replies.map(({ status, text }) => [status, text.slice(0, 60)])).toEqual(
+      replies.map(() => [200, expect.any(String)]),
+    )
+    await order(baseUrl)
+    const { entries } = await admin.client.call('GET /settings/audit', { query: { action: 'agents.move', limit: 100 } })
+    const times = entries.map(({ details }) => Date.parse(String(details.at)))
+    expect(new Set(times).size).toBe(times.length)
+    expect(Math.max(...times)).toBe((await stateOf(web)).move?.revision)
+    expect(Math.max(...times)).toBeGreaterThan(before)
+    // Two processes agree.
+    const twice = [await stateOf(web), await stateOf(web)].map(({ move }) => move)
+    expect(twice[0]).toEqual(twice[1])
   })
   test('given again it is another one, and withdrawn it is none', async () => {
     const first = (await stateOf(web)).move?.revision ?? 0
@@ -89,9 +174,8 @@ describe('the order to use another address', () => {
     expect(await order(null)).toEqual(none)
     expect((await stateOf(web)).move).toBeNull()
     const { entries } = await admin.client.call('GET /settings/audit', { query: { action: 'agents.move' } })
-    expect(entries.map(({ user, details }) => [user, (details as { url: unknown }).url])).toEqual([
+    expect(entries.slice(0, 2).map(({ user, details }) => [user, details.url])).toEqual([
       ['admin', null],
-      ['admin', baseUrl],
       ['admin', baseUrl],
     ])
   })

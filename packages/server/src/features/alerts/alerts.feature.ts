@@ -1,4 +1,5 @@
 import { day, hour } from '../../core/clock.ts'
+import type { AgentMoves } from '../agent-moves/agent-moves.service.ts'
 import type { ChannelsService } from '../channels/channels.service.ts'
 import type { Core, Feature } from '../feature.ts'
 import type { LicenseService } from '../license/license.service.ts'
@@ -22,6 +23,7 @@ export const alertsFeature = (
     targeting: Targeting
     settings: SettingsService
     license: LicenseService
+    moves: AgentMoves
     channels: ChannelsService
     mirror: Mirror
   },

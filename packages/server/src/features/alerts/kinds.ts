@@ -21,6 +21,7 @@ export const kindDefaults: Readonly<Record<AlertKind, KindDefaults>> = {
   'quota-used-up': { name: 'Report quota used up', severity: 'warning', for: 0, isEvent: true },
   'command-failed': { name: 'Command failed', severity: 'warning', for: 0, isEvent: true },
   'rollout-paused': { name: 'Agent upgrade paused', severity: 'warning', for: 0, isEvent: true },
+  'agent-not-moved': { name: 'Server did not move', severity: 'warning', for: 0 },
   'password-guessed': { name: 'Password guessed', severity: 'warning', for: 0, isEvent: true },
   'rule-stopped': { name: 'Sharing rule stopped', severity: 'warning', for: 0, isEvent: true },
   'list-refused': { name: 'Blocklist not applied', severity: 'warning', for: 0, isEvent: true },

@@ -12,7 +12,7 @@ import { readConfig } from '../../config.ts'
 import type { Config } from '../../config.ts'
 import { day, hour, minute } from '../../core/clock.ts'
 import type { Database } from '../../db/database.ts'
-import { aLicence, eventually, freshDatabase, movableClock, startServer } from '../../testing/index.ts'
+import { aHost, aLicence, eventually, freshDatabase, movableClock, startServer } from '../../testing/index.ts'
 import type { TestServer } from '../../testing/index.ts'
 import { noBackupYet, writeBackupState } from '../backups/backups.store.ts'
 import { createServiceConditions } from './service-conditions.ts'
@@ -39,6 +39,14 @@ let db: Database
 let base: Config
 let drop: (() => Promise<void>) | null = null
 
+/** What the server says of an ordered move, asked over HTTP. */
+const moves = {
+  async failing() {
+    const { servers } = await admin.call('GET /agents/address/servers', { query: {} })
+    return servers.flatMap(({ server: of, reason }, index) => (reason ? [{ ...of, serverNo: index, reason }] : []))
+  },
+}
+
 /** The titles that a kind has now; null where it could not look. */
 const titles = async (kind: ConditionKind, config: Partial<Config> = {}, storage = db) => {
   const look = createServiceConditions({
@@ -46,6 +54,7 @@ const titles = async (kind: ConditionKind, config: Partial<Config> = {}, storage
     clock,
     config: { ...base, ...config },
     license: { read: () => admin.call('GET /settings/license') as never },
+    moves,
   })
   return (await look()).get(kind)?.map(({ title }) => title) ?? null
 }
@@ -54,7 +63,8 @@ beforeAll(async () => {
   const database = await freshDatabase()
   drop = database?.drop ?? null
   const dataDir = join(folder, 'data')
-  server = await startServer({ clock, dataDir, ...(database ? { databaseUrl: database.url } : {}) })
+  const env = { STOCKADE_BASE_URL: 'https://new.stockade.example' }
+  server = await startServer({ clock, env, dataDir, ...(database ? { databaseUrl: database.url } : {}) })
   admin = (await server.setUp()).client
   base = readConfig({
     STOCKADE_DATA_DIR: dataDir,
@@ -77,6 +87,7 @@ test('nothing is wrong with a new installation', async () => {
     clock,
     config: base,
     license: { read: () => admin.call('GET /settings/license') as never },
+    moves,
   })
   // The disk of the machine that runs the tests may be nearly full.
   const found = [...(await look())].filter(([kind]) => kind !== 'storage-full')
@@ -85,12 +96,41 @@ test('nothing is wrong with a new installation', async () => {
     [
       'notifications-stuck',
       'siem-stuck',
+      'agent-not-moved',
       'storage-slow',
       'backup-missing',
       'licence-ending',
       'certificate-ending',
     ].sort(),
   )
+})
+
+test('a server that did not move is told until it has, also while it tries again', async () => {
+  const host = await aHost(server, admin, 'web-01')
+  await host.client.call('POST /servers/heartbeat', { body: { hostname: 'web-01' } })
+  const url = 'https://new.stockade.example'
+  await admin.call('PUT /agents/address', { body: { url } })
+  const told = ['web-01 did not move to the ordered address']
+  const say = async (state: 'trying' | 'moved' | 'failed') => {
+    const { version, whitelist, move } = await host.client.call('GET /agent/state')
+    const body = { version, whitelist_version: whitelist.version, entry_count: 0 }
+    const reason = state === 'failed' ? 'no answer' : null
+    await host.client.call('POST /agent/state/ack', {
+      body: { ...body, move: { revision: move?.revision ?? 0, state, reason } },
+    })
+  }
+  await say('trying')
+  expect(await titles('agent-not-moved')).toEqual([])
+  for (const state of ['failed', 'trying', 'failed'] as const) {
+    await say(state)
+    expect(await titles('agent-not-moved')).toEqual(told)
+  }
+  await say('moved')
+  expect(await titles('agent-not-moved')).toEqual([])
+  await say('failed')
+  expect(await titles('agent-not-moved')).toEqual(told)
+  await admin.call('PUT /agents/address', { body: { url: null } })
+  expect(await titles('agent-not-moved')).toEqual([])
 })
 
 test('a SIEM that takes nothing is stuck after five minutes, until it is switched off', async () => {

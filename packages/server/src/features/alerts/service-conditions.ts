@@ -6,6 +6,7 @@ import { day, hour, iso, minute, second } from '../../core/clock.ts'
 import type { Clock } from '../../core/clock.ts'
 import type { Database } from '../../db/database.ts'
 import { readAcmeState } from '../../http/acme.ts'
+import type { AgentMoves } from '../agent-moves/agent-moves.service.ts'
 import { readBackupState } from '../backups/backups.store.ts'
 import type { LicenseService } from '../license/license.service.ts'
 import { readState as readSiemState } from '../siem/siem.store.ts'
@@ -38,8 +39,9 @@ const looksOf = (needs: {
   db: Database
   config: Pick<Config, 'dataDir' | 'tls' | 'backups'>
   license: Pick<LicenseService, 'read'>
+  moves: Pick<AgentMoves, 'failing'>
 }): Partial<Record<ConditionKind, Look>> => {
-  const { db, config, license } = needs
+  const { db, config, license, moves } = needs
   return {
     'notifications-stuck': async now =>
       (await stuckChannels(db.read, now - stuckFor)).map(({ channel, last_error, failing_since }) =>
@@ -55,6 +57,13 @@ const looksOf = (needs: {
         ? [one('The SIEM takes no events', `Since ${iso(failing_since)}: ${last_error ?? ''}`)]
         : []
     },
+    'agent-not-moved': async () =>
+      (await moves.failing()).map(({ serverNo, id, hostname, reason }) => ({
+        subject: id,
+        serverNo,
+        title: `${hostname} did not move to the ordered address`,
+        detail: reason,
+      })),
     'storage-slow': async () => {
       const before = performance.now()
       await db.ping()

@@ -52,3 +52,35 @@ export const agents: Texts['agents'] = {
     'Jeder Server, den diese Aktualisierung geändert hat, kehrt zu dem Release zurück, das er behalten hat. Nichts wird heruntergeladen.',
   calm: 'Von hier wurde noch kein Agent aktualisiert.',
 }
+
+export const agentAddress: Texts['agent-address'] = {
+  title: 'URL von Stockade',
+  what: 'die URL, die die Server benutzen',
+  now: 'Derzeit',
+  none: 'Kein Server ist zu einer anderen URL beordert.',
+  ordered: 'Angeordnet',
+  by: name => `von ${name}`,
+  states: { moved: 'Umgezogen', trying: 'Auf Probe', waiting: 'Wartet', failed: 'Gescheitert' },
+  counts: {
+    moved: (_, shown) => `${shown} umgezogen`,
+    trying: (_, shown) => `${shown} auf Probe`,
+    waiting: (count, shown) => plural(count, { one: '1 wartet', other: `${shown} warten` }),
+    failed: (_, shown) => `${shown} gescheitert`,
+  },
+  noServers: 'Noch ist kein Server eingebunden.',
+  servers: 'Server',
+  more: (count, shown) => plural(count, { one: 'und 1 weiterer', other: `und ${shown} weitere` }),
+  order: 'Andere URL anordnen',
+  again: 'Jetzt erneut versuchen',
+  withdraw: 'Anordnung zurücknehmen',
+  withdrawTitle: 'Die Anordnung zurücknehmen?',
+  withdrawText: 'Server auf Probe kehren zur vorigen URL zurück. Umgezogene Server bleiben.',
+  dialogTitle: 'Alle Server zu einer anderen URL beordern',
+  url: 'Neue URL dieses Stockade',
+  urlHelp:
+    'Setzen Sie zuerst STOCKADE_BASE_URL darauf, oder lassen Sie Stockade selbst https anbieten. Beide URLs müssen hierher führen, bis alle Server umgezogen sind.',
+  urlMissing: 'Geben Sie eine URL ein, die mit https:// oder http:// beginnt.',
+  trial:
+    'Jeder Server lässt Stockade sich dort ausweisen, bevor er seinen Schlüssel sendet, benutzt die URL 10 Minuten auf Probe und kehrt zurück, wenn sie nicht antwortet.',
+  submit: 'Alle Server beordern',
+}

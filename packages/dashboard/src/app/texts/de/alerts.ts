@@ -74,6 +74,7 @@ export const alerts: Texts['alerts'] = {
     'quota-used-up': 'Meldekontingent aufgebraucht',
     'command-failed': 'Befehl fehlgeschlagen',
     'rollout-paused': 'Agenten-Aktualisierung angehalten',
+    'agent-not-moved': 'Server ist nicht zur angeordneten Adresse umgezogen',
     'password-guessed': 'Passwort wird erraten',
     'rule-stopped': 'Verteilungsregel angehalten',
     'list-refused': 'Sperrliste nicht angewendet',

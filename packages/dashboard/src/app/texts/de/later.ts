@@ -1,5 +1,5 @@
 import type { First, Policy, Texts } from '../texts.ts'
-import { agents } from './agents.ts'
+import { agentAddress, agents } from './agents.ts'
 import { commands, templates, whitelist } from './control.ts'
 import { form, keys, preferences, rotateKey, steps, timeRange, views } from './parts.ts'
 import { account, audit, identity, users } from './people.ts'
@@ -19,6 +19,7 @@ export const texts: Omit<Texts, First | Policy> = {
   backup,
   licence,
   agents,
+  'agent-address': agentAddress,
   notifications,
   settings,
   siem,

@@ -108,7 +108,7 @@ export const settings: Texts['settings'] = {
     reputation: 'AbuseIPDB',
     backup: 'Export, Import',
     licence: 'Personal, Pro',
-    agents: 'Release, Aktualisierung',
+    agents: 'Release, Aktualisierung, URL',
   },
 }
 export const notifications: Texts['notifications'] = {

@@ -51,3 +51,35 @@ export const agents: Texts['agents'] = {
   rollBackText: 'Cada servidor que cambió esta actualización vuelve a la versión que conservó. No se descarga nada.',
   calm: 'Todavía no se actualizó ningún agente desde aquí.',
 }
+
+export const agentAddress: Texts['agent-address'] = {
+  title: 'URL de Stockade',
+  what: 'la URL que usan los servidores',
+  now: 'Actual',
+  none: 'Ningún servidor tiene la orden de usar otra URL.',
+  ordered: 'Ordenada',
+  by: name => `por ${name}`,
+  states: { moved: 'Cambiado', trying: 'A prueba', waiting: 'En espera', failed: 'Con fallo' },
+  counts: {
+    moved: (count, shown) => plural(count, { one: '1 cambiado', other: `${shown} cambiados` }),
+    trying: (_, shown) => `${shown} a prueba`,
+    waiting: (count, shown) => plural(count, { one: '1 espera', other: `${shown} esperan` }),
+    failed: (count, shown) => plural(count, { one: '1 falló', other: `${shown} fallaron` }),
+  },
+  noServers: 'Todavía no hay ningún servidor inscrito.',
+  servers: 'Servidores',
+  more: (count, shown) => plural(count, { one: 'y 1 más', other: `y ${shown} más` }),
+  order: 'Ordenar otra URL',
+  again: 'Reintentar ahora',
+  withdraw: 'Retirar la orden',
+  withdrawTitle: '¿Retirar la orden?',
+  withdrawText: 'Los servidores a prueba vuelven a la URL anterior. Los que cambiaron se quedan.',
+  dialogTitle: 'Ordenar otra URL a todos los servidores',
+  url: 'Nueva URL de este Stockade',
+  urlHelp:
+    'Ponga primero STOCKADE_BASE_URL a esa URL, o deje que Stockade sirva https por sí mismo. Ambas URL deben llevar aquí hasta que todos los servidores hayan cambiado.',
+  urlMissing: 'Escriba una URL que empiece por https:// o http://.',
+  trial:
+    'Cada servidor deja que Stockade demuestre quién es antes de enviar su clave, usa la URL a prueba durante 10 minutos y vuelve si no responde.',
+  submit: 'Ordenar a todos los servidores',
+}

@@ -74,6 +74,7 @@ export const alerts: Texts['alerts'] = {
     'quota-used-up': 'Cuota de informes agotada',
     'command-failed': 'Orden fallida',
     'rollout-paused': 'Actualización de agentes en pausa',
+    'agent-not-moved': 'El servidor no pasó a la dirección ordenada',
     'password-guessed': 'Intentos de adivinar una contraseña',
     'rule-stopped': 'Regla de difusión detenida',
     'list-refused': 'Lista de bloqueo no aplicada',

@@ -3,7 +3,7 @@ import { form, keys, rotateKey, steps, timeRange, views } from './parts.ts'
 import { account, backup, identity, licence, notifications, preferences, settings } from './settings.ts'
 import { siem } from './siem.ts'
 import type { First, Policy, Texts } from '../texts.ts'
-import { agents } from './agents.ts'
+import { agentAddress, agents } from './agents.ts'
 import { query } from './query.ts'
 
 export const texts: Omit<Texts, First | Policy> = {
@@ -18,6 +18,7 @@ export const texts: Omit<Texts, First | Policy> = {
   backup,
   licence,
   agents,
+  'agent-address': agentAddress,
   notifications,
   settings,
   siem,

@@ -442,7 +442,7 @@ export const settings: Texts['settings'] = {
     reputation: 'AbuseIPDB',
     backup: 'Exportar, importar',
     licence: 'Personal, Pro',
-    agents: 'Versión, actualización',
+    agents: 'Versión, actualización, URL',
   },
 }
 export const notifications: Texts['notifications'] = {

@@ -720,7 +720,7 @@ export const settings: Texts['settings'] = {
     reputation: 'AbuseIPDB',
     backup: 'Export, import',
     licence: 'Personal, Pro',
-    agents: 'Version, mise à jour',
+    agents: 'Version, mise à jour, URL',
   },
 }
 export const notifications: Texts['notifications'] = {

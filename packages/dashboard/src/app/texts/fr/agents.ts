@@ -53,3 +53,35 @@ export const agents: Texts['agents'] = {
     'Chaque serveur modifié par cette mise à jour revient à la version qu’il a conservée. Rien n’est téléchargé.',
   calm: 'Aucun agent n’a encore été mis à jour d’ici.',
 }
+
+export const agentAddress: Texts['agent-address'] = {
+  title: 'URL de Stockade',
+  what: 'l’URL que les serveurs utilisent',
+  now: 'Actuelle',
+  none: 'Aucun serveur n’a reçu l’ordre d’utiliser une autre URL.',
+  ordered: 'Ordonnée',
+  by: name => `par ${name}`,
+  states: { moved: 'Passé', trying: 'À l’essai', waiting: 'En attente', failed: 'En échec' },
+  counts: {
+    moved: (count, shown) => plural(count, { one: '1 passé', other: `${shown} passés` }),
+    trying: (_, shown) => `${shown} à l’essai`,
+    waiting: (count, shown) => plural(count, { one: '1 attend', other: `${shown} attendent` }),
+    failed: (count, shown) => plural(count, { one: '1 échec', other: `${shown} échecs` }),
+  },
+  noServers: 'Aucun serveur n’est encore inscrit.',
+  servers: 'Serveurs',
+  more: (count, shown) => plural(count, { one: 'et 1 autre', other: `et ${shown} autres` }),
+  order: 'Ordonner une autre URL',
+  again: 'Réessayer maintenant',
+  withdraw: 'Retirer l’ordre',
+  withdrawTitle: 'Retirer l’ordre\u00a0?',
+  withdrawText: 'Les serveurs à l’essai reviennent à l’URL précédente. Ceux qui sont passés y restent.',
+  dialogTitle: 'Ordonner une autre URL à tous les serveurs',
+  url: 'Nouvelle URL de ce Stockade',
+  urlHelp:
+    'Donnez-la d’abord à STOCKADE_BASE_URL, ou laissez Stockade servir https lui-même. Les deux URL doivent mener ici jusqu’à ce que tous les serveurs soient passés.',
+  urlMissing: 'Saisissez une URL qui commence par https:// ou http://.',
+  trial:
+    'Chaque serveur demande à Stockade de prouver son identité avant d’envoyer sa clé, utilise l’URL à l’essai pendant 10 minutes et revient si elle ne répond pas.',
+  submit: 'Ordonner à tous les serveurs',
+}

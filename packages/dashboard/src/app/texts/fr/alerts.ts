@@ -81,6 +81,7 @@ export const alerts: Texts['alerts'] = {
     'quota-used-up': 'Quota de rapports épuisé',
     'command-failed': 'Commande échouée',
     'rollout-paused': 'Mise à jour des agents suspendue',
+    'agent-not-moved': 'Serveur non passé à l’adresse ordonnée',
     'password-guessed': 'Mot de passe attaqué',
     'rule-stopped': 'Règle de partage arrêtée',
     'list-refused': 'Liste de blocage non appliquée',

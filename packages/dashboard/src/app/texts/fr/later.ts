@@ -1,5 +1,5 @@
 import type { First, Policy, Texts } from '../texts.ts'
-import { agents } from './agents.ts'
+import { agentAddress, agents } from './agents.ts'
 import { account, audit, identity, notifications, settings, users } from './admin.ts'
 import { commands, templates, whitelist } from './control.ts'
 import { backup, form, keys, licence, preferences, rotateKey, steps, timeRange, views } from './parts.ts'
@@ -18,6 +18,7 @@ export const texts: Omit<Texts, First | Policy> = {
   backup,
   licence,
   agents,
+  'agent-address': agentAddress,
   notifications,
   settings,
   siem,
