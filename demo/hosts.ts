@@ -2,6 +2,7 @@ import type { SelfTestResult } from '@stockade/contract/command-types/self-test.
 import { createHash, randomUUID } from 'node:crypto'
 import { ApiError, createClient } from '@stockade/client'
 import type { Client, Reply } from '@stockade/client'
+import { version } from '../packages/server/src/core/places.ts'
 import { anAttack } from './attackers.ts'
 import type { Draw } from './attackers.ts'
 import { protectionOf } from './protection.ts'
@@ -68,7 +69,10 @@ const digestOf = (orders: readonly FleetBanOrder[], refused: readonly { readonly
 const shield = { supported: true, mode: 'stateful', owned: true, driver: 'netlink', reason: null } as const
 
 const day = 86_400_000
-const about = { os: 'Debian GNU/Linux 12 (bookworm)', engine_version: '1.0.2', agent_version: '0.0.9' }
+const about = { os: 'Debian GNU/Linux 12 (bookworm)', engine_version: '1.0.2' }
+/** Two hosts missed the last release. */
+const agentVersionOf = ({ hostname }: HostPlan): string =>
+  hostname === 'backup-01' || hostname === 'vpn-01' ? '0.0.9' : version
 
 export interface Host {
   readonly plan: HostPlan
@@ -83,7 +87,13 @@ export interface Host {
 export const enrol = async (baseUrl: string, plan: HostPlan, installCommand: string, draw: Draw): Promise<Host> => {
   const agent_id = randomUUID()
   const { api_key, server_id: id } = await createClient({ baseUrl }).call('POST /agent/enroll', {
-    body: { token: installCommand.trim().split(' ').at(-1) ?? '', hostname: plan.hostname, agent_id, ...about },
+    body: {
+      token: installCommand.trim().split(' ').at(-1) ?? '',
+      hostname: plan.hostname,
+      agent_id,
+      ...about,
+      agent_version: agentVersionOf(plan),
+    },
   })
   const client = createClient({ baseUrl, token: api_key })
   /** The jails of the host, and those that templates brought. */
@@ -97,7 +107,7 @@ export const enrol = async (baseUrl: string, plan: HostPlan, installCommand: str
     await client.call('POST /bans/batch', { body: { bans: [...bans], unbans: [...unbans] } })
   }
   const current = (jail: string) => [...banned.values()].filter(ban => ban.jail === jail).length
-  let release = `${about.agent_version}-5f1c2d3e`
+  let release = `${agentVersionOf(plan)}-5f1c2d3e`
   let previous: string | null = null
   let load = 20
   let memory = 35 + (hashed(plan.hostname) % 40)

@@ -301,6 +301,27 @@ describe.runIf(hasBrowser)('the overview', () => {
     await page.getByText('Bans, last 7 days', { exact: true }).waitFor()
     await expect.poll(() => page.getByRole('navigation').count()).toBe(0)
     await expect.poll(() => page.getByRole('main').getByRole('button').count()).toBe(0)
+    // A ban of now sticks in the stake of its server. Each look makes one: the feed may have been away for one of them.
+    const fence = page.getByRole('list', { name: 'All servers' })
+    let tries = 0
+    await expect
+      .poll(
+        async () => {
+          await reportAt(host, [[`203.0.113.${200 + (tries++ % 50)}`, 'sshd', Date.now()]])
+          return fence
+            .getByRole('link', { name: /^web-01: / })
+            .locator('i')
+            .count()
+        },
+        { interval: 1000, timeout: 60_000 },
+      )
+      .toBeGreaterThan(0)
+    expect(
+      await fence
+        .getByRole('link', { name: /^db-01: / })
+        .locator('i')
+        .count(),
+    ).toBe(0)
     // A clock, and nothing to scroll; a larger screen shows the same, larger.
     await page.getByRole('main').locator('time').first().waitFor()
     const isWhole = () =>

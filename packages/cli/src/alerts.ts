@@ -12,8 +12,13 @@ type Alert = Reply<'GET /alerts'>['alerts'][number]
 type State = NonNullable<NonNullable<CallInput<'GET /alerts'>['query']>['state']>
 const hour = 3_600_000
 
-const notesOf = ({ flapping, silenced, acknowledged }: Alert): string =>
-  [flapping && 'comes and goes', silenced && 'silenced', acknowledged && `acknowledged by ${acknowledged.by}`]
+const notesOf = ({ flapping, silenced, acknowledged, covered_by: cover }: Alert): string =>
+  [
+    cover !== null && `same cause as ${cover}`,
+    flapping && 'comes and goes',
+    silenced && 'silenced',
+    acknowledged && `acknowledged by ${acknowledged.by}`,
+  ]
     .filter(Boolean)
     .join(', ')
 

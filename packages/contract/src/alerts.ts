@@ -91,6 +91,10 @@ export const alert = resource('Alert', {
   resolved_at: field(nullable(timestamp), 'Time at which it was over; null while it is not.'),
   told_at: field(nullable(timestamp), 'Time at which its message was queued; null while there is none.'),
   channels: field(Type.Array(Type.String()), 'Ids of the channels that it was told on.'),
+  covered_by: field(
+    nullable(id),
+    'Id of a graver alert of the same server that has the same cause; null for none. A covered alert is not told.',
+  ),
   silenced: field(Type.Boolean(), 'Whether a silence covers it now.'),
   acknowledged: field(
     nullable(
@@ -129,7 +133,7 @@ export const listAlerts = endpoint({
           warning: field(count, 'Warnings.'),
           info: field(count, 'Alerts for information.'),
         }),
-        'How many fire now and nobody acknowledged, whatever the filters.',
+        'How many fire now, are not covered by another one, and nobody acknowledged, whatever the filters.',
       ),
     },
     { additionalProperties: false },

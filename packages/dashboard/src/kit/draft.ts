@@ -1,4 +1,5 @@
-import { useEffect, useRef, useState } from 'react'
+import { useEffect, useLayoutEffect, useRef, useState } from 'react'
+import { useRouter } from '@tanstack/react-router'
 import { useMe } from '../api/session.ts'
 import { dropDrafts, readDraft, same, writeDraft } from '../lib/drafts.ts'
 
@@ -77,21 +78,25 @@ const leaving = new Map<string, ReturnType<typeof setTimeout>>()
 
 /**
  * Forgets a draft when what holds it goes and the page stays: then it was closed by hand, or is done. A page that is left, by
- * Back or by an ended session, is another page by then.
+ * Back or by an ended session, is another page by then. What stays open over a change of the page goes on with the new one.
+ * A layout effect: it ends with its page, before the router says that the next one is there.
  */
 const useForgottenAtEnd = (name: string) => {
   const userId = useMe()?.id
-  useEffect(() => {
+  const router = useRouter()
+  useLayoutEffect(() => {
     clearTimeout(leaving.get(name))
-    const { pathname } = globalThis.location
+    let { pathname } = globalThis.location
+    const stop = router.subscribe('onResolved', () => ({ pathname } = globalThis.location))
     return () => {
+      stop()
       if (userId === undefined || globalThis.location.pathname !== pathname) return
       leaving.set(
         name,
         setTimeout(() => dropDrafts(userId, name)),
       )
     }
-  }, [name, userId])
+  }, [name, userId, router])
 }
 
 /**
@@ -100,9 +105,9 @@ const useForgottenAtEnd = (name: string) => {
  * @param secrets fields that never reach the browser's storage
  */
 export const useKept = <T extends object>(name: string, is: T, secrets: readonly (keyof T & string)[] = []) => {
-  const { values, set } = useDraft(is, { name, secrets })
+  const { values, set, reset } = useDraft(is, { name, secrets })
   useForgottenAtEnd(name)
-  return { typed: values, set }
+  return { typed: values, set, reset }
 }
 
 /** Forgets what was typed in a dialog once it is done, while the dialog shows what came of it. */

@@ -1,5 +1,5 @@
 import { useSyncExternalStore } from 'react'
-import { ago, exactTime } from '../lib/time.ts'
+import { ago, dayTime, exactTime, shortDate } from '../lib/time.ts'
 import { useWords } from './now.ts'
 
 let exact = false
@@ -28,3 +28,17 @@ export const Time = ({ at }: { at: string }) => {
     </time>
   )
 }
+
+const Moment = ({ at, say }: { at: string; say: (date: number, now: number) => string }) => {
+  const date = Date.parse(at)
+  const words = useWords(now => say(date, now))
+  return (
+    <time dateTime={at} title={exactTime(date)}>
+      {words}
+    </time>
+  )
+}
+/** `20 Nov 14:04`: what is also read on paper, or lies ahead. */
+export const DatedTime = ({ at }: { at: string }) => <Moment at={at} say={shortDate} />
+/** `14:04`, `yesterday 20:59`, `20 Nov 14:04`: after a word such as since. */
+export const MomentTime = ({ at }: { at: string }) => <Moment at={at} say={dayTime} />

@@ -7,6 +7,7 @@ import { textsOf } from '../lib/texts/catalogue.ts'
 import { commonTexts } from '../lib/texts/common.texts.ts'
 import { bounds } from '../lib/preferences.ts'
 import type { View } from '../lib/preferences.ts'
+import { useKeptState } from './draft.ts'
 import parts from './parts.module.css'
 import { PathLink } from './path-link.tsx'
 import { useViews } from './preferences.ts'
@@ -49,6 +50,7 @@ export const Views = (props: { list: string; path: string; builtIn?: readonly Vi
       ))}
       {open === 'save' ? (
         <Save
+          list={props.list}
           onCancel={() => setOpen(null)}
           onSave={name => {
             add(name, searchOf(search))
@@ -72,9 +74,10 @@ export const Views = (props: { list: string; path: string; builtIn?: readonly Vi
   )
 }
 
-const Save = ({ onSave, onCancel }: { onSave: (name: string) => void; onCancel: () => void }) => {
+const Save = (props: { list: string; onSave: (name: string) => void; onCancel: () => void }) => {
   const t = textsOf(viewsTexts)
-  const [name, setName] = useState('')
+  const { onSave, onCancel } = props
+  const [name, setName] = useKeptState(`view of ${props.list}`, '')
   const submit = (event: FormEvent) => {
     event.preventDefault()
     if (name.trim()) onSave(name.trim())

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { ago, duration, ending, exactTime, readDuration, shortDay, withLocalTimes } from './time.ts'
+import { ago, daysBetween, duration, ending, exactTime, readDuration, shortDay, withLocalTimes } from './time.ts'
 
 const at = Date.parse('2026-11-20T13:04:12.000Z')
 const after = (seconds: number) => at + seconds * 1000
@@ -28,6 +28,14 @@ describe('a short day', () => {
     [10 * 3600, '20 Nov'],
     [400 * 86_400, '20 Nov 2026'],
   ])('%d s later: %s', (seconds, said) => expect(shortDay(at, after(seconds), 'Europe/Berlin')).toBe(said))
+})
+
+describe('days of a calendar', () => {
+  it.each([
+    ['2026-11-22', '2026-11-22', '22 Nov 2026'],
+    ['2026-11-16', '2026-11-22', '16–22 Nov 2026'],
+    ['2026-11-30', '2026-12-06', '30 Nov–6 Dec 2026'],
+  ])('%s to %s', (first, last, said) => expect(daysBetween(first, last).replace(/\s?–\s?/, '–')).toBe(said))
 })
 
 describe('a text of the service', () => {

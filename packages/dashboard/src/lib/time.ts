@@ -27,6 +27,13 @@ export const clockTime = (at: number, zone = shownZone()): string =>
 export const longDay = (at: number, zone = shownZone()): string =>
   formatter('long day', { weekday: 'long', day: 'numeric', month: 'long' }, zone).format(at)
 
+/** `16 – 22 Nov 2026`, `22 Nov 2026`: days of a calendar, given as `2026-11-16`. */
+export const daysBetween = (first: string, last: string): string =>
+  formatter('days', { day: 'numeric', month: 'short', year: 'numeric' }, 'UTC').formatRange(
+    Date.parse(first),
+    Date.parse(last),
+  )
+
 /** `20 Nov 14:04`, with the year where it is not this one. */
 export const shortDate = (at: number, now: number, zone = shownZone()): string => {
   const sameYear =

@@ -6,6 +6,7 @@ import { api } from '../../api/client.ts'
 import { queries } from '../../api/queries.ts'
 import { announce } from '../../kit/announce.tsx'
 import { CopyField } from '../../kit/copy.tsx'
+import { useKeptState } from '../../kit/draft.ts'
 import { Field } from '../../kit/field.tsx'
 import { Panel } from '../../kit/page.tsx'
 import parts from '../../kit/parts.module.css'
@@ -27,17 +28,19 @@ export const Passkeys = () => {
   const rows = query.data?.passkeys
   return (
     <Panel title={t.title}>
-      <p className={parts.help}>{t.text}</p>
-      <Trouble what={t.what} query={query} />
-      {rows?.length === 0 && <p className={parts.muted}>{t.none}</p>}
-      {rows && rows.length > 0 && (
-        <ul className={identity.rows} aria-label={t.title}>
-          {rows.map(passkey => (
-            <Line key={passkey.id} passkey={passkey} />
-          ))}
-        </ul>
-      )}
-      <AddPasskey />
+      <div className={parts.form}>
+        <p className={parts.help}>{t.text}</p>
+        <Trouble what={t.what} query={query} />
+        {rows?.length === 0 && <p className={parts.muted}>{t.none}</p>}
+        {rows && rows.length > 0 && (
+          <ul className={identity.rows} aria-label={t.title}>
+            {rows.map(passkey => (
+              <Line key={passkey.id} passkey={passkey} />
+            ))}
+          </ul>
+        )}
+        <AddPasskey />
+      </div>
     </Panel>
   )
 }
@@ -100,7 +103,7 @@ const Line = ({ passkey }: { passkey: Passkey }) => {
 
 const Rename = ({ passkey, onDone }: { passkey: Passkey; onDone: () => void }) => {
   const t = textsOf(passkeysTexts)
-  const [name, setName] = useState(passkey.name)
+  const [name, setName] = useKeptState(`passkey ${passkey.id}`, passkey.name)
   const rename = useMutation({
     mutationFn: async () => {
       await api.call('PATCH /auth/passkeys/{passkeyId}', {

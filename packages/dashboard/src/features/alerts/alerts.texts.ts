@@ -18,6 +18,7 @@ const en = {
   ackedBy: (name: string) => `acknowledged by ${name}`,
   toldOn: (count: number) => plural(count, { one: 'told on 1 channel', other: `told on ${count} channels` }),
   notTold: 'not told: no route',
+  cause: (names: string) => `cause: ${names}`,
   ack: 'Acknowledge',
   ackOf: (what: string) => `Acknowledge: ${what}`,
   silence: 'Silence…',

@@ -32,6 +32,12 @@ const namesOf = ({ kind, rule, rule_name }: Alert): string => {
   return /^\d/.test(rule) ? rule_name : (kinds[kind] ?? rule_name)
 }
 
+/** What the others say already; null where nothing is covered by the alert. */
+const causesOf = (alert: Alert, all: readonly Alert[]): string | null => {
+  const covered = all.filter(({ covered_by: cover, kind }) => cover === alert.id && kind !== 'server-degraded')
+  return covered.length === 0 ? null : textsOf(alertsTexts).cause(covered.map(namesOf).join(', '))
+}
+
 /** What is wrong now, what was, and who hears of it. */
 export const Alerts = () => {
   const t = textsOf(alertsTexts)
@@ -46,7 +52,12 @@ export const Alerts = () => {
   const isWaiting = [query, ...others].some(isFirstRead)
   const [silenced, setSilenced] = useState<Alert | null>(null)
   const alerts = query.data?.alerts ?? []
-  const inState = (state: Alert['state']) => alerts.filter(alert => alert.state === state)
+  // One fault is one line: what a graver alert says too stands there as its cause.
+  const isToldBy = (id: number | null) => id !== null && alerts.some(alert => alert.id === id)
+  const inState = (state: Alert['state']) =>
+    alerts
+      .filter(alert => alert.state === state && !isToldBy(alert.covered_by))
+      .map(alert => ({ alert, cause: causesOf(alert, alerts) }))
   const rest = (query.data?.total ?? 0) - alerts.length
   const pending = inState('pending')
   return (
@@ -86,24 +97,29 @@ export const Alerts = () => {
   )
 }
 
-const AlertList = (props: { alerts: readonly Alert[]; none: string; onSilence?: (alert: Alert) => void }) =>
+interface Listed {
+  readonly alert: Alert
+  readonly cause: string | null
+}
+const AlertList = (props: { alerts: readonly Listed[]; none: string; onSilence?: (alert: Alert) => void }) =>
   props.alerts.length === 0 ? (
     <p className={parts.muted}>{props.none}</p>
   ) : (
     <ul className={styles.list}>
-      {props.alerts.map(alert => (
+      {props.alerts.map(({ alert, cause }) => (
         <li key={alert.id}>
-          <Words is={alert} />
+          <Words is={alert} cause={cause} />
           {props.onSilence && <Acts is={alert} onSilence={props.onSilence} />}
         </li>
       ))}
     </ul>
   )
 
-const Words = ({ is }: { is: Alert }) => {
+const Words = ({ is, cause }: { is: Alert; cause: string | null }) => {
   const t = textsOf(alertsTexts)
   const detail = useWords(now => withLocalTimes(is.server ? is.detail : `${is.title}. ${is.detail}`, now))
   const notes = [
+    cause,
     is.flapping && t.flapping,
     is.silenced && t.silenced,
     is.acknowledged && t.ackedBy(is.acknowledged.by),

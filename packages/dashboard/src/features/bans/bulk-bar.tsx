@@ -18,18 +18,19 @@ const BulkDialog = lazy(() => import('./bulk-dialog.tsx'))
 const WhitelistDialog = lazy(() => import('../whitelist/add-dialog.tsx'))
 
 type What = 'unban' | 'ban' | 'report' | 'export' | 'whitelist'
+interface Doing {
+  readonly what: What
+  readonly bans: readonly Ban[]
+}
 
 /** What is done with the chosen ones, and to how many. */
 export const BulkBar = (props: { search: BansSearch; rows: readonly Ban[]; total: number }) => {
   const t = textsOf(bansTexts)
   const selection = useSelecting()
-  const { may } = useMay('write')
   /* As they were when a dialog opened: what it does must not change while it is read. */
-  const [doing, setDoing] = useState<{ what: What; bans: readonly Ban[] } | null>(null)
+  const [doing, setDoing] = useState<Doing | null>(null)
   const chosen = [...(selection?.chosen.values() ?? [])]
   if (!selection || (chosen.length === 0 && !doing)) return null
-  const still = chosen.filter(({ active }) => active)
-  const open = (what: What) => setDoing({ what, bans: chosen })
   return (
     <>
       {chosen.length > 0 && (
@@ -38,47 +39,50 @@ export const BulkBar = (props: { search: BansSearch; rows: readonly Ban[]; total
           onClear={selection.clear}
           all={<SelectAll {...props} />}
         >
-          {may && (
-            <>
-              {still.length > 0 && (
-                <Button variant="default" onClick={() => open('unban')}>
-                  {t.bulk.unban(number(addressesOf(still).length))}
-                </Button>
-              )}
-              <Button variant="default" onClick={() => open('whitelist')}>
-                {t.bulk.whitelist}
-              </Button>
-              <Button variant="default" onClick={() => open('ban')}>
-                {t.bulk.ban}
-              </Button>
-              <Button variant="default" onClick={() => open('report')}>
-                {t.bulk.report}
-              </Button>
-            </>
-          )}
-          <Button variant="default" onClick={() => open('export')}>
-            {t.bulk.export}
-          </Button>
+          <Verbs chosen={chosen} onChosen={what => setDoing({ what, bans: chosen })} />
         </SelectionBar>
       )}
-      {doing && (
-        <Suspense>
-          {doing.what === 'whitelist' ? (
-            <WhitelistDialog given={addressesOf(doing.bans).join('\n')} onClose={() => setDoing(null)} />
-          ) : (
-            <BulkDialog
-              what={doing.what}
-              bans={doing.bans}
-              addresses={
-                addressesOf(doing.what === 'unban' ? doing.bans.filter(({ active }) => active) : doing.bans).length
-              }
-              onRun={selection.clear}
-              onClose={() => setDoing(null)}
-            />
-          )}
-        </Suspense>
-      )}
+      <Suspense>{doing && <DialogOf doing={doing} onRun={selection.clear} onClose={() => setDoing(null)} />}</Suspense>
     </>
+  )
+}
+
+const stillBanned = (bans: readonly Ban[]) => bans.filter(({ active }) => active)
+
+const Verbs = ({ chosen, onChosen }: { chosen: readonly Ban[]; onChosen: (what: What) => void }) => {
+  const t = textsOf(bansTexts).bulk
+  const { may } = useMay('write')
+  const still = addressesOf(stillBanned(chosen)).length
+  const words: readonly (readonly [What, string])[] = [
+    ...(may && still > 0 ? ([['unban', t.unban(number(still))]] as const) : []),
+    ...(may
+      ? ([
+          ['whitelist', t.whitelist],
+          ['ban', t.ban],
+          ['report', t.report],
+        ] as const)
+      : []),
+    ['export', t.export],
+  ]
+  return words.map(([what, text]) => (
+    <Button key={what} variant="default" onClick={() => onChosen(what)}>
+      {text}
+    </Button>
+  ))
+}
+
+const DialogOf = (props: { doing: Doing; onRun: () => void; onClose: () => void }) => {
+  const { what, bans } = props.doing
+  if (what === 'whitelist') return <WhitelistDialog given={addressesOf(bans).join('\n')} onClose={props.onClose} />
+  const concerned = what === 'unban' ? stillBanned(bans) : bans
+  return (
+    <BulkDialog
+      what={what}
+      bans={bans}
+      addresses={addressesOf(concerned).length}
+      onRun={props.onRun}
+      onClose={props.onClose}
+    />
   )
 }
 

@@ -24,31 +24,22 @@ interface Option {
   readonly name: string
 }
 
-/** The usual filters as choices instead of typed terms. They become part of the search. */
-const FilterSheet = (props: {
-  /** Jails of the rows that are shown. */
-  jails: readonly string[]
-  /** The choice of a time, as the list has it too. */
-  range: ReactNode
-  onClose: () => void
-}) => {
-  const { range, onClose } = props
+interface Choice {
+  readonly field: string
+  readonly label: string
+  readonly none: string
+  /** What of the address it takes the place of. */
+  readonly given: Partial<BansSearch>
+  readonly now: string
+  readonly options: readonly Option[]
+}
+const useChoices = (shownJails: readonly string[]): readonly Choice[] => {
   const t = textsOf(bansTexts)
   const search = useSearch({ from: '/inside/bans' })
-  const navigate = useNavigate()
-  const filter = useFilter()
   const servers = useQuery(summaryQuery).data?.servers ?? []
   const month = useQuery(banStatsQuery('month')).data
-  const jails = [...new Set([...(month?.bans_by_jail ?? []).map(({ jail }) => jail), ...props.jails])].sort()
-  const { q = '' } = search
-  const choices: readonly {
-    field: string
-    label: string
-    none: string
-    given: Partial<BansSearch>
-    now: string
-    options: readonly Option[]
-  }[] = [
+  const jails = [...new Set([...(month?.bans_by_jail ?? []).map(({ jail }) => jail), ...shownJails])].sort()
+  return [
     {
       field: 'state',
       label: t.state,
@@ -82,34 +73,28 @@ const FilterSheet = (props: {
       options: countries().map(({ code, name }) => ({ value: code, name })),
     },
   ]
+}
+
+/** The usual filters as choices instead of typed terms. They become part of the search. */
+const FilterSheet = (props: {
+  /** Jails of the rows that are shown. */
+  jails: readonly string[]
+  /** The choice of a time, as the list has it too. */
+  range: ReactNode
+  onClose: () => void
+}) => {
+  const { range, onClose } = props
+  const t = textsOf(bansTexts)
+  const search = useSearch({ from: '/inside/bans' })
+  const navigate = useNavigate()
+  const filter = useFilter()
+  const choices = useChoices(props.jails)
   return (
     <Dialog title={t.filters} onClose={onClose}>
       <div className={parts.form}>
-        {choices.map(({ field, label, none, given, now, options }) => {
-          const value = valueOf(q, language, field) ?? now
-          return (
-            <Field key={field} label={label}>
-              {ids => (
-                <select
-                  {...ids}
-                  className={parts.input}
-                  value={value}
-                  onChange={event =>
-                    filter({ ...given, q: withValue(q, language, field, event.currentTarget.value) || undefined })
-                  }
-                >
-                  <option value="">{none}</option>
-                  {value !== '' && !options.some(option => option.value === value) && <option>{value}</option>}
-                  {options.map(option => (
-                    <option key={option.value} value={option.value}>
-                      {option.name}
-                    </option>
-                  ))}
-                </select>
-              )}
-            </Field>
-          )
-        })}
+        {choices.map(choice => (
+          <ChoiceField key={choice.field} choice={choice} />
+        ))}
         <div className={styles.moments}>
           <div className={parts.field}>
             <span className={styles.label}>{t.range}</span>
@@ -142,6 +127,35 @@ const FilterSheet = (props: {
   )
 }
 export default FilterSheet
+
+const ChoiceField = ({ choice }: { choice: Choice }) => {
+  const { field, label, none, given, now, options } = choice
+  const { q = '' } = useSearch({ from: '/inside/bans' })
+  const filter = useFilter()
+  const value = valueOf(q, language, field) ?? now
+  return (
+    <Field label={label}>
+      {ids => (
+        <select
+          {...ids}
+          className={parts.input}
+          value={value}
+          onChange={event =>
+            filter({ ...given, q: withValue(q, language, field, event.currentTarget.value) || undefined })
+          }
+        >
+          <option value="">{none}</option>
+          {value !== '' && !options.some(option => option.value === value) && <option>{value}</option>}
+          {options.map(option => (
+            <option key={option.value} value={option.value}>
+              {option.name}
+            </option>
+          ))}
+        </select>
+      )}
+    </Field>
+  )
+}
 
 const Moment = (props: { label: string; value: string | undefined; onValue: (value: string | undefined) => void }) => (
   <Field label={props.label}>

@@ -38,6 +38,9 @@ const labels = (bars: readonly Bar[], room: number) => {
   })
 }
 
+/** Of the picture with its axis, in pixels. */
+const heights = { medium: 216, large: 288 } as const
+
 export interface Chart {
   readonly title: string
   readonly bars: readonly Bar[]
@@ -45,14 +48,14 @@ export interface Chart {
   readonly search?: BansSearch
   /** Names of the parts of a bar, in order; the last part is all others. */
   readonly names?: readonly string[]
-  readonly small?: boolean
+  readonly size?: keyof typeof heights
 }
 
 /**
  * Bans over time. A bar is read by pointing at it or by arrow keys; a click, a tap on what was read, or Enter opens its
  * bans; drawing over many opens those of the range.
  */
-export const OverTime = ({ title, bars, search = {}, names = [], small = false }: Chart) => {
+export const OverTime = ({ title, bars, search = {}, names = [], size = 'medium' }: Chart) => {
   const t = textsOf(chartsTexts)
   const [now] = useState(() => Date.now())
   // Zone and clock change what is read.
@@ -118,7 +121,7 @@ export const OverTime = ({ title, bars, search = {}, names = [], small = false }
   }
   return (
     <div className={styles.overTime}>
-      <div className={styles.frame} data-small={small || undefined}>
+      <div className={styles.frame} data-size={size}>
         <div
           className={styles.plot}
           role="img"
@@ -130,7 +133,7 @@ export const OverTime = ({ title, bars, search = {}, names = [], small = false }
         >
           <StackedBars
             bars={bars}
-            height={small ? 96 : 216}
+            height={heights[size]}
             labels={labels}
             taken={taken && [Math.min(...taken), Math.max(...taken)]}
             tip={tip}

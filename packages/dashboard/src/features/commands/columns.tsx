@@ -38,7 +38,12 @@ const What = ({ row }: { row: CommandRow }) => {
       shown={types[row.type]}
       others={isNarrow ? others : []}
       link={
-        <Link to="/commands/$commandId" params={{ commandId: row.id }} className={fleet.name} data-open>
+        <Link
+          to="/commands/$commandId"
+          params={{ commandId: row.id }}
+          className={`${fleet.name ?? ''} ${isNarrow ? '' : (styles.single ?? '')}`}
+          data-open
+        >
           <bdi>{said(row)}</bdi>
         </Link>
       }

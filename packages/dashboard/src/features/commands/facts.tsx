@@ -1,3 +1,5 @@
+import { Fragment } from 'react'
+import type { ReactNode } from 'react'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { summaryQuery } from '../../api/queries.ts'
@@ -41,6 +43,38 @@ export const By = ({ row }: { row: CommandRow }) => (
   </CommandValue>
 )
 
+/** Names and values; what is not known yet is left out. */
+const factsOf = (row: CommandRow): readonly (readonly [string, ReactNode])[] => {
+  const t = textsOf(commandsTexts).detail
+  const took = tookOf(row)
+  const facts: readonly (readonly [string, ReactNode])[] = [
+    [t.server, <ServerLink key="server" row={row} />],
+    [t.by, <By key="by" row={row} />],
+    [t.created, <Time key="created" at={row.created_at} />],
+    [t.started, row.started_at && <Time key="started" at={row.started_at} />],
+    [t.completed, row.completed_at && <Time key="completed" at={row.completed_at} />],
+    [t.took, took === null ? null : tookWords(took)],
+    [t.exit, row.result?.exit_code ?? null],
+    [
+      t.retryOf,
+      row.retry_of && (
+        <Link key="earlier" to="/commands/$commandId" params={{ commandId: row.retry_of }}>
+          {t.earlier}
+        </Link>
+      ),
+    ],
+    [
+      t.batch,
+      row.batch_id && (
+        <Link key="batch" to="/batches/$batchId" params={{ batchId: row.batch_id }}>
+          {t.wholeBatch}
+        </Link>
+      ),
+    ],
+  ]
+  return facts.filter(([, value]) => value !== null)
+}
+
 /** All that is known of a command: where it is, what was asked, what came back. */
 export const Facts = ({ row }: { row: CommandRow }) => {
   const t = textsOf(commandsTexts).detail
@@ -62,66 +96,12 @@ export const Facts = ({ row }: { row: CommandRow }) => {
       <div className={fleet.columns}>
         <Panel>
           <dl className={parts.details}>
-            <dt>{t.server}</dt>
-            <dd>
-              <ServerLink row={row} />
-            </dd>
-            <dt>{t.by}</dt>
-            <dd>
-              <By row={row} />
-            </dd>
-            <dt>{t.created}</dt>
-            <dd>
-              <Time at={row.created_at} />
-            </dd>
-            {row.started_at && (
-              <>
-                <dt>{t.started}</dt>
-                <dd>
-                  <Time at={row.started_at} />
-                </dd>
-              </>
-            )}
-            {row.completed_at && (
-              <>
-                <dt>{t.completed}</dt>
-                <dd>
-                  <Time at={row.completed_at} />
-                </dd>
-              </>
-            )}
-            {tookOf(row) !== null && (
-              <>
-                <dt>{t.took}</dt>
-                <dd>{tookWords(tookOf(row))}</dd>
-              </>
-            )}
-            {row.result && row.result.exit_code !== null && (
-              <>
-                <dt>{t.exit}</dt>
-                <dd>{row.result.exit_code}</dd>
-              </>
-            )}
-            {row.retry_of && (
-              <>
-                <dt>{t.retryOf}</dt>
-                <dd>
-                  <Link to="/commands/$commandId" params={{ commandId: row.retry_of }}>
-                    {t.earlier}
-                  </Link>
-                </dd>
-              </>
-            )}
-            {row.batch_id && (
-              <>
-                <dt>{t.batch}</dt>
-                <dd>
-                  <Link to="/batches/$batchId" params={{ batchId: row.batch_id }}>
-                    {t.wholeBatch}
-                  </Link>
-                </dd>
-              </>
-            )}
+            {factsOf(row).map(([name, value]) => (
+              <Fragment key={name}>
+                <dt>{name}</dt>
+                <dd>{value}</dd>
+              </Fragment>
+            ))}
           </dl>
         </Panel>
         {asked.length > 0 && (

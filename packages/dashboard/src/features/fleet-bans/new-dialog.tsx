@@ -77,18 +77,21 @@ const submitText = ({ kind, servers }: TargetValue) => {
   return kind === 'all' ? t.submit : t.submitOn(kind === 'some' ? servers.size : 0)
 }
 
-const Form = (props: { given: string; onMade: (ban: FleetBan) => void; onClose: () => void }) => {
-  const t = textsOf(fleetBansTexts).dialog
-  const typed = useTyped(props.given)
-  const [isTried, setTried] = useState(false)
-  const ban = useMutation({
+const useBan = (typed: ReturnType<typeof useTyped>, onMade: (ban: FleetBan) => void) =>
+  useMutation({
     mutationFn: (force: boolean) =>
       api.call('POST /fleet/bans', { body: { ...typed.body, ...(force ? { force } : {}) } }),
     onSuccess: made => {
       for (const key of ['fleet-bans', 'lookup']) void queries.invalidateQueries({ queryKey: [key] })
-      props.onMade(made)
+      onMade(made)
     },
   })
+
+const Form = (props: { given: string; onMade: (ban: FleetBan) => void; onClose: () => void }) => {
+  const t = textsOf(fleetBansTexts).dialog
+  const typed = useTyped(props.given)
+  const [isTried, setTried] = useState(false)
+  const ban = useBan(typed, props.onMade)
   const said = isTried ? typed.problems : { entry: undefined, target: undefined, time: undefined }
   const submit = () => {
     setTried(true)

@@ -2,7 +2,7 @@ import type { ReactNode } from 'react'
 import type { Server } from '../../api/queries.ts'
 import { Panel } from '../../kit/page.tsx'
 import { Stranger } from '../../kit/stranger.tsx'
-import { Time } from '../../kit/time.tsx'
+import { MomentTime, Time } from '../../kit/time.tsx'
 import { textsOf } from '../../lib/texts/catalogue.ts'
 import { CheckMark, markNames } from './check-strip.tsx'
 import { nameOfCheck } from './protection.tsx'
@@ -95,7 +95,7 @@ const Step = (props: { name: MarkName; state: MarkState; checks: readonly Check[
       <b>{first?.subject ? <Stranger text={first.subject} most={60} /> : foundOf(state, name)}</b>
       {first && (
         <span className={styles.proof}>
-          {t.since} <Time at={first.since} />
+          {t.since} <MomentTime at={first.since} />
         </span>
       )}
     </li>
@@ -105,20 +105,25 @@ const Step = (props: { name: MarkName; state: MarkState; checks: readonly Check[
 const tones = { bad: 'crit', warning: 'warn', unknown: 'idle' } as const
 const Cause = ({ check }: { check: Check }) => {
   const t = textsOf(protectionTexts)
+  const name = nameOfCheck(check.id)
+  // A detail that begins with the name says it already.
+  const isNamed = check.subject !== null || !check.detail.startsWith(name)
   const remedy = (t.remedies as Readonly<Record<string, string>>)[check.id]
   return (
     <li data-tone={tones[check.state]}>
       <CheckMark state={check.state === 'bad' ? 'failed' : 'doubtful'} />
       <p>
-        <b>
-          {nameOfCheck(check.id)}
-          {check.subject && (
-            <>
-              {' '}
-              <Stranger text={check.subject} most={100} />
-            </>
-          )}
-        </b>{' '}
+        {isNamed && (
+          <b>
+            {name}
+            {check.subject && (
+              <>
+                {' '}
+                <Stranger text={check.subject} most={100} />
+              </>
+            )}{' '}
+          </b>
+        )}
         <Stranger text={check.detail} most={500} /> {remedy}
       </p>
     </li>

@@ -4,6 +4,8 @@ import { Link } from '@tanstack/react-router'
 import { nameOf } from '../../lib/clip.ts'
 import { number } from '../../lib/numbers.ts'
 import { textsOf } from '../../lib/texts/catalogue.ts'
+import { useArrows } from './arrows.ts'
+import type { Arrows } from './arrows.ts'
 import { fleetTexts } from './fleet.texts.ts'
 import { groupsOf, healthOf, worstHealth } from './health.ts'
 import type { FleetGroup, Health, SummaryRow } from './health.ts'
@@ -21,12 +23,13 @@ const inRow = (servers: number): number => Math.ceil(servers / Math.max(1, Math.
 /**
  * The fleet as a fence: a stake a server, grouped by role. Whole is protected, notched is degraded, broken is unprotected or
  * offline, an outline is not known yet. Each stake leads to its server and says its name, its state and the reason.
- * The fence is one stop of the Tab key; arrow keys go from stake to stake.
+ * A ban is an arrow that sticks in the stake of its server for a minute. The fence is one stop of the Tab key; arrow keys go from stake to stake.
  */
 export const Palisade = memo(({ servers }: { servers: readonly SummaryRow[] }) => {
   const t = textsOf(fleetTexts).palisade
   const groups = groupsOf(servers)
   const size = servers.length > mostStakes ? 'group' : servers.length > mostWide ? 'narrow' : 'wide'
+  const arrows = useArrows(size === 'wide')
   const fence = useRef<HTMLUListElement>(null)
   const [stop, setStop] = useState(0)
   const press = (event: KeyboardEvent) => {
@@ -54,14 +57,14 @@ export const Palisade = memo(({ servers }: { servers: readonly SummaryRow[] }) =
       onKeyDown={press}
     >
       {groups.map((group, index) => (
-        <Group key={group.name} group={group} size={size} stop={stop - (starts[index] ?? 0)} />
+        <Group key={group.name} group={group} size={size} stop={stop - (starts[index] ?? 0)} arrows={arrows} />
       ))}
     </ul>
   )
 })
 
 /** @param stop the link of this group that the Tab key stops at; out of range where it is another group's */
-const Group = (props: { group: FleetGroup; size: 'wide' | 'narrow' | 'group'; stop: number }) => {
+const Group = (props: { group: FleetGroup; size: 'wide' | 'narrow' | 'group'; stop: number; arrows: Arrows }) => {
   const { group, size, stop } = props
   const t = textsOf(fleetTexts).palisade
   const { name, servers } = group
@@ -92,7 +95,7 @@ const Group = (props: { group: FleetGroup; size: 'wide' | 'narrow' | 'group'; st
       </li>
     )
   return (
-    <li>
+    <li style={{ '--of-group': servers.length } as CSSProperties}>
       <span className={styles.stakes}>
         <i className={styles.beam} />
         {servers.map((server, index) => (
@@ -106,6 +109,9 @@ const Group = (props: { group: FleetGroup; size: 'wide' | 'narrow' | 'group'; st
             tabIndex={stop === index ? 0 : -1}
           >
             <Stake health={healthOf(server)} wide />
+            {props.arrows.get(server.id)?.map(({ ban, slot }) => (
+              <i key={ban} className={styles.arrow} style={{ '--slot': slot } as CSSProperties} />
+            ))}
           </Link>
         ))}
       </span>

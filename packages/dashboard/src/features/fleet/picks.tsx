@@ -8,6 +8,7 @@ import { Trouble } from '../../kit/trouble.tsx'
 import { textsOf } from '../../lib/texts/catalogue.ts'
 import { nameOf } from '../../lib/clip.ts'
 import { fleetTexts } from './fleet.texts.ts'
+import type { SummaryRow } from './health.ts'
 import styles from './fleet.module.css'
 
 /** With more rows the page gets slow; larger fleets are searched by name. */
@@ -31,32 +32,10 @@ export const Picks = (props: {
   const wanted = typed.trim().toLowerCase()
   const found = all.filter(({ hostname }) => hostname.toLowerCase().includes(wanted))
   const away = all.filter(({ id, status }) => chosen.has(id) && status !== 'online').length
-  const toggle = (id: string, on: boolean) => {
-    const next = new Set(chosen)
-    if (on) next.add(id)
-    else next.delete(id)
-    onChosen(next)
-  }
   return (
     <fieldset className={styles.picks}>
       <legend>{props.legend ?? t.which}</legend>
-      <div className={parts.row}>
-        <Button size="compact-sm" variant="default" onClick={() => onChosen(new Set(all.map(({ id }) => id)))}>
-          {t.all}
-        </Button>
-        <Button
-          size="compact-sm"
-          variant="default"
-          onClick={() => onChosen(new Set(all.filter(({ status }) => status === 'online').map(({ id }) => id)))}
-        >
-          {t.allOnline}
-        </Button>
-        {chosen.size > 0 && (
-          <Button size="compact-sm" variant="subtle" onClick={() => onChosen(new Set())}>
-            {t.nobody}
-          </Button>
-        )}
-      </div>
+      <Shortcuts all={all} chosen={chosen} onChosen={onChosen} />
       {all.length > 8 && (
         <input
           className={parts.input}
@@ -72,18 +51,8 @@ export const Picks = (props: {
       {all.length === 0 && <p className={parts.help}>{t.noServers}</p>}
       {all.length > 0 && found.length === 0 && <p className={parts.help}>{t.noneFound}</p>}
       <ul className={styles.picked}>
-        {found.slice(0, most).map(({ id, hostname, status }) => (
-          <li key={id}>
-            <label>
-              <input
-                type="checkbox"
-                checked={chosen.has(id)}
-                onChange={event => toggle(id, event.currentTarget.checked)}
-              />
-              <bdi>{nameOf(hostname)}</bdi>
-            </label>
-            <State is={status} />
-          </li>
+        {found.slice(0, most).map(server => (
+          <ServerBox key={server.id} server={server} chosen={chosen} onChosen={onChosen} />
         ))}
       </ul>
       {found.length > most && <p className={parts.help}>{t.moreFound(found.length - most)}</p>}
@@ -95,3 +64,48 @@ export const Picks = (props: {
     </fieldset>
   )
 }
+
+type Server = Pick<SummaryRow, 'id' | 'hostname' | 'status'>
+interface Choosing {
+  readonly chosen: ReadonlySet<string>
+  readonly onChosen: (chosen: ReadonlySet<string>) => void
+}
+const Shortcuts = ({ all, chosen, onChosen }: Choosing & { all: readonly Server[] }) => {
+  const t = textsOf(fleetTexts)
+  const choose = (servers: readonly Server[]) => onChosen(new Set(servers.map(({ id }) => id)))
+  return (
+    <div className={parts.row}>
+      <Button size="compact-sm" variant="default" onClick={() => choose(all)}>
+        {t.all}
+      </Button>
+      <Button
+        size="compact-sm"
+        variant="default"
+        onClick={() => choose(all.filter(({ status }) => status === 'online'))}
+      >
+        {t.allOnline}
+      </Button>
+      {chosen.size > 0 && (
+        <Button size="compact-sm" variant="subtle" onClick={() => choose([])}>
+          {t.nobody}
+        </Button>
+      )}
+    </div>
+  )
+}
+
+const ServerBox = ({ server: { id, hostname, status }, chosen, onChosen }: Choosing & { server: Server }) => (
+  <li>
+    <label>
+      <input
+        type="checkbox"
+        checked={chosen.has(id)}
+        onChange={event =>
+          onChosen(new Set(event.currentTarget.checked ? [...chosen, id] : [...chosen].filter(other => other !== id)))
+        }
+      />
+      <bdi>{nameOf(hostname)}</bdi>
+    </label>
+    <State is={status} />
+  </li>
+)

@@ -3,6 +3,7 @@ import type { FormEvent } from 'react'
 import { Button } from '@mantine/core'
 import { useMutation } from '@tanstack/react-query'
 import { announce } from '../../kit/announce.tsx'
+import { useKeptState } from '../../kit/draft.ts'
 import { Field } from '../../kit/field.tsx'
 import parts from '../../kit/parts.module.css'
 import { textsOf } from '../../lib/texts/catalogue.ts'
@@ -12,7 +13,7 @@ import { passkeysTexts } from './passkeys.texts.ts'
 /** A name, and then the browser asks which device shall keep the passkey. */
 export const AddPasskey = ({ onDone }: { onDone?: () => void }) => {
   const t = textsOf(passkeysTexts)
-  const [name, setName] = useState('')
+  const [name, setName] = useKeptState('new passkey', '')
   const [tried, setTried] = useState(false)
   const add = useMutation({
     mutationFn: () => addPasskey(name.trim()),
@@ -30,7 +31,7 @@ export const AddPasskey = ({ onDone }: { onDone?: () => void }) => {
     if (name.trim() && !add.isPending) add.mutate()
   }
   return (
-    <form className={parts.form} onSubmit={submit} noValidate>
+    <form className={parts.form} style={{ maxInlineSize: 480 }} onSubmit={submit} noValidate>
       <Field label={t.name} help={t.nameHelp} error={tried && !name.trim() ? t.nameMissing : undefined}>
         {ids => (
           <input

@@ -1,4 +1,5 @@
 import { Suspense, useRef, useState } from 'react'
+import type { ReactNode } from 'react'
 import { Button } from '@mantine/core'
 import { IconPlus } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
@@ -25,20 +26,15 @@ import styles from './identity.module.css'
 export const Keys = ({ userId, role, title }: { userId: number; role: Role; title?: string }) => {
   const t = textsOf(identityTexts).keys
   const keys = useQuery(keysQuery(userId))
-  const narrow = useNarrow()
   const [making, setMaking] = useState(false)
   const [made, setMade] = useState<CreatedKey>()
   const [revoking, setRevoking] = useState<Key>()
   const opener = useRef<HTMLButtonElement>(null)
   const rows = keys.data?.keys
+  const hasRows = rows !== undefined && rows.length > 0
   const done = () => {
     setMade(undefined)
     setTimeout(() => opener.current?.focus())
-  }
-  const revoke = async (key: Key) => {
-    await api.call('DELETE /keys/{keyId}', { params: { keyId: key.id } })
-    announce(t.revoked(nameOf(key.name)))
-    await queries.invalidateQueries({ queryKey: keysQuery(userId).queryKey })
   }
   const create = !making && !made && (
     <Button ref={opener} leftSection={<IconPlus size={16} />} onClick={() => setMaking(true)}>
@@ -48,7 +44,7 @@ export const Keys = ({ userId, role, title }: { userId: number; role: Role; titl
   return (
     <Panel {...(title ? { title } : {})}>
       <div className={parts.form}>
-        {rows && rows.length > 0 && create && <div className={parts.row}>{create}</div>}
+        {hasRows && create && <div className={parts.row}>{create}</div>}
         {making && (
           <NewKey
             userId={userId}
@@ -66,28 +62,42 @@ export const Keys = ({ userId, role, title }: { userId: number; role: Role; titl
         {made && <ShownOnce made={made} onDone={done} />}
         <Trouble what={t.what} query={keys} />
         {keys.isPending && <Waiting lines={2} />}
-        {rows && <EndingSoon rows={rows} />}
-        {rows?.length === 0 && !making && !made && (
-          <div className={styles.block}>
-            <p className={parts.muted}>{t.none}</p>
-            {create}
-          </div>
-        )}
-        {rows &&
-          rows.length > 0 &&
-          (narrow ? <KeyCards rows={rows} onRevoke={setRevoking} /> : <KeyTable rows={rows} onRevoke={setRevoking} />)}
+        {rows && <Found rows={rows} create={create} onRevoke={setRevoking} />}
       </div>
-      {revoking && (
-        <Suspense>
-          <Confirm
-            title={t.revokeTitle}
-            text={t.revokeText(nameOf(revoking.name))}
-            verb={t.revoke}
-            act={() => revoke(revoking)}
-            onClose={() => setRevoking(undefined)}
-          />
-        </Suspense>
-      )}
+      {revoking && <Revoke userId={userId} of={revoking} onClose={() => setRevoking(undefined)} />}
     </Panel>
+  )
+}
+
+const Found = (props: { rows: readonly Key[]; create: ReactNode; onRevoke: (key: Key) => void }) => {
+  const { rows, create, onRevoke } = props
+  const narrow = useNarrow()
+  if (rows.length > 0)
+    return (
+      <>
+        <EndingSoon rows={rows} />
+        {narrow ? <KeyCards rows={rows} onRevoke={onRevoke} /> : <KeyTable rows={rows} onRevoke={onRevoke} />}
+      </>
+    )
+  return create ? (
+    <div className={styles.block}>
+      <p className={parts.muted}>{textsOf(identityTexts).keys.none}</p>
+      {create}
+    </div>
+  ) : null
+}
+
+const Revoke = ({ userId, of, onClose }: { userId: number; of: Key; onClose: () => void }) => {
+  const t = textsOf(identityTexts).keys
+  const name = nameOf(of.name)
+  const revoke = async () => {
+    await api.call('DELETE /keys/{keyId}', { params: { keyId: of.id } })
+    announce(t.revoked(name))
+    await queries.invalidateQueries({ queryKey: keysQuery(userId).queryKey })
+  }
+  return (
+    <Suspense>
+      <Confirm title={t.revokeTitle} text={t.revokeText(name)} verb={t.revoke} act={revoke} onClose={onClose} />
+    </Suspense>
   )
 }

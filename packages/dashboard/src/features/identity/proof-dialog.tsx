@@ -18,20 +18,27 @@ import { PasskeyButton } from './passkey-button.tsx'
 import { proveByPasskey } from './passkeys.ts'
 import { passkeysTexts } from './passkeys.texts.ts'
 
+interface Proof {
+  readonly password: string
+  readonly code: string
+}
+
 /** Asks for the password or a code, or sends to the provider, before something dangerous is done. */
 const ProofDialog = ({ methods, answer }: ProofAsked) => {
-  const { proof: t, password: words, providers } = textsOf(identityTexts)
-  const [password, setPassword] = useState('')
-  const [code, setCode] = useState('')
+  const { proof: t } = textsOf(identityTexts)
+  const [typed, setTyped] = useState<Proof>({ password: '', code: '' })
+  const { password, code } = typed
   const [missing, setMissing] = useState(false)
-  const typed = { ...(password === '' ? {} : { password }), ...(code === '' ? {} : { code: code.trim() }) }
   const nothing = password === '' && code === ''
   const run = useMutation({
     meta: mayBeWrong,
-    mutationFn: () => api.call('POST /auth/step-up', { body: typed }),
+    mutationFn: () =>
+      api.call('POST /auth/step-up', {
+        body: { ...(password === '' ? {} : { password }), ...(code === '' ? {} : { code: code.trim() }) },
+      }),
     onSuccess: () => answer(true),
   })
-  const provider = methods.find(method => method === 'provider_a' || method === 'provider_b')
+  const provider = methods.find(isProvider)
   const byHand = methods.includes('password') || methods.includes('totp')
   const submit = (event: FormEvent) => {
     event.preventDefault()
@@ -45,40 +52,11 @@ const ProofDialog = ({ methods, answer }: ProofAsked) => {
     <Dialog title={t.title} onClose={() => answer(false)}>
       <form className={parts.form} onSubmit={submit} noValidate>
         <p>{t.text}</p>
-        {methods.includes('password') && (
-          <Field label={words.yours} error={missing ? words.missing : code === '' ? wrong : undefined}>
-            {ids => <PasswordInput ids={ids} value={password} onValue={setPassword} autoComplete="current-password" />}
-          </Field>
-        )}
-        {methods.includes('totp') && (
-          <Field label={methods.includes('password') ? t.orCode : t.code} error={code === '' ? undefined : wrong}>
-            {ids => (
-              <input
-                {...ids}
-                className={parts.input}
-                name="code"
-                autoComplete="one-time-code"
-                autoCapitalize="none"
-                autoCorrect="off"
-                spellCheck={false}
-                dir="ltr"
-                value={code}
-                onChange={event => setCode(event.currentTarget.value)}
-              />
-            )}
-          </Field>
-        )}
+        <Typed methods={methods} typed={typed} onTyped={setTyped} missing={missing} wrong={wrong} />
         {methods.includes('passkey') && (
           <PasskeyButton words={textsOf(passkeysTexts).use} act={proveByPasskey} onDone={() => answer(true)} />
         )}
-        {provider && (
-          <p>
-            <a href={`${ownAddress}/api/v1/auth/${provider}`} target="_blank" rel="noopener">
-              {t.provider(providers[provider])}
-            </a>{' '}
-            {t.providerThen}
-          </p>
-        )}
+        {provider && <ByProvider provider={provider} />}
         {wrong === undefined && <Refusal error={run.error} />}
         <div className={parts.row}>
           {(byHand || provider) && (
@@ -95,3 +73,65 @@ const ProofDialog = ({ methods, answer }: ProofAsked) => {
   )
 }
 export default ProofDialog
+
+type Provider = 'provider_a' | 'provider_b'
+const isProvider = (method: string): method is Provider => method === 'provider_a' || method === 'provider_b'
+const ByProvider = ({ provider }: { provider: Provider }) => {
+  const { proof: t, providers } = textsOf(identityTexts)
+  return (
+    <p>
+      <a href={`${ownAddress}/api/v1/auth/${provider}`} target="_blank" rel="noopener">
+        {t.provider(providers[provider])}
+      </a>{' '}
+      {t.providerThen}
+    </p>
+  )
+}
+
+/** The password, and the code: a refusal stands at the one that was typed. */
+const Typed = (props: {
+  methods: ProofAsked['methods']
+  typed: Proof
+  onTyped: (typed: Proof) => void
+  missing: boolean
+  wrong: string | undefined
+}) => {
+  const { proof: t, password: words } = textsOf(identityTexts)
+  const { methods, typed, onTyped, missing, wrong } = props
+  const { password, code } = typed
+  const hasPassword = methods.includes('password')
+  return (
+    <>
+      {hasPassword && (
+        <Field label={words.yours} error={missing ? words.missing : code === '' ? wrong : undefined}>
+          {ids => (
+            <PasswordInput
+              ids={ids}
+              value={password}
+              onValue={password => onTyped({ ...typed, password })}
+              autoComplete="current-password"
+            />
+          )}
+        </Field>
+      )}
+      {methods.includes('totp') && (
+        <Field label={hasPassword ? t.orCode : t.code} error={code === '' ? undefined : wrong}>
+          {ids => (
+            <input
+              {...ids}
+              className={parts.input}
+              name="code"
+              autoComplete="one-time-code"
+              autoCapitalize="none"
+              autoCorrect="off"
+              spellCheck={false}
+              dir="ltr"
+              value={code}
+              onChange={event => onTyped({ ...typed, code: event.currentTarget.value })}
+            />
+          )}
+        </Field>
+      )}
+    </>
+  )
+}

@@ -19,16 +19,9 @@ import { sessionsQuery } from './queries.ts'
 import type { Session } from './queries.ts'
 import styles from './identity.module.css'
 
-/** Where a user is signed in, and the ways to end that. */
-export const Sessions = (props: {
-  userId: number
-  /** What ending all of them does, for the dialog. */
-  endAllText: string
-}) => {
+const useSessions = (userId: number) => {
   const t = textsOf(identityTexts).sessions
-  const { userId } = props
   const sessions = useQuery(sessionsQuery(userId))
-  const [asking, setAsking] = useState(false)
   const refetch = () => {
     // The reply contains the addresses of the user's own sessions.
     void queries.invalidateQueries({ queryKey: meQuery.queryKey })
@@ -45,50 +38,60 @@ export const Sessions = (props: {
     announce(t.endedMany(terminated_count))
     await refetch()
   }
+  return { sessions, end, endAll }
+}
+
+/** Where a user is signed in, and the ways to end that. */
+export const Sessions = (props: {
+  userId: number
+  /** What ending all of them does, for the dialog. */
+  endAllText: string
+}) => {
+  const t = textsOf(identityTexts).sessions
+  const { userId } = props
+  const { sessions, end, endAll } = useSessions(userId)
+  const [asking, setAsking] = useState(false)
   const rows = sessions.data?.sessions
   const hasOwn = rows?.some(({ current }) => current) ?? false
   const others = rows?.filter(({ current }) => !current).length ?? 0
+  const words = hasOwn ? t.endOthers : t.endAll
   return (
     <Panel title={t.title}>
       <Trouble what={t.what} query={sessions} />
       {sessions.isPending && <Waiting lines={2} />}
       {rows?.length === 0 && <p className={parts.muted}>{t.none}</p>}
       <Refusal error={end.error} />
-      {rows && rows.length > 0 && (
-        <ul className={styles.rows} aria-label={t.title}>
-          {[...rows]
-            .sort((a, b) => Number(b.current) - Number(a.current))
-            .map(session => (
-              <Line
-                key={session.id}
-                session={session}
-                ending={end.isPending && end.variables === session.id}
-                onEnd={() => end.mutate(session.id)}
-              />
-            ))}
-        </ul>
-      )}
+      {rows && rows.length > 0 && <Rows rows={rows} end={end} />}
       {others > 0 && (
         <div className={styles.foot}>
           <Button variant="default" onClick={() => setAsking(true)}>
-            {hasOwn ? t.endOthers : t.endAll}
+            {words}
           </Button>
         </div>
       )}
       {asking && (
         <Suspense>
-          <Confirm
-            title={hasOwn ? t.endOthers : t.endAll}
-            text={props.endAllText}
-            verb={hasOwn ? t.endOthers : t.endAll}
-            act={endAll}
-            onClose={() => setAsking(false)}
-          />
+          <Confirm title={words} text={props.endAllText} verb={words} act={endAll} onClose={() => setAsking(false)} />
         </Suspense>
       )}
     </Panel>
   )
 }
+
+const Rows = ({ rows, end }: { rows: readonly Session[]; end: ReturnType<typeof useSessions>['end'] }) => (
+  <ul className={styles.rows} aria-label={textsOf(identityTexts).sessions.title}>
+    {[...rows]
+      .sort((a, b) => Number(b.current) - Number(a.current))
+      .map(session => (
+        <Line
+          key={session.id}
+          session={session}
+          ending={end.isPending && end.variables === session.id}
+          onEnd={() => end.mutate(session.id)}
+        />
+      ))}
+  </ul>
+)
 
 const Line = ({ session, ending, onEnd }: { session: Session; ending: boolean; onEnd: () => void }) => {
   const t = textsOf(identityTexts).sessions

@@ -140,9 +140,10 @@ export const About = ({ found }: { found: LookUp }) => {
         )}
       </dl>
       {(place || network) && (
-        <p className={styles.credit}>
-          {t.credit} {found.geo_credit}
-        </p>
+        <details className={styles.credit}>
+          <summary>{t.credit}</summary>
+          {found.geo_credit}
+        </details>
       )}
     </Panel>
   )

@@ -47,7 +47,7 @@ export const Filled = (props: { period: Period; isWall: boolean; periods: ReactN
           <div className={styles.pair}>
             <Panel title={t.chart} aside={<Legend names={hasOther ? [...names, textsOf(chartsTexts).other] : names} />}>
               {stats ? (
-                <Chart stats={stats} names={names} title={t.chart} />
+                <Chart stats={stats} names={names} title={t.chart} isWall={isWall} />
               ) : (
                 <div className={styles.chartRoom}>{failed && <Nothing />}</div>
               )}
@@ -62,7 +62,8 @@ export const Filled = (props: { period: Period; isWall: boolean; periods: ReactN
   )
 }
 
-const Chart = ({ stats, names, title }: { stats: Stats; names: readonly string[]; title: string }) => {
+const Chart = (props: { stats: Stats; names: readonly string[]; title: string; isWall: boolean }) => {
+  const { stats, names, title, isWall } = props
   const bars = useMemo(
     () =>
       barsOf(
@@ -72,5 +73,11 @@ const Chart = ({ stats, names, title }: { stats: Stats; names: readonly string[]
       ),
     [stats],
   )
-  return <Later load={loadOverTime} given={{ title, bars, names }} room={<div className={styles.chartRoom} />} />
+  return (
+    <Later
+      load={loadOverTime}
+      given={{ title, bars, names, size: isWall ? 'large' : 'medium' }}
+      room={<div className={styles.chartRoom} />}
+    />
+  )
 }

@@ -11,7 +11,7 @@ import type { Period } from '../fleet/queries.ts'
 import { ButtonLink } from '../../kit/button-link.tsx'
 import { Mark } from '../../kit/state.tsx'
 import { Stranger } from '../../kit/stranger.tsx'
-import { Time } from '../../kit/time.tsx'
+import { MomentTime } from '../../kit/time.tsx'
 import { Trouble } from '../../kit/trouble.tsx'
 import { nameOf } from '../../lib/clip.ts'
 import { number, percent } from '../../lib/numbers.ts'
@@ -99,7 +99,7 @@ const Problem = ({ server }: { server: SummaryRow }) => {
       <span className={styles.since}>
         {since && (
           <>
-            {t.since} <Time at={since} />
+            {t.since} <MomentTime at={since} />
           </>
         )}
       </span>

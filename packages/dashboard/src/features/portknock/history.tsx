@@ -19,7 +19,7 @@ import type { HistorySearch } from './filter.ts'
 import { KnockPage } from './knock-page.tsx'
 import { portknockTexts } from './portknock.texts.ts'
 import { historyQuery } from './queries.ts'
-import type { Knock, Sequence } from './queries.ts'
+import type { Knock, KnockList, Sequence } from './queries.ts'
 import styles from './portknock.module.css'
 
 /** Knock attempts and their results. */
@@ -40,41 +40,52 @@ const useFilter = () => {
 const List = ({ sequences }: Known) => {
   const t = textsOf(portknockTexts)
   const search = useSearch({ from: '/inside/portknock/history' })
-  const navigate = useNavigate()
-  const filter = useFilter()
-  const narrow = useNarrow()
   const query = useQuery(historyQuery(search))
-  const rows = query.data?.history
-  const { page = 1 } = search
-  const filtered = Object.entries(search).some(([key, value]) => key !== 'page' && value !== undefined)
   return (
     <>
       <p className={parts.muted}>{t.history.lead}</p>
       <Filters sequences={sequences} />
       <Trouble what={t.what.history} query={query} />
       {query.isPending && <Waiting />}
-      {rows?.length === 0 && page > 1 && <PastEnd onFirst={() => filter({})} />}
-      {rows?.length === 0 && page === 1 && (
-        <div className={parts.empty}>
-          <p>{filtered ? t.history.noMatch : t.history.empty}</p>
-          {filtered && (
-            <Button variant="default" onClick={() => navigate({ to: '/portknock/history', search: {} })}>
-              {t.history.clear}
-            </Button>
-          )}
-        </div>
-      )}
-      {rows && rows.length > 0 && (narrow ? <Cards rows={rows} /> : <Table rows={rows} />)}
-      {query.data && rows && rows.length > 0 && (
-        <Pages
-          page={page}
-          limit={historyLimit}
-          shown={rows.length}
-          total={query.data.total}
-          onPage={to => filter({ page: to > 1 ? to : undefined })}
-        />
-      )}
+      {query.data && <Found list={query.data} />}
     </>
+  )
+}
+
+const Found = ({ list }: { list: KnockList }) => {
+  const search = useSearch({ from: '/inside/portknock/history' })
+  const filter = useFilter()
+  const narrow = useNarrow()
+  const { page = 1 } = search
+  const rows = list.history
+  if (rows.length === 0) return page > 1 ? <PastEnd onFirst={() => filter({})} /> : <None search={search} />
+  return (
+    <>
+      {narrow ? <Cards rows={rows} /> : <Table rows={rows} />}
+      <Pages
+        page={page}
+        limit={historyLimit}
+        shown={rows.length}
+        total={list.total}
+        onPage={to => filter({ page: to > 1 ? to : undefined })}
+      />
+    </>
+  )
+}
+
+const None = ({ search }: { search: HistorySearch }) => {
+  const t = textsOf(portknockTexts).history
+  const navigate = useNavigate()
+  const filtered = Object.entries(search).some(([key, value]) => key !== 'page' && value !== undefined)
+  return (
+    <div className={parts.empty}>
+      <p>{filtered ? t.noMatch : t.empty}</p>
+      {filtered && (
+        <Button variant="default" onClick={() => navigate({ to: '/portknock/history', search: {} })}>
+          {t.clear}
+        </Button>
+      )}
+    </div>
   )
 }
 

@@ -11,6 +11,8 @@ export type Sequence = Reply<'GET /portknock/sequences'>['sequences'][number]
 export type Place = Sequence['servers'][number]
 export type Opening = Reply<'GET /portknock/active'>['openings'][number]
 export type Knock = Reply<'GET /portknock/history'>['history'][number]
+export type KnockList = Reply<'GET /portknock/history'>
+export type KnockTotals = Reply<'GET /portknock/stats'>
 export type Blocked = Reply<'GET /portknock/blocked'>['blocked'][number]
 
 export const every10s = ({ state }: { readonly state: { readonly error: unknown } }): number | false =>

@@ -17,7 +17,7 @@ import type { HistorySearch } from './filter.ts'
 import { KnockPage } from './knock-page.tsx'
 import { portknockTexts } from './portknock.texts.ts'
 import { statsQuery } from './queries.ts'
-import type { Sequence } from './queries.ts'
+import type { KnockTotals, Sequence } from './queries.ts'
 import styles from './portknock.module.css'
 
 /** How much is knocked, with what success, and by whom. */
@@ -29,27 +29,13 @@ const Stats = ({ sequences }: { sequences: readonly Sequence[] | undefined }) =>
   const f = textsOf(fleetTexts)
   const search = useSearch({ from: '/inside/portknock/stats' })
   const { period = 'day' } = search
-  const navigate = useNavigate()
   const query = useQuery(statsQuery(search))
   const stats = query.data
   const from = rangeOf[period]
   const total = stats?.total_attempts ?? 0
-  const idOf = (name: string) => sequences?.find(sequence => sequence.name === name)?.id
   return (
     <>
-      <div className={parts.row} role="group" aria-label={f.period}>
-        {periods.map(known => (
-          <button
-            key={known}
-            type="button"
-            className={`${parts.chip ?? ''} ${styles.period ?? ''}`}
-            aria-pressed={known === period}
-            onClick={() => void navigate({ to: '/portknock/stats', search: known === 'day' ? {} : { period: known } })}
-          >
-            {f.periods[known]}
-          </button>
-        ))}
-      </div>
+      <PeriodChips now={period} />
       <Trouble what={t.what.stats} query={query} />
       {query.isPending && <Waiting />}
       {stats && (
@@ -60,41 +46,7 @@ const Stats = ({ sequences }: { sequences: readonly Sequence[] | undefined }) =>
             <Figure name={s.failed} count={stats.failed} of={total} search={{ from, status: 'failed' }} />
             <Figure name={s.blocked} count={stats.blocked} of={total} search={{ from, status: 'blocked' }} />
           </dl>
-          <Panel title={s.bySequence}>
-            {stats.by_sequence.length === 0 ? (
-              <p className={parts.muted}>{s.none}</p>
-            ) : (
-              <div className={styles.scroll} tabIndex={0} role="region" aria-label={s.bySequence}>
-                <table className={parts.table}>
-                  <caption className={parts.hidden}>{s.bySequence}</caption>
-                  <thead>
-                    <tr>
-                      <th scope="col">{s.columns.name}</th>
-                      <th scope="col" className={parts.end}>
-                        {s.columns.attempts}
-                      </th>
-                      <th scope="col" className={parts.end}>
-                        {s.columns.rate}
-                      </th>
-                    </tr>
-                  </thead>
-                  <tbody>
-                    {stats.by_sequence.slice(0, most).map(({ name, attempts, success_rate }) => (
-                      <tr key={name}>
-                        <td className={fleet.wrap}>
-                          <Linked search={{ from, sequence: idOf(name) }}>
-                            <Stranger text={name} most={60} />
-                          </Linked>
-                        </td>
-                        <td className={parts.end}>{number(attempts)}</td>
-                        <td className={parts.end}>{success_rate === null ? s.noRate : percent(success_rate)}</td>
-                      </tr>
-                    ))}
-                  </tbody>
-                </table>
-              </div>
-            )}
-          </Panel>
+          <BySequence rows={stats.by_sequence} from={from} sequences={sequences} />
           <div className={fleet.columns}>
             <Panel title={s.byServer}>
               {stats.by_server.length === 0 && <p className={parts.muted}>{s.none}</p>}
@@ -120,6 +72,73 @@ const Stats = ({ sequences }: { sequences: readonly Sequence[] | undefined }) =>
         </>
       )}
     </>
+  )
+}
+
+const PeriodChips = ({ now }: { now: (typeof periods)[number] }) => {
+  const f = textsOf(fleetTexts)
+  const navigate = useNavigate()
+  return (
+    <div className={parts.row} role="group" aria-label={f.period}>
+      {periods.map(known => (
+        <button
+          key={known}
+          type="button"
+          className={`${parts.chip ?? ''} ${styles.period ?? ''}`}
+          aria-pressed={known === now}
+          onClick={() => void navigate({ to: '/portknock/stats', search: known === 'day' ? {} : { period: known } })}
+        >
+          {f.periods[known]}
+        </button>
+      ))}
+    </div>
+  )
+}
+
+const BySequence = (props: {
+  rows: KnockTotals['by_sequence']
+  from: string
+  sequences: readonly Sequence[] | undefined
+}) => {
+  const s = textsOf(portknockTexts).stats
+  const { rows, from, sequences } = props
+  const idOf = (name: string) => sequences?.find(sequence => sequence.name === name)?.id
+  return (
+    <Panel title={s.bySequence}>
+      {rows.length === 0 ? (
+        <p className={parts.muted}>{s.none}</p>
+      ) : (
+        <div className={styles.scroll} tabIndex={0} role="region" aria-label={s.bySequence}>
+          <table className={parts.table}>
+            <caption className={parts.hidden}>{s.bySequence}</caption>
+            <thead>
+              <tr>
+                <th scope="col">{s.columns.name}</th>
+                <th scope="col" className={parts.end}>
+                  {s.columns.attempts}
+                </th>
+                <th scope="col" className={parts.end}>
+                  {s.columns.rate}
+                </th>
+              </tr>
+            </thead>
+            <tbody>
+              {rows.slice(0, most).map(({ name, attempts, success_rate }) => (
+                <tr key={name}>
+                  <td className={fleet.wrap}>
+                    <Linked search={{ from, sequence: idOf(name) }}>
+                      <Stranger text={name} most={60} />
+                    </Linked>
+                  </td>
+                  <td className={parts.end}>{number(attempts)}</td>
+                  <td className={parts.end}>{success_rate === null ? s.noRate : percent(success_rate)}</td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
+      )}
+    </Panel>
   )
 }
 

@@ -6,11 +6,12 @@ import parts from '../../kit/parts.module.css'
 import { Mark } from '../../kit/state.tsx'
 import type { Tone } from '../../kit/state.tsx'
 import { Stranger } from '../../kit/stranger.tsx'
+import { DatedTime } from '../../kit/time.tsx'
 import { clip } from '../../lib/clip.ts'
 import { countryName } from '../../lib/countries.ts'
 import { number } from '../../lib/numbers.ts'
 import { textsOf } from '../../lib/texts/catalogue.ts'
-import { exactTime } from '../../lib/time.ts'
+import { daysBetween } from '../../lib/time.ts'
 import { auditTexts } from '../audit/audit.texts.ts'
 import type { Report } from './queries.ts'
 import { reportsTexts } from './reports.texts.ts'
@@ -20,7 +21,7 @@ import styles from './reports.module.css'
 export const ReportBody = ({ report }: { report: Report }) => {
   const t = textsOf(reportsTexts)
   const { attacks, period, first_day: first, last_day: last } = report
-  const days = first === last ? first : `${first} – ${last}`
+  const days = daysBetween(first, last)
   return (
     <article className={styles.report} aria-label={`${t.titles[period]} ${days}`}>
       <Panel title={`${t.titles[period]} · ${days}`}>
@@ -198,7 +199,7 @@ const Alerts = ({ report: { alerts, alerts_total: total } }: { report: Report })
           <li key={`${at} ${title}`}>
             <Mark tone={toneOf(severity)}>{clip(title, 200).shown}</Mark>
             <span className={parts.muted}>
-              {exactTime(Date.parse(at))}
+              <DatedTime at={at} />
               {firing && ` · ${t.firing}`}
             </span>
           </li>

@@ -5,10 +5,10 @@ import { api } from '../../api/client.ts'
 import { Panel } from '../../kit/page.tsx'
 import parts from '../../kit/parts.module.css'
 import { Stranger } from '../../kit/stranger.tsx'
+import { DatedTime } from '../../kit/time.tsx'
 import { toasts } from '../../kit/toasts.ts'
 import { Trouble, sentenceOf } from '../../kit/trouble.tsx'
 import { textsOf } from '../../lib/texts/catalogue.ts'
-import { exactTime } from '../../lib/time.ts'
 import { sayTarget } from '../fleet/target-choice.tsx'
 import { readSchedulesAgain, schedulesQuery } from './queries.ts'
 import type { Schedule } from './queries.ts'
@@ -67,7 +67,13 @@ const ScheduleLine = ({ schedule }: { schedule: Schedule }) => {
       </b>
       <span className={parts.muted}>
         {all.titles[period]} · {sayTarget(schedule.target)} · <bdi>{to}</bdi> ·{' '}
-        {next === null ? t.off : `${t.next}: ${exactTime(Date.parse(next))}`}
+        {next === null ? (
+          t.off
+        ) : (
+          <>
+            {t.next}: <DatedTime at={next} />
+          </>
+        )}
       </span>
       {schedule.last_error !== null && <span className={parts.error}>{schedule.last_error}</span>}
       <span className={parts.row}>

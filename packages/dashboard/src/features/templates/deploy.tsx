@@ -13,17 +13,21 @@ import type { Template } from '../fleet/queries.ts'
 import { BatchReceipt } from '../fleet/receipts.tsx'
 import { tellAsked } from '../fleet/undo.ts'
 import { ButtonLink } from '../../kit/button-link.tsx'
+import { useForgotten, useKept } from '../../kit/draft.ts'
 import { Page } from '../../kit/page.tsx'
 import parts from '../../kit/parts.module.css'
 import { Refusal, Trouble } from '../../kit/trouble.tsx'
 import { Waiting } from '../../kit/waiting.tsx'
 import { Forbidden } from '../navigation/lone-pages.tsx'
+import { writeDraft } from '../../lib/drafts.ts'
 import { textsOf } from '../../lib/texts/catalogue.ts'
+import { commonTexts } from '../../lib/texts/common.texts.ts'
 import { nameOf } from '../../lib/clip.ts'
 import { forServers } from './for-servers.ts'
 import { GoneTemplate } from './gone.tsx'
 import { SettingsFields } from './settings-fields.tsx'
 import { readSettings, settingWords, untyped } from './settings-words.ts'
+import type { Typed } from './settings-words.ts'
 import { templatesTexts } from './templates.texts.ts'
 import styles from './templates.module.css'
 
@@ -32,12 +36,30 @@ const names = ['maxretry', 'findtime', 'bantime', 'logpath'] as const
 const stepNames = ['servers', 'settings', 'review'] as const
 type Step = (typeof stepNames)[number]
 
-/** What is typed in the three steps, and what submitting a step does. */
-const useWizard = (template: Template | undefined) => {
+interface Draft extends Typed {
+  readonly servers: ReadonlySet<string>
+}
+const first: Draft = { servers: new Set(), ...untyped }
+
+/** What is typed in the three steps: kept like a dialog. Servers that were just chosen in their list are the choice. */
+const useDeployment = (templateId: string) => {
+  const name = `deploy ${templateId}`
+  const userId = useMe()?.id
+  const [given] = useState(() => {
+    const servers = forServers.take()
+    if (servers.size > 0 && userId !== undefined)
+      writeDraft(userId, name, first, { typed: { servers }, was: {} }, [], Date.now())
+    return { ...first, servers }
+  })
+  return { name, ...useKept<Draft>(name, given) }
+}
+
+/** The three steps, and what submitting one does. */
+const useWizard = (templateId: string, template: Template | undefined) => {
   const d = textsOf(templatesTexts).deployPage
   const [step, setStep] = useState<Step>('servers')
-  const [servers, setServers] = useState(forServers.take)
-  const [typed, setTyped] = useState(untyped)
+  const { name, typed, set, reset } = useDeployment(templateId)
+  const { servers } = typed
   const [tried, setTried] = useState(false)
   const { settings, wrong } = readSettings(typed)
   const deploy = useMutation({
@@ -51,6 +73,7 @@ const useWizard = (template: Template | undefined) => {
       tellAsked(d.asked(nameOf(template?.display_name ?? ''), servers.size), [], batch_id)
     },
   })
+  useForgotten(name, deploy.isSuccess)
   const submit = (event: FormEvent) => {
     event.preventDefault()
     if (step === 'servers') {
@@ -61,7 +84,7 @@ const useWizard = (template: Template | undefined) => {
       if (wrong.size === 0) setStep('review')
     } else if (template && !deploy.isPending) deploy.mutate(template.name)
   }
-  return { step, setStep, servers, setServers, typed, setTyped, settings, wrong, tried, deploy, submit }
+  return { step, setStep, servers, typed, set, reset, settings, wrong, tried, deploy, submit }
 }
 type Wizard = ReturnType<typeof useWizard>
 
@@ -72,7 +95,7 @@ export const DeployTemplate = () => {
   const { templateId } = useParams({ from: '/inside/templates/$templateId/deploy' })
   const query = useQuery(templateQuery(templateId))
   const template = query.data
-  const wizard = useWizard(template)
+  const wizard = useWizard(templateId, template)
   if (me && !roleMay(me.role, 'write')) return <Forbidden needed="Operator" />
   if (statusOf(query.error) === 404 || statusOf(query.error) === 400) return <GoneTemplate />
   const title = template ? t.deployPage.title(nameOf(template.display_name)) : t.title
@@ -129,7 +152,16 @@ const Steps = ({ template, wizard }: { template: Template; wizard: Wizard }) => 
         <Button type="submit" loading={deploy.isPending}>
           {verbs[step]}
         </Button>
-        {step !== 'servers' && (
+        {step === 'servers' ? (
+          <ButtonLink
+            variant="default"
+            to="/templates/$templateId"
+            params={{ templateId: template.name }}
+            onClick={wizard.reset}
+          >
+            {textsOf(commonTexts).cancel}
+          </ButtonLink>
+        ) : (
           <Button variant="default" onClick={() => setStep(step === 'review' ? 'settings' : 'servers')}>
             {d.back}
           </Button>
@@ -145,7 +177,11 @@ const ServersStep = ({ template, wizard }: { template: Template; wizard: Wizard 
   return (
     <>
       {summary?.length === 0 && <p className={parts.warn}>{d.noneYet}</p>}
-      <Picks chosen={wizard.servers} onChosen={wizard.setServers} error={wizard.tried ? d.noServers : undefined} />
+      <Picks
+        chosen={wizard.servers}
+        onChosen={servers => wizard.set({ servers })}
+        error={wizard.tried ? d.noServers : undefined}
+      />
       {template.required_files.length > 0 && (
         <p className={parts.help}>{d.needs(template.required_files.join(', '))}</p>
       )}
@@ -163,7 +199,7 @@ const SettingsStep = ({ template, wizard }: { template: Template; wizard: Wizard
       <div className={styles.pair}>
         <SettingsFields
           typed={wizard.typed}
-          onTyped={wizard.setTyped}
+          onTyped={wizard.set}
           wrong={wizard.tried ? wizard.wrong : new Set()}
           help={{
             maxretry: helpOf('maxretry'),

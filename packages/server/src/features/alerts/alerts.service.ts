@@ -22,6 +22,7 @@ import {
   silencesAt,
 } from './alerts.store.ts'
 import type { SilenceRow, StateRow } from './alerts.store.ts'
+import { coverOf } from './covering.ts'
 import { isSilenced } from './routing.ts'
 import type { Silence } from './routing.ts'
 import { rulesOf } from './rules.ts'
@@ -61,7 +62,12 @@ export const createAlerts = (needs: {
 
   const silencesNow = async (): Promise<Silence[]> =>
     (await silencesAt(db.read, clock())).map(({ rule, target }) => ({ rule, targets: targetsOf(target) }))
-  const viewOf = (row: StateRow, rules: ReadonlyMap<string, Rule>, silences: readonly Silence[]) => {
+  const viewOf = (
+    row: StateRow,
+    all: readonly StateRow[],
+    rules: ReadonlyMap<string, Rule>,
+    silences: readonly Silence[],
+  ) => {
     const server = row.server_no === null ? undefined : registry.byNo(row.server_no)
     return {
       id: row.id,
@@ -79,6 +85,7 @@ export const createAlerts = (needs: {
       resolved_at: isoOrNull(row.resolved_at),
       told_at: isoOrNull(row.told_at),
       channels: JSON.parse(row.told_channels ?? '[]') as string[],
+      covered_by: coverOf(row, all)?.id ?? null,
       silenced: isSilenced(silences, row, targeting),
       acknowledged:
         row.acked_at === null ? null : { by: row.acked_by ?? '', at: iso(row.acked_at), note: row.ack_note ?? '' },
@@ -101,7 +108,8 @@ export const createAlerts = (needs: {
         row => row.state !== 'calm' && isVisible(actor, row),
       )
       const firing = { critical: 0, warning: 0, info: 0 }
-      for (const row of visible) if (row.state === 'firing' && row.acked_at === null) firing[row.severity]++
+      for (const row of visible)
+        if (row.state === 'firing' && row.acked_at === null && !coverOf(row, visible)) firing[row.severity]++
       const rows = visible
         .filter(
           row => (state === undefined || row.state === state) && (severity === undefined || row.severity === severity),
@@ -115,7 +123,7 @@ export const createAlerts = (needs: {
         )
       const rules = await ruleById()
       const silences = await silencesNow()
-      const alerts = rows.slice((page - 1) * limit, page * limit).map(row => viewOf(row, rules, silences))
+      const alerts = rows.slice((page - 1) * limit, page * limit).map(row => viewOf(row, visible, rules, silences))
       return { alerts, total: rows.length, page, limit, firing }
     },
     async ack(actor, id, note) {
@@ -134,7 +142,7 @@ export const createAlerts = (needs: {
         })
         return done
       })
-      return viewOf(row, await ruleById(), await silencesNow())
+      return viewOf(row, await recentStates(db.read, clock() - listedFor), await ruleById(), await silencesNow())
     },
     async silences(actor) {
       const rows = (await silencesAt(db.read, clock())).filter(({ target }) =>

@@ -144,6 +144,11 @@ test('servers that lose their protection are one message, acknowledged, and told
     const engine = (await firing()).filter(({ kind }) => kind === 'engine-down')
     expect(engine).toHaveLength(6)
     expect(engine.every(({ told_at, channels }) => told_at !== null && channels.length === 0)).toBe(true)
+    const covers = await unprotected()
+    for (const { covered_by, server: of } of engine)
+      expect(covers.find(({ id }) => id === covered_by)?.server?.id).toBe(of?.id)
+    // Six faults, of which one is acknowledged.
+    expect((await admin.call('GET /alerts')).firing).toEqual({ critical: 5, warning: 0, info: 0 })
   })
   await liveUntil('protected', () => expect(titles()).toEqual(['Server unprotected: 6', 'Over: Server unprotected: 6']))
   // Each channel delivers by itself.
@@ -154,6 +159,7 @@ test('servers that lose their protection are one message, acknowledged, and told
   await liveUntil('protected', async () => expect(await firing()).toEqual([]))
   const recent = await admin.call('GET /alerts', { query: { state: 'resolved' } })
   expect(recent.total).toBeGreaterThanOrEqual(12)
+  expect(recent.alerts.filter(({ kind, covered_by }) => (kind === 'engine-down') !== (covered_by !== null))).toEqual([])
   expect((await raw(server, 'POST', `/api/v1/alerts/${one.id}/ack`, { token: key, body: {} })).status).toBe(409)
 })
 

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { coverOf } from './covering.ts'
 import type { Finding } from './kinds.ts'
 import type { Rule } from './rules.ts'
 import { advance, restarted } from './state.ts'
@@ -127,4 +128,28 @@ test('an event is shown for ten minutes, and seen once however many processes he
     state: 'firing',
     told_at: null,
   })
+})
+
+test('a graver alert of the same server covers what says the same, as long as both hold, and when both are over', () => {
+  const of = (kind: string, no: number, more: object = {}) => ({
+    ...{ rule: kind, kind, server_no: no, state: 'firing' as const },
+    ...{ since: start, fired_at: start + 30_000, absent_since: null, resolved_at: null, ...more },
+  })
+  const grave = of('server-unprotected', 1)
+  const engine = of('engine-down', 1)
+  expect(coverOf(engine, [grave, engine])).toBe(grave)
+  expect(coverOf(grave, [grave, engine])).toBeUndefined()
+  expect(coverOf(of('engine-down', 2), [grave])).toBeUndefined()
+  expect(coverOf(of('whitelist-drift', 1), [grave])).toBeUndefined()
+  // What fires is not covered by what does not, nor by what is over.
+  const pending = of('server-unprotected', 1, { state: 'pending', fired_at: null })
+  expect(coverOf(engine, [pending])).toBeUndefined()
+  expect(coverOf({ ...engine, state: 'pending', fired_at: null }, [pending])).toBe(pending)
+  const over = { ...grave, state: 'resolved' as const, resolved_at: start + 60_000 }
+  expect(coverOf(engine, [over])).toBeUndefined()
+  // Both end, one a look after the other.
+  expect(coverOf({ ...engine, absent_since: start + 59_000 }, [over])).toBe(over)
+  expect(coverOf({ ...engine, state: 'resolved', resolved_at: start + 62_000 }, [over])).toBe(over)
+  const later = { since: start + 90_000, fired_at: start + 120_000, resolved_at: start + 150_000 }
+  expect(coverOf({ ...engine, state: 'resolved', ...later }, [over])).toBeUndefined()
 })

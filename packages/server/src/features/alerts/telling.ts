@@ -2,7 +2,7 @@ import type { AlertSeverity } from '@stockade/contract'
 import { minute, second } from '../../core/clock.ts'
 import type { Message } from '../notifications/message.ts'
 import { oneLine } from '../notifications/message.ts'
-import { coveredBy } from './kinds.ts'
+import { coverOf } from './covering.ts'
 import type { Rule } from './rules.ts'
 import { isWithin } from './rules.ts'
 import { channelsFor, isSilenced } from './routing.ts'
@@ -79,15 +79,6 @@ const messageOf = (
   }
 }
 
-/** Whether a graver alert of the same server says it already. */
-const isCovered = (state: AlertState, all: readonly AlertState[]): boolean => {
-  const by = coveredBy[state.kind as keyof typeof coveredBy]
-  return (
-    by !== undefined &&
-    all.some(({ rule, state: is, server_no }) => rule === by && is === 'firing' && server_no === state.server_no)
-  )
-}
-
 const isHeld = (rule: Rule, waiting: readonly AlertState[], own: readonly AlertState[], now: number): boolean => {
   const oldest = Math.min(...waiting.map(({ fired_at }) => fired_at ?? now))
   const keys = own.flatMap(({ told_at, told_key }) =>
@@ -138,7 +129,7 @@ export const tellFiring = (
   // What is told once more, as coming and going, is the same incident for a service that joins them.
   const key = (untold.length === 1 && first?.told_key) || `stockade-${rule.id}-${now}`
   const channelsOf = new Map(
-    untold.map(state => [state, isCovered(state, all) ? [] : channelsFor(routes, state, hour, targeting)]),
+    untold.map(state => [state, coverOf(state, all) ? [] : channelsFor(routes, state, hour, targeting)]),
   )
   for (const [state, channels] of channelsOf)
     changed.set(state, {

@@ -172,6 +172,7 @@ export const alertsInPeriod = (sql: Sql, { from, to }: Span) =>
   sql
     .selectFrom('alert_states')
     .select(['server_no', 'title', 'severity', 'state', 'fired_at'])
+    .select(['rule', 'kind', 'since', 'absent_since', 'resolved_at'])
     .where('fired_at', '>=', from)
     .where('fired_at', '<', to)
     .orderBy('fired_at', 'desc')

@@ -6,6 +6,7 @@ import type { Clock } from '../../core/clock.ts'
 import { invalid } from '../../core/problem.ts'
 import { wallOf } from '../../core/wall.ts'
 import type { Database } from '../../db/database.ts'
+import { coverOf } from '../alerts/covering.ts'
 import type { Registry, Server } from '../servers/registry.ts'
 import type { ServersService } from '../servers/servers.service.ts'
 import { countedServers } from '../servers/servers.store.ts'
@@ -119,7 +120,10 @@ export const createReports = (needs: {
   }
   const alertsOf = async (span: Span, { scope }: Subject) => {
     const rows = await alertsInPeriod(db.read, span)
-    const seen = rows.filter(({ server_no }) => scope === 'all' || (server_no !== null && scope.has(server_no)))
+    const seen = rows.filter(
+      row =>
+        (scope === 'all' || (row.server_no !== null && scope.has(row.server_no))) && coverOf(row, rows) === undefined,
+    )
     return {
       alerts: seen.slice(0, mostAlerts).map(({ title, severity, state, fired_at }) => ({
         ...{ title, severity, firing: state === 'firing' },

@@ -17,6 +17,7 @@ export const alerts: Texts['alerts'] = {
   ackedBy: name => `bestätigt von ${name}`,
   toldOn: count => (count === 1 ? 'auf 1 Kanal gemeldet' : `auf ${count} Kanälen gemeldet`),
   notTold: 'nicht gemeldet: keine Route',
+  cause: names => `Ursache: ${names}`,
   ack: 'Bestätigen',
   ackOf: what => `Bestätigen: ${what}`,
   silence: 'Stummschalten…',

@@ -17,6 +17,7 @@ export const alerts: Texts['alerts'] = {
   ackedBy: name => `confirmada por ${name}`,
   toldOn: count => (count === 1 ? 'avisada en 1 canal' : `avisada en ${count} canales`),
   notTold: 'sin avisar: no hay ruta',
+  cause: names => `causa: ${names}`,
   ack: 'Confirmar',
   ackOf: what => `Confirmar: ${what}`,
   silence: 'Silenciar…',

@@ -17,6 +17,7 @@ export const alerts: Texts['alerts'] = {
   ackedBy: name => `prise en charge par ${name}`,
   toldOn: count => (count === 1 ? 'signalée sur 1 canal' : `signalée sur ${count} canaux`),
   notTold: 'non signalée : aucune route',
+  cause: names => `cause : ${names}`,
   ack: 'Prendre en charge',
   ackOf: what => `Prendre en charge : ${what}`,
   silence: 'Sourdine…',
