@@ -56,6 +56,7 @@ it.each<[commands.CommandType, Record<string, unknown>, RegExp]>([
   ['self-test', { ports: [] }, /"ports" must be 1 to 10 ports/],
   ['self-test', { ports: [22, '80'] }, /"ports" must be 1 to 10 ports/],
   ['self-test', { ports: Array.from({ length: 11 }, (_, i) => i + 1) }, /"ports" must be 1 to 10 ports/],
+  ['ban-ip', { jail: 'stockade-probe', ip: '192.0.2.1' }, /"jail" must be/],
   ['ban-ip', { jail: '../x', ip: '192.0.2.1' }, /"jail" must be/],
   ['ban-ip', { jail: '*', ip: '192.0.2.1' }, /"jail" must be/],
   ['ban-ip', { jail: 'sshd', ip: '010.0.0.1' }, /"ip" must be/],
