@@ -47,6 +47,8 @@ describeHosts('port knocking in the kernel', () => {
   let knock: Knock
   let answers: () => boolean
   let allowed = collapse([])
+  /** By how much the clock of the host is set wrong, milliseconds. */
+  let ahead = 0
   const told: Extract<Entry, { kind: 'knock' }>[] = []
   const warnings: string[] = []
 
@@ -62,11 +64,11 @@ describeHosts('port knocking in the kernel', () => {
       append: entries => {
         for (const entry of entries) if (entry.kind === 'knock') told.push(entry)
       },
-      clockOffset: () => 0,
+      clockOffset: () => -ahead,
       changed: () => undefined,
       listening: protocol => new Set(protocol === 'tcp' ? listening : []),
       proofWithin: 1200,
-      now: Date.now,
+      now: () => Date.now() + ahead,
       log: { info: () => undefined, debug: () => undefined, warn: text => void warnings.push(text) },
     })
   const state = (more: Record<string, unknown> = {}) => ({
@@ -286,6 +288,65 @@ describeHosts('port knocking in the kernel', () => {
     knock = build()
     await knock.start()
     await stillSo()
+  })
+
+  it.each([
+    ['ahead', 3_600_000],
+    ['back', -3_600_000],
+  ])('a clock that is set %s by an hour closes nothing early and keeps nothing open longer', async (_, step) => {
+    const long = wish(5, 2205, 'tcp', [7501, 8502], { timeout: 600, block_duration: 600 })
+    const sequences = [...ALL, long]
+    const [knocker, guest, banned, later] = [net.client(4), net.client(4), net.client(6), net.client(4)]
+    const openings = [{ id: uuid(5), sequence_id: 5, ip: guest, expires_at: soon(600) }]
+    await take(state({ sequences, openings }))
+    await until(() => inForce(5), 10, 'the sequence')
+    await net.knock(knocker, 'tcp', long.knock_ports)
+    for (let i = 0; i < 3; i += 1) await net.knock(banned, 'tcp', [8502])
+    await until(() => statuses(banned).includes('blocked') && events(knocker).length === 1, 10, 'the events')
+
+    const stillSo = async (): Promise<void> => {
+      for (const ip of [knocker, guest]) expect(await net.reaches(ip, 'tcp', 2205), ip).toBe(true)
+      await net.knock(banned, 'tcp', long.knock_ports)
+      expect(await net.reaches(banned, 'tcp', 2205)).toBe(false)
+      expect(knock.report()?.openings).toEqual([uuid(5)])
+      for (const name of ['k5_open_4', 'k5_block_6']) {
+        const set = await net.rules('list', 'set', 'inet', 'stockade_knock', name)
+        const left = [...set.matchAll(/expires (?:(\d+)m(?!s))?(?:(\d+)s)?/g)].map(
+          ([, m, s]) => Number(m ?? 0) * 60 + Number(s ?? 0),
+        )
+        expect(left.length, set).toBeGreaterThan(0)
+        for (const seconds of left) expect(seconds > 300 && seconds <= 600, set).toBe(true)
+        expect(set).not.toMatch(/expires \d+[hd]/)
+      }
+    }
+    const emptied = async (): Promise<void> => {
+      await net.rules('delete', 'table', 'inet', 'stockade_knock')
+      await until(async () => (await net.rules('list', 'tables')).includes('stockade_knock'), 10, 'the rules')
+    }
+    ahead = step
+    try {
+      await emptied()
+      await stillSo()
+      await take(state({ sequences, openings, blocked: [{ ...openings[0], ip: banned }] }))
+      await stillSo()
+      // The clock is set once more while the agent is away.
+      await knock.stop()
+      ahead = step * 2
+      await net.rules('delete', 'table', 'inet', 'stockade_knock')
+      knock = build()
+      await knock.start()
+      await stillSo()
+      ahead = 0
+      await emptied()
+      await stillSo()
+      ahead = step
+      await net.knock(later, 'tcp', long.knock_ports)
+      await until(() => events(later).length === 1, 10, 'the event')
+      for (const { at, offset } of told) expect(Math.abs(at + (offset ?? 0) - Date.now())).toBeLessThan(600_000)
+      await take(state())
+    } finally {
+      ahead = 0
+    }
   })
 
   it('is taken back when the server does not answer with new rules in place; what held before holds', async () => {

@@ -75,6 +75,8 @@ onStage('templates on a real fail2ban', [], scene => {
 
   it('bad updates are refused or rolled back: every jail and every ban stays', async () => {
     const { host, server, serverId } = scene()
+    const variables = `[DEFAULT]\ntest_logs = ${logs}/gone\napache_error_log = %(test_logs)s/error.log\n  %(test_logs)s/*.err tail\n`
+    fs.writeFileSync(join(host.f2bConfig, 'jail.d', 'logs.local'), variables)
     await host.attack('203.0.113.2')
     await reported(scene(), '203.0.113.2')
     const before = files(scene())
@@ -92,7 +94,15 @@ onStage('templates on a real fail2ban', [], scene => {
       ],
       [
         { jail_config: `[door]\nlogpath = ${logs}/nosuch.log\nbackend = auto\n` },
-        /none of its logs is on this host: .*nosuch\.log/,
+        new RegExp(`none of its logs is on this host: ${logs}/nosuch\\.log does not exist\\. Start the program`),
+      ],
+      [
+        {
+          jail_config: `[door]\nlogpath = %(apache_error_log)s\n  %(stockade_error_log)s\n  ${logs}/?.log\nbackend = auto\n`,
+        },
+        new RegExp(
+          `this host: ${logs}/gone/error\\.log \\(apache_error_log of this host's fail2ban\\) does not exist, no file matches ${logs}/gone/\\*\\.err \\(apache_error_log .*\\), this host's fail2ban does not define stockade_error_log, no file matches ${logs}/\\?\\.log\\.`,
+        ),
       ],
       [{ required_files: ['filter.d/nosuch.conf'] }, /needs filter\.d\/nosuch\.conf/],
       [

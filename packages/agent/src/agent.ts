@@ -37,7 +37,7 @@ import { closedPort, unapprovedPort, wideWhitelist } from '@stockade/contract/se
 import { openApprovals } from './seal/approvals.ts'
 import { createSealGate } from './seal/gate.ts'
 import { openSpent } from './seal/spent.ts'
-import { ownJail } from './engine/own-files.ts'
+import { ownJail, testJail } from './engine/own-files.ts'
 import { createHostSelfTest } from './self-test/host-self-test.ts'
 import { createProbe } from './self-test/probe.ts'
 import { createHostShield } from './shield/host-shield.ts'
@@ -242,7 +242,7 @@ export const startAgent = async (
     nft: options.nft,
     now,
     approvals: approvals.handlers,
-    selfTest: createHostSelfTest(shield.testBan, probe),
+    selfTest: createHostSelfTest({ testBan: shield.testBan, probe, engine, loader, options, now }),
     upgrade: upgrades.handler,
   })
   const runner = createRunner({
@@ -328,6 +328,7 @@ export const startAgent = async (
       ownJailKeeper.tryAgain()
       snapshot.unsettled()
       protection.hold('engine')
+      await engine.dissolve(testJail)
       tail.follow(await engine.databaseFile())
       await engine.keepHistory(historySeconds)
       await bans.wishes.run()

@@ -89,8 +89,12 @@ export interface Wire {
   /** One row for each event that the server has decided about. */
   report(bans: readonly BanReport[], unbans: readonly UnbanReport[]): Promise<RowResult[]>
   adopt(bans: readonly AdoptedBan[]): Promise<RowResult[]>
-  /** Says which bans are in force. */
-  compare(asOf: string, bans: Body<'PUT /agent/active'>['bans']): Promise<Comparison>
+  /** Says which bans are in force: all of them, or those of one of several slices. */
+  compare(
+    asOf: string,
+    bans: Body<'PUT /agent/active'>['bans'],
+    part: { readonly slice: number; readonly of: number },
+  ): Promise<Comparison>
   knocks(events: readonly KnockReport[]): Promise<RowResult[]>
   /** Whether the server still answers, asked over a new connection. */
   answers(): Promise<boolean>
@@ -149,8 +153,12 @@ export const createWire = (transport: Transport, serverId: string): Wire => {
     report: async (bans, unbans) =>
       readEventResults(await send('POST /bans/batch', { bans, unbans }, { timeout: 60_000 })),
     adopt: async bans => readEventResults(await send('PUT /agent/adopted', { bans }, { timeout: 60_000 })),
-    compare: async (as_of, bans) =>
-      readComparison(await send('PUT /agent/active', { as_of, bans }, { timeout: 60_000 })),
+    async compare(as_of, bans, { slice, of }) {
+      // Without a query, servers of before slices understand it too. They refuse it with one, and end nothing.
+      const query = of === 1 ? '' : `?slice=${slice}&of=${of}`
+      const path = `${pathOf('PUT /agent/active')}${query}`
+      return readComparison(await transport.json('PUT', path, { timeout: 60_000, body: { as_of, bans } }))
+    },
     knocks: async events => readEventResults(await send('POST /agent/knocks', { events }, { timeout: 60_000 })),
     answers: () =>
       transport.fresh(pathOf('GET /agent/state'), null, { urgency: 'heartbeat', timeout: 10_000, alone: true }).then(

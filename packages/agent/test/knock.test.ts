@@ -4,6 +4,7 @@ import { parseKnock } from '../src/knock/model.ts'
 import type { Sequence } from '../src/knock/model.ts'
 import { listeningPorts } from '../src/knock/ports.ts'
 import { allowScript, markOf, namesIn, ofMark, putScript, script } from '../src/knock/rules.ts'
+import { createKnockTime } from '../src/knock/time.ts'
 import { createWatch } from '../src/knock/watch.ts'
 import type { Seen } from '../src/knock/nft.ts'
 
@@ -199,4 +200,38 @@ it('a list becomes what the server wants, but for what the server cannot know ye
   members.arrived({ ...knocked, until: 70_000, event: 'e2' })
   expect(members.difference([], 0, 400).take).toEqual([])
   expect(members.difference([{ ...want, ip: '192.0.2.2', until: 100 }], 0, 400).put).toEqual([])
+})
+
+it('the time that an opening has left does not depend on the clock of the host, also over a restart', () => {
+  const host = { wall: 1_000_000_000, steady: 50_000, boot: 'one' }
+  const run = (): ReturnType<typeof createKnockTime> =>
+    createKnockTime({
+      now: () => host.wall,
+      steadyNow: () => host.steady,
+      // The clock of the server shows the steady time and a billion seconds.
+      clockOffset: () => 1_000_000_000_000 + host.steady - host.wall,
+      boot: host.boot,
+    })
+  const pass = (ms: number): void => void ((host.steady += ms), (host.wall += ms))
+  const before = run()
+  const until = before.ofServer(1_000_000_000_000 + host.steady + 60_000)
+  const left = (time: ReturnType<typeof run>, saved?: unknown): number =>
+    until + (saved === undefined ? 0 : time.shiftSince(saved)) - time.now()
+  expect(left(before)).toBe(60_000)
+  for (const step of [3_600_000, -7_200_000]) {
+    host.wall += step
+    pass(1000)
+    expect(before.onClock(before.now())).toBe(host.wall)
+    expect(before.ofServer(1_000_000_000_000 + host.steady + 500) - before.now()).toBe(500)
+  }
+  expect(left(before)).toBe(58_000)
+  const saved = before.save()
+  host.wall += 3_600_000
+  pass(1000)
+  expect(left(run(), saved)).toBe(57_000)
+  // After a start of the host only its clock can tell, and it never adds time.
+  Object.assign(host, { steady: 10, boot: 'two' })
+  expect(left(run(), { ...saved, wall: host.wall - 5000 })).toBe(53_000)
+  host.wall -= 86_400_000
+  expect(left(run(), saved)).toBe(58_000)
 })

@@ -40,7 +40,7 @@ const samples: { readonly [T in commands.CommandType]: commands.CommandParamsOf<
   'remove-template': { template_name: 'web-1' },
   'approve-whitelist': { ip: '192.0.2.0/24' },
   'approve-port': { port: 22 },
-  'self-test': {},
+  'self-test': { level: 'engine', ports: [22, 8080] },
   'upgrade-agent': { version: '0.2.0', manifest_sha256: 'a'.repeat(64), program_sha256: null, rollback: false },
 }
 
@@ -53,6 +53,10 @@ it.each(commands.commandTypeNames)('reads the parameters of %s that the contract
 })
 
 it.each<[commands.CommandType, Record<string, unknown>, RegExp]>([
+  ['self-test', { ports: [] }, /"ports" must be 1 to 10 ports/],
+  ['self-test', { ports: [22, '80'] }, /"ports" must be 1 to 10 ports/],
+  ['self-test', { ports: Array.from({ length: 11 }, (_, i) => i + 1) }, /"ports" must be 1 to 10 ports/],
+  ['ban-ip', { jail: 'stockade-probe', ip: '192.0.2.1' }, /"jail" must be/],
   ['ban-ip', { jail: '../x', ip: '192.0.2.1' }, /"jail" must be/],
   ['ban-ip', { jail: '*', ip: '192.0.2.1' }, /"jail" must be/],
   ['ban-ip', { jail: 'sshd', ip: '010.0.0.1' }, /"ip" must be/],

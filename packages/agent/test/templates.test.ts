@@ -197,7 +197,19 @@ describe('a template', () => {
   })
 
   it('with a bad name, required file or setting is refused', () => {
-    for (const name of ['', 'A', 'stockade', 'default', 'known', '../x', 'x'.repeat(25), 'a\nb', '1a', 7])
+    for (const name of [
+      '',
+      'A',
+      'stockade',
+      'stockade-probe',
+      'default',
+      'known',
+      '../x',
+      'x'.repeat(25),
+      'a\nb',
+      '1a',
+      7,
+    ])
       expect(() => readTemplate(template({ name })), String(name)).toThrow(/name/)
     for (const file of ['/etc/shadow', 'filter.d/../../x', 'jail.conf', '', 5])
       expect(() => readTemplate(template({ required_files: [file] })), String(file)).toThrow(/required file/)

@@ -1,3 +1,4 @@
+import { InvalidArgumentError } from 'commander'
 import type { Command } from 'commander'
 import type { Client, Reply } from '@stockade/client'
 import type { SelfTestResult } from '@stockade/contract/command-types/self-test.ts'
@@ -22,26 +23,48 @@ export const addSelfTest = (program: Command): void => {
     .command('test')
     .description('test on a host that a ban stops packets: from this command to the kernel')
     .argument('<name-or-id>', 'its hostname or id')
+    .option('--engine', 'also let fail2ban ban the address because of a line in a log')
+    .option('--ports <ports>', 'TCP ports to try, such as 22,8080, in place of those that the host chooses', portsOf)
     .option('--wait <seconds>', 'how long to wait for the host', wholeOf, 60)
-    .action(async (typed: string, { wait }: { wait: number }, command: Command) => {
+    .action(async (typed: string, { wait, engine, ports }: Options, command: Command) => {
       const { client, json } = contextOf(command)
       const params = { serverId: await findServer(client, typed) }
-      const ended = await runSelfTest(client, params, wait)
+      const asked = { ...(engine ? { level: 'engine' as const } : {}), ...(ports ? { ports } : {}) }
+      const ended = await runSelfTest(client, params, asked, wait)
       if (json) printJson(ended)
-      else printSelfTest(ended)
+      else printSelfTest(ended, engine === true)
       if (!ended.result?.success) throw new Failure('The self-test failed.')
     })
 }
 
-const runSelfTest = async (client: Client, params: { serverId: string }, wait: number): Promise<Ended> => {
-  const { id } = await client.call('POST /servers/{serverId}/commands', { params, body: { type: 'self-test' } })
+interface Options {
+  readonly wait: number
+  readonly engine?: true
+  readonly ports?: number[]
+}
+
+const portsOf = (text: string): number[] => {
+  const ports = [...new Set(text.split(',').map(port => (/^\d{1,5}$/.test(port.trim()) ? Number(port) : 0)))]
+  if (ports.length > 10 || ports.some(port => port < 1 || port > 65_535))
+    throw new InvalidArgumentError('Give 1 to 10 ports from 1 to 65535, separated by commas.')
+  return ports
+}
+
+const runSelfTest = async (
+  client: Client,
+  params: { serverId: string },
+  asked: { level?: 'engine'; ports?: number[] },
+  wait: number,
+): Promise<Ended> => {
+  const body = { type: 'self-test', params: asked } as const
+  const { id } = await client.call('POST /servers/{serverId}/commands', { params, body })
   const ended = await waitForCommand(client, id, wait)
   if (ended.status === 'pending' || ended.status === 'running')
     throw new Failure(`The host has not answered within ${wait} s. The test goes on: stockade command ${id}`)
   return ended
 }
 
-const printSelfTest = (ended: Ended): void => {
+const printSelfTest = (ended: Ended, isEngineAsked: boolean): void => {
   const told = readResult(ended.result?.output ?? '')
   const away = Date.parse(ended.started_at ?? ended.created_at) - Date.parse(ended.created_at)
   const rows = told?.steps.map(({ step, family, ok, ms, text }) => [
@@ -56,6 +79,8 @@ const printSelfTest = (ended: Ended): void => {
     [['server to host', 'ok', `${away} ms`, 'the host took the command'], ...rows],
   )
   print(sentences[told.result])
+  if (isEngineAsked && !told.steps.some(({ step }) => step.startsWith('engine-')))
+    print('fail2ban was not tested: the agent of this host cannot do that yet.')
 }
 
 /** Null where the host answered with a sentence instead. */

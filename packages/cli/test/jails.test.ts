@@ -133,3 +133,34 @@ test("a ban of one's own address, or of a managed server's, is refused in words"
   })
   expect(await run('ban', '127.0.0.1', '--server', 'web-01', '--force')).toMatchObject({ code: 0, err: '' })
 })
+
+test('a self-test goes as far as it is asked to, and says how far the host went', async () => {
+  await clear()
+  const step = (name: string, ok: boolean | null) => ({ step: name, family: 4, ok, ms: 3, text: `of ${name}` })
+  const answered = async (args: readonly string[], steps: readonly unknown[]) => {
+    const ran = run('test', 'web-01', ...args)
+    const params = { serverId: web.id }
+    const { commands } = await web.client.call('GET /servers/{serverId}/commands/pending', {
+      params,
+      query: { wait: 30 },
+    })
+    const [command] = commands
+    await web.client.call('POST /commands/{commandId}/result', {
+      params: { commandId: command?.id ?? '' },
+      body: { success: true, output: JSON.stringify({ result: 'proved', steps }), exit_code: 0 },
+    })
+    return { asked: command?.params, ...(await ran) }
+  }
+  const whole = await answered(['--engine', '--ports', '22,8080'], [step('drop', true), step('engine-drop', null)])
+  expect(whole).toMatchObject({ code: 0, err: '', asked: { level: 'engine', ports: [22, 8080] } })
+  expect(whole.out).toMatch(/^IPv4 engine-drop +not tried +3 ms +of engine-drop$/m)
+  expect(whole.out).not.toContain('fail2ban was not tested')
+  const old = await answered(['--engine'], [step('drop', true)])
+  expect(old.out).toMatch(/fail2ban was not tested: the agent of this host cannot do that yet\.\n$/)
+  expect((await answered([], [step('drop', true)])).asked).toEqual({})
+  for (const ports of ['0', '22,', '65536', '1,2,3,4,5,6,7,8,9,10,11', 'ssh'])
+    expect(await run('test', 'web-01', '--ports', ports)).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('Give 1 to 10 ports from 1 to 65535'),
+    })
+})

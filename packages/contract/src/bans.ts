@@ -481,10 +481,20 @@ export const compareBans = endpoint({
   path: '/agent/active',
   tag: 'Agent',
   summary: 'Compare what is banned on the host with what is listed (agent)',
-  description: `All bans in force on the host, once everything else was reported. The answer names those that are not known here, as after a restore of a backup; the host then sends them with \`PUT /agent/adopted\`. It also names those that are listed as ended for more than a minute: what it names twice in a row the host sends as a new ban. A ban that is listed as active ends when the host holds none of its address in its jail in two comparisons in a row, unless it began within a minute before \`as_of\`, or was reported without an \`event_id\`. At most ${bounds.activeBansPerHost.toLocaleString('en')} bans, once in ten seconds.`,
+  description: `All bans in force on the host, once everything else was reported. The answer names those that are not known here, as after a restore of a backup; the host then sends them with \`PUT /agent/adopted\`. It also names those that are listed as ended for more than a minute: what it names twice in a row the host sends as a new ban. A ban that is listed as active ends when the host holds none of its address in its jail in two comparisons in a row, unless it began within a minute before \`as_of\`, or was reported without an \`event_id\`. At most ${bounds.activeBansPerHost.toLocaleString('en')} bans, once in ten seconds. A host that holds more compares them in slices, at least a second apart: with \`slice\` and \`of\`, only bans whose address belongs to the slice are compared.`,
   access: 'agent',
   lenient: true,
   bodyLimit: bounds.largeBody,
+  query: shape({
+    slice: field(
+      Type.Optional(Type.Integer({ minimum: 0, maximum: bounds.banSlices - 1 })),
+      'Number of the slice, below `of`: the FNV-1a digest (32 bits) of the canonical address or range, modulo `of`.',
+    ),
+    of: field(
+      Type.Optional(Type.Integer({ minimum: 1, maximum: bounds.banSlices })),
+      'Number of slices of the bans of the host. Without it, all of them are compared.',
+    ),
+  }),
   body: Type.Object({
     as_of: field(timestamp, "Time of the comparison by the server's clock, as far as the host knows it."),
     bans: field(

@@ -13,7 +13,9 @@ export const bounds = {
   commandOutput: 64 * 1024,
   seconds: 31_536_000,
   batch: 1000,
+  /** Bans in one comparison of a host: all that it holds, or one of at most `banSlices` slices. */
   activeBansPerHost: 50_000,
+  banSlices: 64,
   /** Channels for alerts, and characters of one field of a channel. */
   channels: 50,
   channelField: 8000,

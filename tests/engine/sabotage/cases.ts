@@ -178,6 +178,23 @@ export const shortCases: Readonly<Record<string, Case>> = {
     })
   },
 
+  async 'names a ban whose action failed'(scene, firewall) {
+    const { host } = scene
+    const jail = 'nginx-http-auth'
+    const restore = await silenceBans(host, firewall, 1)
+    await told(scene, {
+      level: 'degraded',
+      says: new RegExp(
+        `^bans of jail ${jail} are not enforced: 198\\.51\\.100\\.8 is banned, but ${firewall.says.dropped(jail)}`,
+      ),
+      do: () => host.client('set', jail, 'banip', '198.51.100.8'),
+      async repair() {
+        restore()
+        await host.client('set', jail, 'unbanip', '198.51.100.8')
+      },
+    })
+  },
+
   async 'lifts a ban of the Stockade server at once, and says so'(scene) {
     const { host } = scene
     await host.client('set', 'sshd', 'banip', host.gateway)

@@ -131,13 +131,17 @@ const legacyIpset: FirewallKind = {
 
 export const firewallKinds = { nftables, iptables, legacy, ipset, legacyIpset } as const
 
-/** From now on the program that bans says that all is well, and does nothing. Answers how to end that. */
-export const silenceBans = async (host: Host, { banProgram, banWord }: FirewallKind): Promise<() => void> => {
+/** From now on the program that bans does nothing and ends with this code: 0 says that all is well. Answers how to end that. */
+export const silenceBans = async (
+  host: Host,
+  { banProgram, banWord }: Pick<FirewallKind, 'banProgram' | 'banWord'>,
+  code = 0,
+): Promise<() => void> => {
   const path = join(host.directory, 'programs', banProgram)
   const before = fs.lstatSync(path, { throwIfNoEntry: false }) ? fs.readlinkSync(path) : null
   const real = before ?? (await host.inside('which', banProgram)).trim()
   fs.rmSync(path, { force: true })
-  const script = `#!/bin/sh\ncase " $* " in *" ${banWord} "*) exit 0 ;; esac\nexec -a ${banProgram} ${real} "$@"\n`
+  const script = `#!/bin/sh\ncase " $* " in *" ${banWord} "*) exit ${code} ;; esac\nexec -a ${banProgram} ${real} "$@"\n`
   fs.writeFileSync(path, script.replace('#!/bin/sh', '#!/bin/bash'), { mode: 0o755 })
   return () => {
     fs.rmSync(path)

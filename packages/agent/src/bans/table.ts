@@ -1,4 +1,5 @@
 import type { Interpreter } from '../python/interpreter.ts'
+import { testJail } from '../engine/own-files.ts'
 import { asFields, asInteger, asList, asText } from '../json.ts'
 
 export type BanKey = readonly [jail: string, ip: string, time: number]
@@ -60,7 +61,10 @@ const parseRead = (text: string): TableRead => {
   const head = asFields(JSON.parse(first) as unknown)
   const key = asList(head['key'])
   return {
-    rows: rest.filter(line => line !== '').map(parseRow),
+    rows: rest
+      .filter(line => line !== '')
+      .map(parseRow)
+      .filter(({ jail }) => jail !== testJail),
     end: {
       last: asInteger(head['last'], 0),
       key: key.length === 3 ? [asText(key[0]), asText(key[1]), asInteger(key[2], 0)] : null,

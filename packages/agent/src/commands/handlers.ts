@@ -13,7 +13,7 @@ type Needs = Parameters<typeof createBanHandlers>[0] &
   Parameters<typeof createJailHandlers>[0] & {
     templates: Templates
     approvals: Pick<Handlers, 'approve-whitelist' | 'approve-port'>
-    selfTest: () => Promise<string>
+    selfTest: Handlers['self-test']
     upgrade: Handlers['upgrade-agent']
   }
 

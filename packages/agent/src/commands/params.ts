@@ -1,9 +1,9 @@
 import type { CommandParamsOf, CommandType } from '@stockade/contract/command-types/index.ts'
 import { bounds } from '@stockade/contract/limits.ts'
 import { isJailName } from '@stockade/contract/names.ts'
-import { ownJail } from '../engine/own-files.ts'
+import { ownJail, testJail } from '../engine/own-files.ts'
 import { canonicalIp, isCidr } from '../ip.ts'
-import { asInteger, asText } from '../json.ts'
+import { asInteger, asList, asText } from '../json.ts'
 import type { Fields } from '../json.ts'
 import { Refused } from './refused.ts'
 
@@ -18,7 +18,8 @@ export type Handlers = {
 type Readers = { readonly [T in CommandType]: (fields: Fields) => HandlerParams[T] }
 
 const readJail = ({ jail }: Fields): string => {
-  if (!isJailName(jail)) throw new Refused('"jail" must be the name of a jail')
+  // What is banned in the jail of the self-test is reported nowhere.
+  if (!isJailName(jail) || jail === testJail) throw new Refused('"jail" must be the name of a jail')
   return jail
 }
 
@@ -40,6 +41,17 @@ const readDigest = (value: unknown): string | null => {
   if (value === undefined || value === null) return null
   if (typeof value !== 'string' || !/^[0-9a-f]{64}$/.test(value)) throw new Refused('a SHA-256 has 64 hex digits')
   return value
+}
+
+const mostTestPorts = 10
+/** A level that this agent does not know is the plain one. */
+const readTest = (fields: Fields): HandlerParams['self-test'] => {
+  const level = fields['level'] === 'engine' ? { level: 'engine' as const } : {}
+  if (fields['ports'] === undefined || fields['ports'] === null) return level
+  const ports = asList(fields['ports']).map(port => asInteger(port, 0))
+  if (ports.length === 0 || ports.length > mostTestPorts || ports.some(port => port < 1 || port > 65_535))
+    throw new Refused(`"ports" must be 1 to ${mostTestPorts} ports`)
+  return { ...level, ports: [...new Set(ports)] }
 }
 
 const jailOnly = (fields: Fields) => ({ jail: readJail(fields) })
@@ -84,7 +96,7 @@ const readers: Readers = {
     if (port < 1 || port > 65_535) throw new Refused('the port to approve is missing')
     return { port }
   },
-  'self-test': nothing,
+  'self-test': readTest,
   'upgrade-agent': fields => {
     const version = asText(fields['version'])
     if (!/^[0-9][0-9A-Za-z.+-]{0,80}$/.test(version)) throw new Refused('"version" must be a version of the agent')

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { asFields } from '../json.ts'
+import { testJail } from './own-files.ts'
 import { decodePickle } from './pickle.ts'
 import type { Pickled } from './pickle.ts'
 import type { ReadReply } from './socket.ts'
@@ -34,7 +35,8 @@ export const createBannedReader = () => {
       const found = new Map<string, Set<string>>()
       for (const entry of Array.isArray(reply) ? (reply as readonly Pickled[]) : []) {
         for (const [jail, ips] of Object.entries(asFields(entry)))
-          found.set(jail, new Set(Array.isArray(ips) ? (ips as readonly Pickled[]).map(String) : []))
+          if (jail !== testJail)
+            found.set(jail, new Set(Array.isArray(ips) ? (ips as readonly Pickled[]).map(String) : []))
       }
       places = found
       digest = digestOfReply

@@ -17,6 +17,15 @@ export interface ConfiguredJail {
   readonly findtime: number | null
 }
 
+/** A path, a glob, or a variable such as `%(sshd_log)s`, as a jail names it. */
+export interface LogPlace {
+  readonly asked: string
+  /** The paths and globs that it stands for; empty where this fail2ban does not define the variable. */
+  readonly places: readonly string[]
+  /** Whether one of them leads to a file. */
+  readonly found: boolean
+}
+
 export interface CheckedJail {
   readonly enabled: boolean
   readonly errors: readonly string[]
@@ -39,8 +48,8 @@ export interface EngineConfig {
   mark(): string
   /** The `ignoreip` of every jail of a directory, word by word; null where there is none at all. */
   ignores(directory: string): Promise<ReadonlyMap<string, readonly string[] | null>>
-  /** Which of these paths, globs and variables of the engine lead to a file that is there. */
-  logFiles(paths: readonly string[]): Promise<ReadonlySet<string>>
+  /** Where fail2ban looks for these paths, globs and variables of its configuration. */
+  logPlaces(paths: readonly string[]): Promise<readonly LogPlace[]>
   socket(): Promise<string | null>
   /** The file in which fail2ban keeps the id of its process. */
   pidFile(): Promise<string | null>
@@ -88,9 +97,9 @@ export const createEngineConfig = (needs: {
         ]),
       )
     },
-    async logFiles(paths: readonly string[]): Promise<ReadonlySet<string>> {
+    async logPlaces(paths: readonly string[]): Promise<readonly LogPlace[]> {
       const text = await needs.python.run(needs.lister, { config: needs.directory, logpaths: paths })
-      return new Set(asList(asFields(JSON.parse(text) as unknown)['logpaths']).map(path => asText(path)))
+      return asList(asFields(JSON.parse(text) as unknown)['logpaths']).map(logPlaceOf)
     },
     socket: async (): Promise<string | null> => (await list()).socket,
     pidFile: async (): Promise<string | null> => (await list()).pidFile,
@@ -139,6 +148,11 @@ const jailOf = (value: unknown): ConfiguredJail => {
     bantime: number('bantime'),
     findtime: number('findtime'),
   }
+}
+
+const logPlaceOf = (value: unknown): LogPlace => {
+  const { asked, places, found } = asFields(value)
+  return { asked: asText(asked), places: asList(places).map(place => asText(place)), found: found === true }
 }
 
 /** Changes whenever a file that jails are made of changes. */

@@ -4,6 +4,7 @@ import type { BannedPlaces } from './banned.ts'
 import type { Pickled, Word } from './pickle.ts'
 import { createEngineSocket, EngineDown, EngineRefused } from './socket.ts'
 import type { ReadReply } from './socket.ts'
+import { testJail } from './own-files.ts'
 
 /** The agent's requests to fail2ban. Every method throws EngineDown or EngineRefused. */
 /** Counts of a jail, by the names of the heartbeat. */
@@ -50,6 +51,8 @@ export interface Engine {
   keepHistory(seconds: number): Promise<void>
   status(jail: string): Promise<Pickled>
   stop(jail: string): Promise<void>
+  /** Lifts the bans of a jail, so that nothing of them stays in fail2ban's table, and stops it. Does nothing where there is none. */
+  dissolve(jail: string): Promise<void>
   /** The commands that build one jail; `["start", J]` is among them. */
   apply(stream: readonly (readonly Word[])[]): Promise<void>
   close(): void
@@ -100,6 +103,20 @@ export const createEngine = (options: { socketPath: string; onUp: () => void; on
   const list = async (words: readonly Word[]): Promise<string[]> => strings(await call(words))
   const count = async (words: readonly Word[]): Promise<number> => Number(await call(words, 60_000))
 
+  const allJails = async (): Promise<string[]> => {
+    const names = pairs(await call(['status'])).get('Jail list')
+    return typeof names === 'string'
+      ? names
+          .split(',')
+          .map(name => name.trim())
+          .filter(Boolean)
+      : []
+  }
+
+  const unbanAll = async (jail: string, ips: readonly string[]): Promise<void> => {
+    for (const some of portions(ips)) await call(['set', jail, 'unbanip', ...some], 60_000)
+  }
+
   const bannedReader = createBannedReader()
   let asked: { readonly key: string; readonly at: number; readonly names: Promise<ReadonlySet<string>> } | null = null
   /** The options of an action; one answer serves the questions for many options. */
@@ -118,15 +135,7 @@ export const createEngine = (options: { socketPath: string; onUp: () => void; on
     version: () => version,
     connectedFor: () => (since === null ? null : steadyNow() - since),
     ping: async () => void (await call(['ping'])),
-    async jails() {
-      const names = pairs(await call(['status'])).get('Jail list')
-      return typeof names === 'string'
-        ? names
-            .split(',')
-            .map(name => name.trim())
-            .filter(Boolean)
-        : []
-    },
+    jails: async () => (await allJails()).filter(name => name !== testJail),
     async counts(jail) {
       const status = pairs(await call(['status', jail, 'short']))
       const [actions, filter] = [pairs(status.get('Actions') ?? null), pairs(status.get('Filter') ?? null)]
@@ -175,9 +184,7 @@ export const createEngine = (options: { socketPath: string; onUp: () => void; on
     ban: (jail, ip) => count(['set', jail, 'banip', ip]),
     unban: (jail, ip) => count(['set', jail, 'unbanip', ip]),
     unbanEverywhere: ip => count(['unban', ip]),
-    unbanAll: async (jail, ips) => {
-      for (const some of portions(ips)) await call(['set', jail, 'unbanip', ...some], 60_000)
-    },
+    unbanAll,
     ignored: async jail => strings(await call(['get', jail, 'ignoreip'], 60_000)),
     // As a stream, since fail2ban echoes the whole list after each plain command.
     ignore: async (jail, values) => {
@@ -201,6 +208,12 @@ export const createEngine = (options: { socketPath: string; onUp: () => void; on
     },
     status: jail => call(['status', jail]),
     stop: async jail => void (await call(['stop', jail], 60_000)),
+    async dissolve(jail) {
+      if (!(await allJails()).includes(jail)) return
+      const actions = pairs(pairs(await call(['status', jail])).get('Actions') ?? null)
+      await unbanAll(jail, strings(actions.get('Banned IP list')))
+      await call(['stop', jail], 60_000)
+    },
     async apply(stream) {
       for (const words of stream) await call(words, 60_000)
     },

@@ -8,6 +8,9 @@ export const fileMark = '# stockade: managed, do not edit'
 /** The jail for bans by command: it can match nothing and costs nothing, and its bans survive a restart. */
 export const ownJail = 'stockade'
 
+/** A jail that runs for the seconds of a self-test. It protects nothing, so nobody else hears of it. */
+export const testJail = 'stockade-probe'
+
 const ownFilterText = `${fileMark}
 # Matches nothing: bans in the jail "stockade" are made by command.
 [Definition]

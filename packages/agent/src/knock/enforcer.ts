@@ -10,6 +10,7 @@ import type { KnockState, Listed } from './model.ts'
 import { NftRefused } from './nft.ts'
 import type { Nft } from './nft.ts'
 import type { KnockTable } from './table.ts'
+import type { KnockTime } from './time.ts'
 import type { Trial } from './trial.ts'
 
 /** What was refused may have become possible: a program ended, nftables was installed. */
@@ -39,13 +40,13 @@ export const createEnforcer = (needs: {
   host: Pick<JudgedHost, 'listening' | 'whyNotClose'>
   /** Until the first load, a table of an earlier run may be in the kernel. */
   isStarted: () => boolean
-  clockOffset: () => number | null
   /** The lists in the kernel changed: there is something to save. */
   markUnsaved: () => void
-  now: () => number
+  time: Pick<KnockTime, 'now' | 'ofServer'>
   log: Log
 }): Enforcer => {
-  const { table, trial, lists, nft, now, log } = needs
+  const { table, trial, lists, nft, log } = needs
+  const { now, ofServer } = needs.time
   let judgement: Judgement = { sequences: [], refusals: new Map() }
   /** Why the last load of rules failed; null when it did not. */
   let loadRefusal: Refusal | null = null
@@ -80,9 +81,8 @@ export const createEnforcer = (needs: {
   }
 
   const enforceLists = async (askedAt: number): Promise<void> => {
-    const offset = needs.clockOffset() ?? 0
     const enforceable = (listed: readonly Listed[]): Listed[] =>
-      listed.filter(({ sequence }) => table.isLoaded(sequence)).map(each => ({ ...each, until: each.until - offset }))
+      listed.filter(({ sequence }) => table.isLoaded(sequence)).map(each => ({ ...each, until: ofServer(each.until) }))
     const wanted = needs.wanted()
     const open = enforceable(wanted.openings)
     const isOpened = (cut: Listed): boolean =>

@@ -7,6 +7,7 @@ import type { Nft, Seen } from './nft.ts'
 import { setName } from './rules.ts'
 import type { ListName } from './rules.ts'
 import type { KnockTable } from './table.ts'
+import type { KnockTime } from './time.ts'
 import { createWatch } from './watch.ts'
 import type { News, Watch } from './watch.ts'
 
@@ -38,9 +39,10 @@ export const createKnockEvents = (needs: {
   /** There is something to save. */
   markUnsaved: () => void
   steadyNow: () => number
-  now: () => number
+  time: Pick<KnockTime, 'now' | 'onClock'>
 }): KnockEvents => {
-  const { lists, table, now, steadyNow } = needs
+  const { lists, table, steadyNow } = needs
+  const { now, onClock } = needs.time
   const watch = createWatch(needs.saved, randomUUID)
   /** The table is left from a run that saved nothing: the past it holds may have been reported. */
   let hasUnknownPast = needs.saved === undefined
@@ -52,7 +54,7 @@ export const createKnockEvents = (needs: {
     const entries = news.map((each): Entry => {
       const sequence = table.loaded().find(({ id }) => id === each.sequence)
       const event_id = knockEventId(needs.serverId, each.mark)
-      const at = applyToLists(each, sequence, event_id)
+      const at = onClock(applyToLists(each, sequence, event_id))
       const reason = reasonOf(each, sequence)
       const knock = { event_id, sequence_id: each.sequence, ip: each.ip, status: statusOf(each.kind), reason }
       return { kind: 'knock', at, offset, knock }

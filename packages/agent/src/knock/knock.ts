@@ -18,6 +18,7 @@ import type { ListName } from './rules.ts'
 import { createSaver, createStateFile } from './state-file.ts'
 import { createTable } from './table.ts'
 import type { Reading } from './table.ts'
+import { createKnockTime } from './time.ts'
 import { createTrial } from './trial.ts'
 
 /** How long rules may stay in force that nobody proved to leave the way to the server open. */
@@ -74,11 +75,13 @@ export interface Knock {
  * New rules are on trial until the server has answered with them in place; otherwise the previous rules return.
  */
 export const createKnock = (needs: KnockNeeds): Knock => {
-  const { now, log } = needs
+  const { log } = needs
+  const time = createKnockTime({ ...needs, steadyNow })
+  const { now } = time
   const nft = createNft(needs.nft)
   const file = createStateFile(needs.stateDirectory, log.warn)
   const saved = file.read()
-  const lists = createLists(saved.lists)
+  const lists = createLists(saved.lists, time.shiftSince(saved.clock))
   const inTurn = createSerial()
   /** A long allow list takes its time, and nobody who waits for a port should wait for it. */
   const allowInTurn = createSerial()
@@ -101,7 +104,7 @@ export const createKnock = (needs: KnockNeeds): Knock => {
     },
   })
   const markUnsaved = (): void => saver.mark()
-  const common = { ...needs, lists, table, nft, inTurn, steadyNow, markUnsaved, signal: stopping.signal }
+  const common = { ...needs, now, time, lists, table, nft, inTurn, steadyNow, markUnsaved, signal: stopping.signal }
   const events = createKnockEvents({ ...common, saved: saved.seen })
   const trial = createTrial({
     ...common,
@@ -132,6 +135,7 @@ export const createKnock = (needs: KnockNeeds): Knock => {
       wanted: JSON.parse(wantedText) as unknown,
       proved: trial.proved(),
       lists: { open: current('open'), block: current('block'), kill: current('kill') },
+      clock: time.save(),
       seen: seen.rows,
     })
     if (isSaved) seen.kept()
@@ -161,15 +165,16 @@ export const createKnock = (needs: KnockNeeds): Knock => {
 
   const report = (): KnockAcknowledgement | undefined => (version === '' ? undefined : enforcer.report())
 
-  const enforce = async (askedAt: number): Promise<void> => {
+  const enforceRules = async (): Promise<void> => {
     await enforcer.rules()
     looks.schedule()
-    await enforcer.lists(askedAt)
   }
 
   const tryAgain = async (): Promise<void> => {
     const before = JSON.stringify(report())
-    await enforce(0)
+    await enforceRules()
+    // Before the server has answered, nobody knows what its times mean here: the lists of the last run hold.
+    if (needs.clockOffset() !== null) await enforcer.lists(0)
     if (JSON.stringify(report()) !== before) needs.changed()
   }
 
@@ -204,7 +209,8 @@ export const createKnock = (needs: KnockNeeds): Knock => {
       // A table may be left from an earlier installation.
       await nft.remove().catch(() => undefined)
     } else {
-      await enforce(askedAt)
+      await enforceRules()
+      await enforcer.lists(askedAt)
     }
     isStarted = true
     saver.mark()
@@ -218,8 +224,7 @@ export const createKnock = (needs: KnockNeeds): Knock => {
       inTurn(async () => {
         if (version === '') return
         await restoreProved()
-        await enforcer.rules()
-        looks.schedule()
+        await enforceRules()
         isStarted = true
         saver.save()
       }),

@@ -7,7 +7,7 @@ import type { ListName } from './rules.ts'
 export interface Member {
   readonly sequence: number
   readonly ip: string
-  /** When it leaves the list, on the host's clock, epoch milliseconds. */
+  /** When it leaves the list, on the clock of `KnockTime`, epoch milliseconds. */
   until: number
   /** Whether a state of the server has named it. */
   listed: boolean
@@ -33,14 +33,14 @@ export interface Members {
   drop(isGone: (member: Member) => boolean): void
   all(): Member[]
   /**
-   * What to add and remove so that the list matches `wanted`, whose times are on the host's clock. Members that the
+   * What to add and remove so that the list matches `wanted`, whose times are on the same clock. Members that the
    * server cannot know yet stay: `askedAt` is when (on the steady clock) its state was requested.
    */
   difference(wanted: readonly Listed[], now: number, askedAt: number): { put: Listed[]; take: Member[] }
 }
 
-/** The members of one kind of list, for all sequences. */
-export const createMembers = (saved: unknown): Members => {
+/** The members of one kind of list, for all sequences. `shift` is added to the ends that were saved. */
+export const createMembers = (saved: unknown, shift = 0): Members => {
   const members = new Map<string, Member>()
   for (const item of asList(saved).slice(0, maxMembers).map(asFields)) {
     const sequence = asInteger(item['sequence'], 0)
@@ -49,7 +49,8 @@ export const createMembers = (saved: unknown): Members => {
     const listed = item['listed'] === true
     // The steady clock may have started again since: 0 is before every request of this run.
     const takenAt = typeof item['takenAt'] === 'number' ? 0 : null
-    members.set(placeOf({ sequence, ip }), { sequence, ip, until: asInteger(item['until'], 0), listed, event, takenAt })
+    const until = asInteger(item['until'], 0) + shift
+    members.set(placeOf({ sequence, ip }), { sequence, ip, until, listed, event, takenAt })
   }
 
   return {
@@ -93,10 +94,10 @@ export const listNames = ['kill', 'open', 'block'] as const satisfies readonly L
 /** The openings, blocks and cut connections of all sequences. */
 export type Lists = Readonly<Record<ListName, Members>>
 
-export const createLists = (saved: Readonly<Record<ListName, unknown>>): Lists => ({
-  open: createMembers(saved.open),
-  block: createMembers(saved.block),
-  kill: createMembers(saved.kill),
+export const createLists = (saved: Readonly<Record<ListName, unknown>>, shift: number): Lists => ({
+  open: createMembers(saved.open, shift),
+  block: createMembers(saved.block, shift),
+  kill: createMembers(saved.kill, shift),
 })
 
 /** The nft commands that put the current members of these sequences into empty sets, for the time that each has left. */

@@ -15,6 +15,8 @@ export interface SavedKnock {
   /** The sequences that were in force while the server answered. */
   readonly proved: readonly Sequence[]
   readonly lists: Readonly<Record<ListName, unknown>>
+  /** The clock of the ends in `lists`, for `KnockTime.shiftSince`. */
+  readonly clock: unknown
   /** What the watch has reported already; undefined when no run has saved it. */
   readonly seen: unknown
 }
@@ -33,18 +35,19 @@ export const createStateFile = (directory: string, warn: (text: string) => void)
 
   return {
     read() {
-      const { version, wanted, proved, open, block, kill, seen } = asFields(readJson(stateFile))
+      const { version, wanted, proved, open, block, kill, clock, seen } = asFields(readJson(stateFile))
       return {
         version: asText(version),
         wanted,
         proved: parseKnock({ sequences: asList(proved) }).sequences,
         lists: { open, block, kill },
+        clock,
         seen,
       }
     },
-    write({ version, wanted, proved, lists, seen }) {
+    write({ version, wanted, proved, lists, clock, seen }) {
       try {
-        const text = JSON.stringify({ v: 1, version, wanted, proved: proved.map(wireForm), ...lists, seen })
+        const text = JSON.stringify({ v: 1, version, wanted, proved: proved.map(wireForm), ...lists, clock, seen })
         writeDurably(stateFile, text)
         return true
       } catch (error) {

@@ -8,7 +8,7 @@ export interface News {
   readonly sequence: number
   readonly kind: Kind
   readonly ip: string
-  /** On the host's clock, epoch milliseconds; as precise as the readings are frequent. */
+  /** On the clock of `KnockTime`, epoch milliseconds; as precise as the readings are frequent. */
   readonly at: number
   /** The source of the event's id: the same after a crash, different for every other event. */
   readonly mark: string
@@ -39,8 +39,8 @@ const eventsPerSecond = 20
 
 export interface Watch {
   /**
-   * What is new in a full reading of the sets. `even`: milliseconds of the steady clock; `since`: when (on the host's
-   * clock) the sets were read before.
+   * What is new in a full reading of the sets. `even`: milliseconds of the steady clock; `since`: when (on the clock
+   * of `now`) the sets were read before.
    */
   look(seen: readonly Seen[], even: number, now: number, since: number): News[]
   /** Takes everything in the sets for reported. */

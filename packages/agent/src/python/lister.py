@@ -3,7 +3,8 @@
 stdin:  {"config": directory, "ignoreip": whether it is wanted (it can be long),
          "logpaths": [paths, globs or variables such as %(sshd_log)s]}
 stdout: {"socket": path or null, "pidfile": path or null, "jails": [{"name", "enabled", "filter", "logpath", "backend", "maxretry", "bantime",
-         "findtime", "ignoreip"}], "logpaths": [those of the asked that lead to a file]}
+         "findtime", "ignoreip"}],
+         "logpaths": [{"asked", "places": [paths and globs that it stands for, at most 20], "found": whether one leads to a file}]}
 """
 import glob
 import json
@@ -36,14 +37,21 @@ def number(value):
         return None
 
 
-def leads_to_file(reader, path):
-    """Whether fail2ban would find a log under this path, glob or variable."""
+def places_of(reader, path):
+    """The paths and globs that a path or variable stands for; none where this fail2ban does not define the variable."""
     try:
         if path.startswith("%("):
             path = reader.get("DEFAULT", path[2:-2])
-        return any(glob.glob(p.rsplit(" ", 1)[0] if p.endswith((" head", " tail")) else p) for p in path.split("\n"))
+        places = [p.strip() for p in path.split("\n")]
+        return [p.rsplit(" ", 1)[0] if p.endswith((" head", " tail")) else p for p in places if p]
     except Exception:
-        return False
+        return []
+
+
+def log_place(reader, path):
+    """Whether fail2ban would find a log under this path, glob or variable."""
+    places = places_of(reader, path)
+    return {"asked": path, "places": places[:20], "found": any(glob.glob(p) for p in places)}
 
 
 def main():
@@ -79,7 +87,7 @@ def main():
             "ignoreip": found.get("ignoreip"),
         })
     json.dump({"socket": early.get("socket"), "pidfile": early.get("pidfile"), "jails": jails,
-               "logpaths": [p for p in ask.get("logpaths") or [] if leads_to_file(reader, p)]}, sys.stdout)
+               "logpaths": [log_place(reader, p) for p in ask.get("logpaths") or []]}, sys.stdout)
 
 
 if __name__ == "__main__":

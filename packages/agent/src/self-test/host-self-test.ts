@@ -1,10 +1,13 @@
 import { networkInterfaces } from 'node:os'
 import { readText } from '../files.ts'
 import { canonicalIp, isOwnGround } from '../ip.ts'
+import type { Options } from '../options.ts'
+import { forwardedPorts } from '../protection/checks/published.ts'
+import { createNftListings } from '../protection/firewall/nft-listings.ts'
+import { createEngineTest } from './engine-test.ts'
 import { listeningPorts } from './probe.ts'
-import type { Probe } from './probe.ts'
 import { createSelfTest } from './self-test.ts'
-import type { TestBan } from './self-test.ts'
+import type { Asked } from './self-test.ts'
 
 /** This host's addresses without loopback and link-local. */
 export const ownAddresses = (): string[] =>
@@ -14,11 +17,26 @@ export const ownAddresses = (): string[] =>
     .filter(address => !isOwnGround(address))
 
 /** The command `self-test` of this host. */
-export const createHostSelfTest = (testBan: TestBan, probe: Probe): (() => Promise<string>) =>
-  createSelfTest({
-    testBan,
-    probe,
+export const createHostSelfTest = (
+  needs: Pick<Parameters<typeof createSelfTest>[0], 'testBan'> &
+    Pick<Parameters<typeof createEngineTest>[0], 'engine' | 'loader' | 'probe' | 'now'> & {
+      options: Pick<Options, 'f2bConfig' | 'nft' | 'state'>
+    },
+): ((asked: Asked) => Promise<string>) => {
+  const { options } = needs
+  const steadyNow = (): number => performance.now()
+  const engineTest = createEngineTest({
+    ...needs,
+    f2bConfig: options.f2bConfig,
+    stateDirectory: options.state,
+    steadyNow,
+  })
+  return createSelfTest({
+    ...needs,
+    engineTest,
     addresses: ownAddresses,
     ports: () => listeningPorts([readText('/proc/net/tcp'), readText('/proc/net/tcp6')]),
-    steadyNow: () => performance.now(),
+    published: () => forwardedPorts(createNftListings({ nft: options.nft, generation: () => null })),
+    steadyNow,
   })
+}

@@ -6,6 +6,8 @@ import { createSerial } from '../serial.ts'
 export interface Target {
   readonly address: string
   readonly port: number
+  /** Where the host forwards its packets to. */
+  readonly leadsTo?: string
 }
 /** `rst`: the port is closed, which is an answer too. `none`: nothing came back in time. */
 export type Answer = 'syn-ack' | 'rst' | 'unreachable' | 'none'
@@ -21,7 +23,11 @@ export const createProbe = (python: Interpreter, program: string): Probe => {
   const inTurn = createSerial()
   return (source, targets) =>
     inTurn(async () => {
-      const output = await python.run(program, { source, targets, wait: waitSeconds }, { timeout: 20_000 })
+      const output = await python.run(
+        program,
+        { source, targets: targets.map(({ address, port }) => ({ address, port })), wait: waitSeconds },
+        { timeout: 20_000 },
+      )
       const reply = asFields(JSON.parse(output) as unknown)
       if (asText(reply['error']) !== '') throw new Error(`no test device: ${asText(reply['error'])}`)
       return asList(reply['answers']).map(answer => {

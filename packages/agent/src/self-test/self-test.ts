@@ -1,10 +1,10 @@
 import { randomInt } from 'node:crypto'
 import type { SelfTestResult } from '@stockade/contract/command-types/self-test.ts'
 import { Refused } from '../commands/refused.ts'
-import { errorText } from '../text.ts'
-import type { Answer, Probe, Target } from './probe.ts'
-
-type Step = SelfTestResult['steps'][number]
+import type { EngineTest } from './engine-test.ts'
+import type { Probe, Target } from './probe.ts'
+import { createSteps, isAnswer, placesThrough, placeText } from './steps.ts'
+import type { Control, Family, Steps } from './steps.ts'
 
 /** What the test needs of the shield. Nothing of it is reported to the server, and the kernel ends it by itself. */
 export interface TestBan {
@@ -17,26 +17,49 @@ export interface TestBan {
   release(entry: string): Promise<void>
 }
 
+/** A port whose packets go elsewhere: `leadsTo` is an address with a port. */
+export interface Published {
+  readonly port: number
+  readonly leadsTo: string
+}
+
+/** What the command asks for. */
+export interface Asked {
+  readonly level?: 'packet' | 'engine'
+  readonly ports?: readonly number[]
+}
+
 const families = [4, 6] as const
-type Family = (typeof families)[number]
 const maxTargets = 3
+const closedPort = 9
 
 export const createSelfTest = (needs: {
   testBan: TestBan
+  engineTest: EngineTest
   probe: Probe
   /** The host's own addresses, without loopback and link-local. */
   addresses: () => readonly string[]
   ports: () => readonly number[]
+  /** Ports whose packets are forwarded, such as to a container. */
+  published: () => Promise<readonly Published[]>
   steadyNow: () => number
-}): (() => Promise<string>) => {
+}): ((asked: Asked) => Promise<string>) => {
   const { testBan, probe } = needs
 
-  const targetsOf = (family: Family): Target[] => {
-    const address = needs.addresses().find(own => own.includes(':') === (family === 6))
-    if (address === undefined) return []
+  const targetsOf = (family: Family, asked: Asked, published: readonly Published[]): Target[] => {
+    const own = needs.addresses().filter(address => address.includes(':') === (family === 6))
+    const [first] = own
+    if (first === undefined) return []
+    if (asked.ports) return asked.ports.map(port => ({ address: first, port }))
     const ports = needs.ports().slice(0, maxTargets)
     // A closed port answers with a reset, which serves as well.
-    return (ports.length > 0 ? ports : [closedPort]).map(port => ({ address, port }))
+    const listening = (ports.length > 0 ? ports : [closedPort]).map(port => ({ address: first, port }))
+    // The rule that forwards a port may name any address of the host.
+    const forwarded = published
+      .filter(({ leadsTo }) => /:.*:/.test(leadsTo) === (family === 6))
+      .slice(0, maxTargets)
+      .flatMap(({ port, leadsTo }) => own.slice(0, maxTargets).map(address => ({ address, port, leadsTo })))
+    return [...listening, ...forwarded]
   }
 
   /** An address for documentation, so that no host on the network has it. */
@@ -49,54 +72,35 @@ export const createSelfTest = (needs: {
     throw new Error('the whitelist covers the addresses of the test (192.0.2.64/26 and 2001:db8:ffff::/64)')
   }
 
-  const testFamily = async (family: Family): Promise<Step[]> => {
-    const targets = targetsOf(family)
-    if (targets.length === 0) return []
-    const steps: Step[] = []
-    const source = await sourceOf(family)
-    const at = targets.map(({ address, port }) => `${address.includes(':') ? `[${address}]` : address}:${port}`)
-    /** A failure of the work is a failed step, except where `untried` says that it only could not be tried. */
-    const step = async <T>(
-      name: Step['step'],
-      work: () => Promise<{ ok: boolean | null; text: string; value: T }>,
-      untried = false,
-    ): Promise<T | null> => {
-      const started = needs.steadyNow()
-      const add = (ok: boolean | null, text: string): void =>
-        void steps.push({ step: name, family, ok, ms: Math.round(needs.steadyNow() - started), text })
-      try {
-        const { ok, text, value } = await work()
-        add(ok, text)
-        return ok === true ? value : null
-      } catch (error) {
-        add(untried ? null : false, errorText(error))
-        return null
-      }
-    }
-
-    const control = await step(
+  const controlOf = ({ step }: Steps, family: Family, source: string, targets: readonly Target[]) =>
+    step(
       'control',
+      family,
       async () => {
-        const given = await probe(source, targets)
-        const isAnswered = given.some(isAnswer)
-        const seen = at.filter((_, index) => isAnswer(given[index]))
-        const text = isAnswered
-          ? `a packet from ${source} is answered by ${seen.join(', ')}`
-          : "the host's own firewall does not let the test packet in, so nothing can be said about packets"
-        return { ok: isAnswered ? true : null, text, value: given }
+        const answers = await probe(source, targets)
+        const seen = targets.filter((_, index) => isAnswer(answers[index]))
+        const silent = silentPorts(targets, seen)
+        const text =
+          seen.length > 0
+            ? `a packet from ${source} is answered by ${seen.map(placeText).join(', ')}${silent}`
+            : "the host's own firewall does not let the test packet in, so nothing can be said about packets"
+        // Where nothing answers, a ban makes no difference.
+        const control: Control = { targets: seen, answers: answers.filter(isAnswer) }
+        return { ok: seen.length > 0 ? true : null, text, value: control }
       },
       true,
     )
+
+  const testShield = async ({ step }: Steps, family: Family, source: string, control: Control | null) => {
     try {
-      const isHeld = await step('ban', async () => {
+      const isHeld = await step('ban', family, async () => {
         await testBan.hold(source)
         await testBan.stopped(source)
         return { ok: true, text: `the kernel holds a ban of ${source}`, value: true }
       })
       if (control !== null && isHeld)
-        await step('drop', async () => {
-          const given = await probe(source, targets)
-          const through = at.filter((_, index) => isAnswer(control[index]) && given[index] === control[index])
+        await step('drop', family, async () => {
+          const through = placesThrough(control, await probe(source, control.targets))
           const stopped = await testBan.stopped(source)
           const ok = through.length === 0 && stopped !== 0
           const counted = stopped === null ? '' : `; the kernel dropped ${stopped}`
@@ -106,33 +110,46 @@ export const createSelfTest = (needs: {
           return { ok, text, value: true }
         })
     } finally {
-      await step('lift', async () => {
+      await step('lift', family, async () => {
         await testBan.release(source)
         if (control === null) return { ok: true, text: 'the ban is lifted', value: true }
-        const given = await probe(source, targets)
-        const ok = given.every((answer, index) => answer === control[index])
-        return {
-          ok,
-          text: ok ? 'after the ban, packets are answered again' : 'after the ban, packets are not answered',
-          value: true,
-        }
+        const given = await probe(source, control.targets)
+        const ok = given.every((answer, index) => answer === control.answers[index])
+        const text = ok ? 'after the ban, packets are answered again' : 'after the ban, packets are not answered'
+        return { ok, text, value: true }
       })
     }
-    return steps
   }
 
-  return async () => {
+  return async asked => {
     const reason = testBan.whyNot()
     if (reason !== null) throw new Refused(`the shield does not work on this host, so nothing was tested: ${reason}`)
-    const steps: Step[] = []
-    for (const family of families) steps.push(...(await testFamily(family)))
+    const test = createSteps(needs.steadyNow)
+    const published = await needs.published()
+    const tried: { family: Family; source: string; control: Control | null }[] = []
+    for (const family of families) {
+      const targets = targetsOf(family, asked, published)
+      if (targets.length === 0) continue
+      const source = await sourceOf(family)
+      const control = await controlOf(test, family, source, targets)
+      await testShield(test, family, source, control)
+      tried.push({ family, source, control })
+    }
+    if (asked.level === 'engine' && tried.length > 0) await needs.engineTest(test, tried)
+    const { steps } = test
     const isFailed = steps.length === 0 || steps.some(({ ok }) => ok === false)
     const result = isFailed ? 'failed' : steps.some(({ ok }) => ok === null) ? 'held' : 'proved'
-    const output = JSON.stringify({ result, steps } satisfies SelfTestResult)
+    const output = JSON.stringify({ result, steps: [...steps] } satisfies SelfTestResult)
     if (isFailed) throw new Refused(output)
     return output
   }
 }
 
-const closedPort = 9
-const isAnswer = (answer: Answer | undefined): boolean => answer === 'syn-ack' || answer === 'rst'
+/** Ports of which nothing can be said. A published port may be behind another address of the host. */
+const silentPorts = (targets: readonly Target[], seen: readonly Target[]): string => {
+  const answered = new Set(seen.map(({ port }) => port))
+  const silent = [...new Set(targets.map(({ port }) => port))].filter(port => !answered.has(port))
+  return silent.length === 0
+    ? ''
+    : `; nothing answers at ${silent.map(port => `port ${port}`).join(', ')}, so that is not tested`
+}

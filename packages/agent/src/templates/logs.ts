@@ -1,6 +1,6 @@
 import * as fs from 'node:fs'
 import { join } from 'node:path'
-import type { EngineConfig } from '../engine/config.ts'
+import type { EngineConfig, LogPlace } from '../engine/config.ts'
 import type { Engine } from '../engine/engine.ts'
 import type { Interpreter } from '../python/interpreter.ts'
 import type { Template } from './model.ts'
@@ -37,16 +37,40 @@ export const chooseSource = async (
     const own = await needs.engine.logTarget()
     if (own !== null) return { backend: files, logpaths: [own], journalmatch: [] }
   }
-  const found = await needs.config.logFiles(logpaths.map(path => path.split(' ')[0] ?? ''))
-  const there = logpaths.filter(path => found.has(path.split(' ')[0] ?? ''))
+  const places = await needs.config.logPlaces(logpaths.map(path => path.split(' ')[0] ?? ''))
+  const there = logpaths.filter((_, index) => places[index]?.found === true)
   if (there.length > 0)
     return { backend: files, logpaths: there, journalmatch: [], named: there.some(path => path.startsWith('/')) }
-  const none = `none of its logs is on this host: ${logpaths.join(', ')}`
-  if (!journalmatch.length && !hasJournalmatch(needs.config.directory, template)) throw new Error(`${name}: ${none}`)
+  const none = `none of its logs is on this host: ${missingLogs(places)}`
+  if (!journalmatch.length && !hasJournalmatch(needs.config.directory, template))
+    throw new Error(`${name}: ${none}. ${whatToDo}`)
   const lack = await whyNoJournal(needs.python)
-  if (lack !== null) throw new Error(`${name}: ${none}, and ${lack}`)
+  if (lack !== null) throw new Error(`${name}: ${none}, and ${lack}. ${whatToDo}`)
   return { backend: 'systemd', logpaths: [], journalmatch }
 }
+
+/** As many paths as a reader takes in. */
+const namedPlaces = 10
+
+/** What fail2ban looked for, not what the template calls it: `%(apache_error_log)s` tells nobody which file to make. */
+const missingLogs = (places: readonly LogPlace[]): string => {
+  const found = places.flatMap(({ asked, places: paths }) => {
+    const variable = /^%\((.+)\)s$/.exec(asked)?.[1]
+    if (variable === undefined) return paths.map(path => existence(path, ''))
+    if (paths.length === 0) return [`this host's fail2ban does not define ${variable}`]
+    return paths.map(path => existence(path, ` (${variable} of this host's fail2ban)`))
+  })
+  const rest = found.length - namedPlaces
+  return `${found.slice(0, namedPlaces).join(', ')}${rest > 0 ? `, and ${rest} more` : ''}`
+}
+
+const existence = (path: string, origin: string): string => {
+  const shown = `${path.slice(0, 300)}${origin}`
+  return /[*?[]/.test(path) ? `no file matches ${shown}` : `${shown} does not exist`
+}
+
+const whatToDo =
+  'Start the program that writes the log, or deploy the template with the setting logpath that names where it is.'
 
 /** A filter that does not say which journal lines it wants would read all of them. */
 const hasJournalmatch = (config: string, { name, filter, filterText }: Template): boolean => {

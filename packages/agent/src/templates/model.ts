@@ -1,5 +1,6 @@
 import { bounds } from '@stockade/contract/limits.ts'
 import { isTemplateName } from '@stockade/contract/names.ts'
+import { ownJail, testJail } from '../engine/own-files.ts'
 import { asFields, asInteger, asList, asText } from '../json.ts'
 import type { Fields } from '../json.ts'
 import { forbiddenGroup, repeatsRepeats } from './expressions.ts'
@@ -23,7 +24,7 @@ export interface Template {
   readonly requiredFiles: readonly string[]
 }
 
-const reservedNames = ['stockade', 'default', 'includes', 'known', 'definition', 'init']
+const reservedNames = [ownJail, testJail, 'default', 'includes', 'known', 'definition', 'init']
 /** Filters with options, exactly as the built-in templates have them. */
 const filtersWithOptions = [
   'sshd[_daemon="sshd(?:-session)?"]',

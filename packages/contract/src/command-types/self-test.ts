@@ -3,15 +3,31 @@ import type { Static } from 'typebox'
 import { times } from '../limits.ts'
 import { count, field, nullable, oneOf, resource, timestamp, uuid } from '../shapes.ts'
 import { commandTypeOf } from './command-type.ts'
+import { portNumber } from './params.ts'
+
+/** How far a self-test goes. An agent that does not know a level tests `packet`. */
+const levels = ['packet', 'engine'] as const
 
 export const selfTest = commandTypeOf({
   type: 'self-test',
   documentation:
-    'Bans an address for documentation on the host, tests whether a packet of it is dropped, and lifts the ban. The output is JSON with `result` and `steps`.',
+    'Bans an address for documentation on the host, tests whether a packet of it is dropped, and lifts the ban. With `level: engine` the same ban then comes from a line of a log, by fail2ban. The output is JSON with `result` and `steps`.',
   permission: 'write',
   expiresAfter: () => times.commandTtlShort,
-  params: {},
+  params: {
+    level: field(
+      Type.Optional(oneOf(levels)),
+      '`packet`, the default: a ban in the shield. `engine`: also a ban that fail2ban makes of a line in a log, with the firewall action of this host.',
+    ),
+    ports: field(
+      Type.Optional(Type.Array(portNumber, { minItems: 1, maxItems: 10, uniqueItems: true })),
+      'TCP ports to which the packets go. Without them: those of services and published ports of the host.',
+    ),
+  },
 })
+
+/** The hops, each for one family. Those of `engine` come from fail2ban, the others from the shield. */
+const hops = ['control', 'ban', 'drop', 'lift', 'engine-jail', 'engine-ban', 'engine-drop', 'engine-lift'] as const
 
 const outcomes = ['proved', 'held', 'failed'] as const
 const outcomeWords =
@@ -22,7 +38,7 @@ export const selfTestResult = resource('SelfTestResult', {
   result: field(oneOf(outcomes), outcomeWords),
   steps: Type.Array(
     resource('SelfTestStep', {
-      step: oneOf(['control', 'ban', 'drop', 'lift']),
+      step: oneOf(hops),
       family: Type.Union([Type.Literal(4), Type.Literal(6)]),
       ok: field(nullable(Type.Boolean()), 'Null when the host could not try it; `text` says why.'),
       ms: count,

@@ -23,17 +23,12 @@ export const publishedCheck = (needs: { nft: NftListings }): Check => ({
     const ports = new Map<string, string>()
     let forwarded = ''
     const unread: Finding[] = []
-    for (const family of ['ip', 'ip6', 'inet']) {
-      const listed = await needs.nft(['-t', 'list', 'tables', family])
-      if (listed.code !== 0 && listed.code !== missing && unread.length === 0)
-        unread.push(
-          unknown('nft', `the agent cannot read whether nftables forwards ports: ${firstLine(listed.stderr)}`),
-        )
-      for (const [, table = ''] of listed.stdout.matchAll(/^table \S+ (\S+)$/gm)) {
-        const rules = await needs.nft(['-t', 'list', 'table', family, table])
-        for (const [port, target] of translations(rules.stdout)) ports.set(port, target)
-        forwarded += jailSetsIn(rules.stdout)
-      }
+    const { rules: all, failure } = await allRules(needs.nft)
+    if (failure !== null)
+      unread.push(unknown('nft', `the agent cannot read whether nftables forwards ports: ${firstLine(failure)}`))
+    for (const rules of all) {
+      for (const [port, target] of translations(rules)) ports.set(port, target)
+      forwarded += jailSetsIn(rules)
     }
     for (const { program, tables } of legacyPrograms) {
       if (!/^nat$/m.test(readText(tables) ?? '')) continue
@@ -55,6 +50,26 @@ export const publishedCheck = (needs: { nft: NftListings }): Check => ({
     return [...named, ...unread]
   },
 })
+
+/** The rules of each table of nftables, and what nft said where it failed. */
+const allRules = async (nft: NftListings): Promise<{ rules: string[]; failure: string | null }> => {
+  const rules: string[] = []
+  let failure: string | null = null
+  for (const family of ['ip', 'ip6', 'inet']) {
+    const listed = await nft(['-t', 'list', 'tables', family])
+    if (listed.code !== 0 && listed.code !== missing) failure ??= listed.stderr
+    for (const [, table = ''] of listed.stdout.matchAll(/^table \S+ (\S+)$/gm))
+      rules.push((await nft(['-t', 'list', 'table', family, table])).stdout)
+  }
+  return { rules, failure }
+}
+
+/** Ports that nftables forwards, with their targets; none where it cannot be read. */
+export const forwardedPorts = async (nft: NftListings): Promise<{ port: number; leadsTo: string }[]> =>
+  (await allRules(nft)).rules
+    .flatMap(translations)
+    .map(([port, leadsTo]) => ({ port: Number(port), leadsTo }))
+    .filter(({ port }) => port >= 1 && port <= 65_535)
 
 const firstLine = (text: string): string => text.trim().split('\n')[0] ?? ''
 

@@ -77,6 +77,9 @@ const en = {
     title: 'Self-test',
     help: 'Bans an address on this host for a moment, and tries whether a packet of it gets through. Nothing leaves the host, and no statistics count it.',
     run: 'Test now',
+    runEngine: 'Test fail2ban too',
+    engineHelp:
+      'Also lets fail2ban read a line in a log of its own, ban the address with the firewall action of this host, and lift the ban.',
     running: 'The test is running.',
     silent: 'The host has not answered.',
     steps: 'Steps',
@@ -97,6 +100,10 @@ const en = {
       ban: 'the kernel holds the ban',
       drop: 'packets are dropped',
       lift: 'after the ban, packets are answered',
+      'engine-jail': 'fail2ban runs a jail for the test',
+      'engine-ban': 'fail2ban bans because of a line in a log',
+      'engine-drop': 'packets of that address do not get through',
+      'engine-lift': 'after fail2ban lifts the ban, packets are answered',
     },
   },
 }

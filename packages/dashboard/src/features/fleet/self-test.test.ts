@@ -12,6 +12,9 @@ test('what a host says of its self-test is read, and nothing else is', () => {
       { ...step, ok: null, ms: 0, text: '' },
     ],
   })
+  expect(
+    readSelfTest(JSON.stringify({ result: 'failed', steps: [{ ...step, step: 'engine-drop' }] }))?.steps[0]?.step,
+  ).toBe('engine-drop')
   for (const output of [
     'the shield does not work on this host',
     'null',

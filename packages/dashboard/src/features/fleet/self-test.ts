@@ -1,8 +1,10 @@
+const hops = ['control', 'ban', 'drop', 'lift', 'engine-jail', 'engine-ban', 'engine-drop', 'engine-lift'] as const
+
 /** What a host answers to the command `self-test`, as its agent writes it. */
 export interface SelfTest {
   readonly result: 'proved' | 'held' | 'failed'
   readonly steps: readonly {
-    readonly step: 'control' | 'ban' | 'drop' | 'lift'
+    readonly step: (typeof hops)[number]
     readonly family: 4 | 6
     readonly ok: boolean | null
     readonly ms: number
@@ -26,8 +28,7 @@ export const readSelfTest = (output: string): SelfTest | null => {
 
 const readStep = (value: unknown): SelfTest['steps'][number] => {
   const { step, family, ok, ms, text } = value as Record<string, unknown>
-  if (!isOneOf(['control', 'ban', 'drop', 'lift'] as const, step) || !isOneOf([4, 6] as const, family))
-    throw new Error('an unknown step')
+  if (!isOneOf(hops, step) || !isOneOf([4, 6] as const, family)) throw new Error('an unknown step')
   return {
     step,
     family,

@@ -30,8 +30,11 @@ export const SelfTestPanel = ({ server }: { server: Pick<ServerDetail, 'id' | 'l
   const t = textsOf(protectionTexts).test
   const { may, reason } = useMay('write')
   const run = useMutation({
-    mutationFn: () =>
-      api.call('POST /servers/{serverId}/commands', { params: { serverId: server.id }, body: { type: 'self-test' } }),
+    mutationFn: (params: { level?: 'engine' }) =>
+      api.call('POST /servers/{serverId}/commands', {
+        params: { serverId: server.id },
+        body: { type: 'self-test', params },
+      }),
     onSettled: () => queries.invalidateQueries({ queryKey: ['commands'] }),
   })
   const asked = useQuery({
@@ -47,8 +50,16 @@ export const SelfTestPanel = ({ server }: { server: Pick<ServerDetail, 'id' | 'l
         <Refusal error={run.error} />
         {may ? (
           <div className={parts.row}>
-            <Button variant="default" loading={run.isPending || isRunning} onClick={() => run.mutate()}>
+            <Button variant="default" loading={run.isPending || isRunning} onClick={() => run.mutate({})}>
               {t.run}
+            </Button>
+            <Button
+              variant="default"
+              loading={run.isPending || isRunning}
+              title={t.engineHelp}
+              onClick={() => run.mutate({ level: 'engine' })}
+            >
+              {t.runEngine}
             </Button>
           </div>
         ) : (

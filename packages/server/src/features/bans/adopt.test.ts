@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { sliceOf } from '@stockade/contract/slices.ts'
 import { testAlone } from '../../testing/alone.ts'
 import { aHost, eventually, movableClock, raw, startServer } from '../../testing/index.ts'
 import type { EnrolledHost, Signed, TestServer } from '../../testing/index.ts'
@@ -156,6 +157,58 @@ test('a comparison names what is lost here, and the second one ends what the hos
   for (const bad of [{ as_of: 'now' }, { bans: [{ event_id: 'x' }] }, { bans: undefined }])
     expect(await compare(bad)).toMatchObject({ status: 400 })
   expect(await compare({}, { ...web, key: admin.token })).toMatchObject({ status: 403 })
+})
+test('a host with very many bans compares slice by slice, and a slice ends nothing of another one', async () => {
+  const web = await aHost(server, admin.client, 'web-03')
+  const agentId = () => `${randomUUID().slice(0, 14)}8${randomUUID().slice(15)}`
+  const bans = Array.from({ length: 24 }, (_, i) =>
+    held(i % 2 ? `198.51.100.${100 + i}` : `2001:db8:5::${i.toString(16)}`, {
+      event_id: agentId(),
+      ban_duration: -1,
+      banned_at: new Date(clock() - 300_000).toISOString(),
+    }),
+  )
+  await web.client.call('POST /bans/batch', { body: { bans } as never })
+  const of = 2
+  const inSlice = (slice: number) => bans.filter(({ ip }) => sliceOf(ip, of) === slice)
+  expect(Math.min(inSlice(0).length, inSlice(1).length)).toBeGreaterThan(1)
+  const compare = (slice: number, sent: readonly object[], query = `?slice=${slice}&of=${of}`) =>
+    raw(server, 'PUT', `/api/v1/agent/active${query}`, {
+      token: web.key,
+      body: { as_of: new Date(clock()).toISOString(), bans: sent },
+    })
+  // The host lost the first ban of each slice.
+  const [lost0, ...kept0] = inSlice(0)
+  const [lost1, ...kept1] = inSlice(1)
+  const nothing = { unknown: [], listed_as_ended: [], ended: 0 }
+  // The look that another test began may be shared for some seconds.
+  await eventually(async () => {
+    clock.forward(11)
+    expect((await compare(0, kept0)).json).toEqual({ ...nothing, pending: 1 })
+  })
+  expect(await compare(1, kept1)).toMatchObject({ status: 429 })
+  clock.forward(1)
+  expect((await compare(1, kept1)).json).toEqual({ ...nothing, pending: 1 })
+  clock.forward(1)
+  expect(await compare(0, kept0)).toMatchObject({ status: 429 })
+  expect(await compare(0, [], '')).toMatchObject({ status: 429 })
+  clock.forward(9)
+  expect((await compare(0, kept0)).json).toEqual({ ...nothing, ended: 1, pending: 0 })
+  clock.forward(1)
+  // It holds the other one again.
+  expect((await compare(1, inSlice(1))).json).toEqual({ ...nothing, pending: 0 })
+  const active = async (ip: string) => (await listOf(ip)).some(each => each.active)
+  expect(await active(lost0?.ip ?? '')).toBe(false)
+  for (const { ip } of [...kept0, ...kept1, lost1 ?? { ip: '' }]) expect(await active(ip), ip).toBe(true)
+  // Another cut starts anew, and a host that cuts in another way ends nothing.
+  clock.forward(11)
+  expect(await compare(0, kept1)).toMatchObject({
+    status: 400,
+    json: { message: expect.stringContaining('does not belong to slice 0 of 2') },
+  })
+  for (const bad of ['?slice=2&of=2', '?slice=1', '?of=65', '?slice=-1&of=2', '?slice=0&of=2&more=1'])
+    expect(await compare(0, [], bad), bad).toMatchObject({ status: 400 })
+  expect((await compare(0, [], '?slice=0&of=3')).json).toMatchObject({ ended: 0 })
 })
 test('only for the host itself, and 1,000 a page', async () => {
   const many = Array.from({ length: 1001 }, () => held('192.0.2.7'))

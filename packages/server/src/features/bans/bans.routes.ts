@@ -33,7 +33,7 @@ export const mountBans = (
   http.serve(contract.reportBan, ({ actor, body }) => bans.report(actor, body))
   http.serve(contract.reportBans, ({ actor, body }) => bans.reportMany(actor, body))
   http.serve(contract.adoptBans, ({ actor, body }) => bans.adopt(actor, body))
-  http.serve(contract.compareBans, ({ actor, body }) => comparison.compare(actor, body))
+  http.serve(contract.compareBans, ({ actor, body, query }) => comparison.compare(actor, body, query))
   http.serve(contract.createBan, ({ actor, params, body }) => bans.ban(actor, params.serverId, body))
   http.serve(contract.removeBan, ({ actor, params, query }) => bans.lift(actor, params.serverId, params.ip, query.jail))
 }

@@ -308,6 +308,8 @@ export interface ActiveRow extends EndedBan {
 }
 export const placeOf = (jailId: number, ip: Uint8Array, prefix: number | null): string =>
   `${jailId} ${ipText(ip, prefix)}`
+/** The address of a place, in canonical text. */
+export const addressOf = (place: string): string => place.slice(place.indexOf(' ') + 1)
 /** Numbers of jails by their names. */
 export const jailIds = async (sql: Sql, names: readonly string[]): Promise<ReadonlyMap<string, number>> => {
   if (names.length === 0) return new Map()

@@ -1,21 +1,24 @@
-import type { BodyOf, ReplyOf, bans as contract } from '@stockade/contract'
+import type { BodyOf, QueryOf, ReplyOf, bans as contract } from '@stockade/contract'
+import { sliceOf } from '@stockade/contract/slices.ts'
 import type { AgentActor } from '../../core/actor.ts'
 import { minute, second } from '../../core/clock.ts'
 import type { Clock } from '../../core/clock.ts'
-import { parseRange } from '../../core/ip.ts'
-import { tooManyRequests } from '../../core/problem.ts'
+import { ipText, parseRange } from '../../core/ip.ts'
+import { badRequest, tooManyRequests } from '../../core/problem.ts'
 import type { Database } from '../../db/database.ts'
 import type { Events } from '../../events/events.ts'
 import type { ServersService } from '../servers/servers.service.ts'
-import { activeByServer, endRows, eventsOf, jailIds, knownEvents, placeOf } from './bans.store.ts'
+import { activeByServer, addressOf, endRows, eventsOf, jailIds, knownEvents, placeOf } from './bans.store.ts'
 import type { ActiveRow } from './bans.store.ts'
 
 /** A ban that began so shortly before a comparison may have been reported after the host looked. */
 const margin = minute
 /** Bans that end in one transaction. */
 const portion = 500
-/** Between two comparisons of a host, at least. */
+/** Between two comparisons of the same bans of a host, at least. */
 const interval = 10 * second
+/** Between two slices of a host, at least. */
+const sliceInterval = second
 /** What was missing at one comparison counts for so long. */
 const missedFor = 10 * minute
 /** After a start all hosts compare within half a minute, and share a look at what is active. */
@@ -23,7 +26,22 @@ const lookKept = 5 * second
 
 export interface BanComparison {
   /** Ends what the host does not hold any more, and names what it holds and is not listed. @throws Problem 403 in quarantine */
-  compare(agent: AgentActor, body: BodyOf<typeof contract.compareBans>): Promise<ReplyOf<typeof contract.compareBans>>
+  compare(
+    agent: AgentActor,
+    body: BodyOf<typeof contract.compareBans>,
+    query: QueryOf<typeof contract.compareBans>,
+  ): Promise<ReplyOf<typeof contract.compareBans>>
+}
+
+interface Slice {
+  readonly slice: number
+  readonly of: number
+}
+/** The last comparisons of a host, by slice. */
+interface Compared {
+  readonly of: number
+  at: number
+  readonly slices: Map<number, { readonly at: number; readonly banIds: ReadonlySet<number> }>
 }
 
 /** Both directions: after a restore of a backup, hosts tell what the backup does not know. */
@@ -58,22 +76,34 @@ export const createBanComparison = (needs: {
   }
 
   /** What hosts did not hold at their last comparison, by server. */
-  const missed = new Map<number, { readonly at: number; readonly banIds: ReadonlySet<number> }>()
-  const admit = (serverNo: number): ReadonlySet<number> => {
-    const last = missed.get(serverNo)
-    if (last && clock() - last.at < interval)
+  const compared = new Map<number, Compared>()
+  const admit = (serverNo: number, { slice, of }: Slice): Compared => {
+    for (const [no, { at }] of compared) if (clock() - at > missedFor) compared.delete(no)
+    const last = compared.get(serverNo)
+    const isNextSlice = last?.of === of && of > 1
+    const sameAt = last?.slices.get(slice)?.at ?? -Infinity
+    if (last && clock() - last.at < (isNextSlice ? sliceInterval : interval))
       throw tooManyRequests(Math.ceil(interval / second), 'A host compares its bans once in ten seconds.')
-    for (const [no, { at }] of missed) if (clock() - at > missedFor) missed.delete(no)
-    return missed.get(serverNo)?.banIds ?? new Set()
+    if (isNextSlice && clock() - sameAt < interval)
+      throw tooManyRequests(Math.ceil(interval / second), 'A host compares a slice of its bans once in ten seconds.')
+    // What other slices lacked says nothing of these.
+    const next: Compared = last?.of === of ? last : { of, at: clock(), slices: new Map() }
+    next.at = clock()
+    compared.set(serverNo, next)
+    return next
   }
   /** Bans whose reporter gave them no id are no business of the agent. */
   const isOfAgent = (eventId: string | undefined): boolean => eventId !== undefined && eventId[14] !== '7'
 
   return {
-    async compare(agent, { as_of, bans }) {
+    async compare(agent, { as_of, bans }, query) {
       const { serverNo } = agent
+      const asked = { slice: query.slice ?? 0, of: query.of ?? 1 }
+      refuseStrays(asked, bans)
       needs.servers.refuseQuarantined(serverNo, 403)
-      const before = admit(serverNo)
+      const { slices } = admit(serverNo, asked)
+      const before = slices.get(asked.slice)?.banIds ?? new Set()
+      slices.set(asked.slice, { at: clock(), banIds: before })
       await needs.drain()
       const jails = await jailIds(db.read, [...new Set(bans.map(({ jail }) => jail))])
       const placeOfBan = ({ jail, ip }: { jail: string; ip: string }): string => {
@@ -81,7 +111,7 @@ export const createBanComparison = (needs: {
         return range === null ? '' : placeOf(jails.get(jail) ?? -1, range.bytes, range.prefix)
       }
       const held = new Set(bans.map(placeOfBan))
-      const active = await activeOf(serverNo)
+      const active = (await activeOf(serverNo)).filter(({ place }) => isIn(asked, addressOf(place)))
       const listed = new Set(active.map(({ place }) => place))
       const until = Math.min(Date.parse(as_of), clock()) - margin
       const gone = active.filter(({ place, banned_at }) => banned_at < until && !held.has(place))
@@ -90,7 +120,7 @@ export const createBanComparison = (needs: {
         gone.map(({ ban_id }) => ban_id),
       )
       const missing = gone.filter(({ ban_id }) => isOfAgent(events.get(ban_id)))
-      missed.set(serverNo, { at: clock(), banIds: new Set(missing.map(({ ban_id }) => ban_id)) })
+      slices.set(asked.slice, { at: clock(), banIds: new Set(missing.map(({ ban_id }) => ban_id)) })
       const over = missing.filter(({ ban_id }) => before.has(ban_id))
       const ids = bans.flatMap(ban => (listed.has(placeOfBan(ban)) ? [] : [ban.event_id.toLowerCase()]))
       const known = await knownEvents(db.read, serverNo, ids)
@@ -105,5 +135,18 @@ export const createBanComparison = (needs: {
         pending: missing.length - over.length,
       }
     },
+  }
+}
+
+const isIn = ({ slice, of }: Slice, ip: string): boolean => of === 1 || sliceOf(ip, of) === slice
+
+/** A host that cuts in another way than this server would have its bans ended that it did not send. */
+const refuseStrays = (asked: Slice, bans: readonly { readonly ip: string }[]): void => {
+  if (asked.slice >= asked.of) throw badRequest('slice must be below of.')
+  if (asked.of === 1) return
+  for (const { ip } of bans) {
+    const range = parseRange(ip)
+    const isStray = range !== null && !isIn(asked, ipText(range.bytes, range.prefix))
+    if (isStray) throw badRequest(`The address ${ip} does not belong to slice ${asked.slice} of ${asked.of}.`)
   }
 }

@@ -195,6 +195,9 @@ export const protection: Texts['protection'] = {
     title: 'Selbsttest',
     help: 'Sperrt auf diesem Host kurz eine Adresse und versucht, ob ein Paket von ihr durchkommt. Nichts verlässt den Host, und keine Statistik zählt es.',
     run: 'Jetzt testen',
+    runEngine: 'Auch fail2ban testen',
+    engineHelp:
+      'Lässt zudem fail2ban eine Zeile in einem eigenen Protokoll lesen, die Adresse mit der Firewall-Aktion dieses Hosts sperren und die Sperre aufheben.',
     running: 'Der Test läuft.',
     silent: 'Der Host hat nicht geantwortet.',
     steps: 'Schritte',
@@ -215,6 +218,10 @@ export const protection: Texts['protection'] = {
       ban: 'der Kernel hält die Sperre',
       drop: 'Pakete werden verworfen',
       lift: 'nach der Sperre werden Pakete beantwortet',
+      'engine-jail': 'fail2ban betreibt eine Jail für den Test',
+      'engine-ban': 'fail2ban sperrt wegen einer Zeile in einem Protokoll',
+      'engine-drop': 'Pakete dieser Adresse kommen nicht durch',
+      'engine-lift': 'nach dem Aufheben durch fail2ban werden Pakete beantwortet',
     },
   },
 }

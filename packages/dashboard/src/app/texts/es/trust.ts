@@ -195,6 +195,9 @@ export const protection: Texts['protection'] = {
     title: 'Autoprueba',
     help: 'Bloquea un momento una dirección en este host y prueba si pasa un paquete suyo. Nada sale del host y ninguna estadística lo cuenta.',
     run: 'Probar ahora',
+    runEngine: 'Probar también fail2ban',
+    engineHelp:
+      'Además, fail2ban lee una línea en un registro propio, bloquea la dirección con la acción de cortafuegos de este host y levanta el bloqueo.',
     running: 'La prueba está en marcha.',
     silent: 'El host no ha respondido.',
     steps: 'Pasos',
@@ -215,6 +218,10 @@ export const protection: Texts['protection'] = {
       ban: 'el núcleo mantiene el bloqueo',
       drop: 'los paquetes se descartan',
       lift: 'después del bloqueo, los paquetes reciben respuesta',
+      'engine-jail': 'fail2ban ejecuta una jail para la prueba',
+      'engine-ban': 'fail2ban bloquea por una línea de un registro',
+      'engine-drop': 'los paquetes de esa dirección no pasan',
+      'engine-lift': 'cuando fail2ban levanta el bloqueo, los paquetes reciben respuesta',
     },
   },
 }

@@ -196,6 +196,9 @@ export const protection: Texts['protection'] = {
     title: 'Auto-test',
     help: 'Bannit un instant une adresse sur cet hôte et vérifie si un de ses paquets passe. Rien ne quitte l’hôte, et aucune statistique n’en tient compte.',
     run: 'Tester maintenant',
+    runEngine: 'Tester aussi fail2ban',
+    engineHelp:
+      'Fait aussi lire à fail2ban une ligne dans un journal à part, bannir l’adresse avec l’action de pare-feu de cet hôte, puis lever le bannissement.',
     running: 'Le test est en cours.',
     silent: 'L’hôte n’a pas répondu.',
     steps: 'Étapes',
@@ -216,6 +219,10 @@ export const protection: Texts['protection'] = {
       ban: 'le noyau tient le bannissement',
       drop: 'les paquets sont rejetés',
       lift: 'après le bannissement, les paquets reçoivent une réponse',
+      'engine-jail': 'fail2ban exécute une jail pour le test',
+      'engine-ban': 'fail2ban bannit à cause d’une ligne d’un journal',
+      'engine-drop': 'les paquets de cette adresse ne passent pas',
+      'engine-lift': 'quand fail2ban a levé le bannissement, les paquets reçoivent une réponse',
     },
   },
 }

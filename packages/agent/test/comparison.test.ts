@@ -1,0 +1,84 @@
+import { expect, it, vi } from 'vitest'
+import { sliceOf } from '@stockade/contract/slices.ts'
+import { activeEventId } from '../src/bans/ledger.ts'
+import type { ActiveBan } from '../src/bans/remembered-bans.ts'
+import { canonicalIp } from '../src/ip.ts'
+import { createComparison } from '../src/loops/comparison.ts'
+import { createLink } from '../src/loops/link.ts'
+import { ServerError } from '../src/transport.ts'
+import type { Wire } from '../src/wire.ts'
+
+const patience = { timeout: 60_000 }
+const bansOf = (count: number): ActiveBan[] =>
+  Array.from({ length: count }, (_, i) => ({
+    jail: 'sshd',
+    // fail2ban may write an address in another way than the server.
+    ip: i % 3 ? `10.${i >> 16}.${(i >> 8) & 255}.${i & 255}` : `2001:DB8::${i.toString(16)}`,
+    time: 1_795_250_000,
+    bantime: -1,
+    round: 0,
+  }))
+
+/** Runs a comparison of these bans against what `answer` says, with timers that are moved by hand. */
+const build = (active: readonly ActiveBan[], answer: Wire['compare']) => {
+  const stopping = new AbortController()
+  const again: ActiveBan[] = []
+  const warnings: string[] = []
+  const loop = createComparison({
+    wire: { compare: answer },
+    link: createLink({ info: () => undefined, warn: () => undefined, debug: () => undefined }),
+    signal: stopping.signal,
+    serverId: 'a-server',
+    ledger: { allActive: () => [...active], tellAgain: bans => again.push(...bans), tellRenewed: () => undefined },
+    outbox: { next: () => null },
+    engine: { connectedFor: () => 3_600_000 },
+    clockOffset: () => 0,
+    now: Date.now,
+    random: () => 0,
+    log: { info: () => undefined, warn: text => void warnings.push(text), debug: () => undefined },
+  })
+  const running = loop.run()
+  const end = async (): Promise<void> => {
+    stopping.abort()
+    loop.wake()
+    await running
+  }
+  return { again, warnings, end }
+}
+
+it('compares more bans than the server takes at once in slices, each ban in one', { timeout: 120_000 }, async () => {
+  const active = bansOf(50_001)
+  const sent = new Map<number, readonly { event_id: string; ip: string }[]>()
+  const { again, end } = build(active, (_, bans, { slice, of }) => {
+    expect(of).toBe(3)
+    sent.set(slice, bans)
+    return Promise.resolve({ unknown: slice === 1 ? [bans[0]?.event_id ?? ''] : [], listedAsEnded: [], pending: 0 })
+  })
+  await vi.waitFor(() => expect(sent.size).toBe(3), patience)
+  await end()
+  const ids = [...sent.values()].flat().map(({ event_id }) => event_id)
+  expect(new Set(ids)).toEqual(new Set(active.map(ban => activeEventId('a-server', ban))))
+  expect(ids).toHaveLength(active.length)
+  for (const [slice, bans] of sent) {
+    expect(bans.length).toBeLessThan(25_000)
+    expect(bans.every(({ ip }) => sliceOf(canonicalIp(ip) ?? '', 3) === slice)).toBe(true)
+  }
+  expect(again.map(ban => activeEventId('a-server', ban))).toEqual([sent.get(1)?.[0]?.event_id])
+})
+
+it(
+  'asks as before where one request is enough, and gives up where the server knows no slices',
+  { timeout: 120_000 },
+  async () => {
+    const few: unknown[] = []
+    const small = build(bansOf(10), (_, bans, part) => {
+      few.push({ ...part, bans: bans.length })
+      return Promise.resolve({ unknown: [], listedAsEnded: [], pending: 0 })
+    })
+    await vi.waitFor(() => expect(few).toEqual([{ slice: 0, of: 1, bans: 10 }]), patience)
+    await small.end()
+    const old = build(bansOf(50_001), () => Promise.reject(new ServerError('slice is not known', 400)))
+    await vi.waitFor(() => expect(old.warnings[0]).toMatch(/does not compare so many bans/), patience)
+    await old.end()
+  },
+)
