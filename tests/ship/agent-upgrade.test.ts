@@ -1,5 +1,14 @@
 import { createHash, generateKeyPairSync, sign } from 'node:crypto'
-import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  readlinkSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -92,6 +101,18 @@ describe('upgrades of the agent', () => {
   const problemOf = async (id: number) =>
     (await call<{ servers: { problem: string | null }[] }>('GET', `/agents/rollouts/${id}/servers`)).servers[0]?.problem
   const abort = (id: number) => call('POST', `/agents/rollouts/${id}/abort`, {})
+  /** Its own process only: with a whole group that comes and goes, systemd at times answers that it could not. */
+  const killUpgrader = async (): Promise<boolean> => {
+    const { code } = await machine.attempt(
+      'systemctl',
+      'kill',
+      '-s',
+      'KILL',
+      '--kill-whom=main',
+      'stockade-agent-upgrade',
+    )
+    return code === 0
+  }
   const isSound = async () => {
     expect((await machine.exec('systemctl', 'is-active', 'stockade-agent')).trim()).toBe('active')
     expect(readdirSync(machine.path('var/lib/stockade-agent'))).not.toContain('upgrade-order.json')
@@ -111,7 +132,7 @@ describe('upgrades of the agent', () => {
     offer('9.1.0', { before: "if (process.argv[2] === 'run') process.exit(7)" })
     const id = await order()
     await expect.poll(runs, minute).toBe('9.1.0')
-    await machine.exec('systemctl', 'kill', '-s', 'KILL', 'stockade-agent-upgrade')
+    expect(await killUpgrader()).toBe(true)
     expect(await ended(id)).toMatchObject({ state: 'paused', reason: '1 of 1 server in wave 1 failed.' })
     expect(await problemOf(id)).toMatch(/9\.1\.0-.*did not answer it within \d+ s; 9\.0\.0-.* runs again\./)
     expect(await runs()).toBe('9.0.0')
@@ -138,6 +159,30 @@ describe('upgrades of the agent', () => {
     const { id } = await call<{ id: number }>('POST', `/agents/rollouts/${first?.id ?? 0}/rollback`, {})
     expect(await ended(id)).toMatchObject({ state: 'finished', counts: { done: 1 } })
     expect(await runs()).toBe(ownVersion)
+    await isSound()
+  })
+  it('end whole wherever a kill -9 hits the upgrader', async () => {
+    offer('9.3.0')
+    const id = await order()
+    const releases = () => readdirSync(machine.path('opt/stockade-agent/releases'))
+    const isOver = () => !readdirSync(machine.path('var/lib/stockade-agent')).includes('upgrade-order.json')
+    const isSwitched = () => readlinkSync(machine.path('opt/stockade-agent/current')).includes('9.3.0')
+    const moments = [
+      // It fetches and verifies.
+      () => !isOver(),
+      () => releases().some(name => name.startsWith('.staging')) || isSwitched(),
+      // It restarts the agent and watches it.
+      isSwitched,
+    ]
+    let kills = 0
+    for (const isThere of moments) {
+      await expect.poll(isThere, { ...minute, interval: 20 }).toBe(true)
+      if (await killUpgrader()) kills++
+      expect([ownVersion, '9.3.0']).toContain(await runs())
+    }
+    expect(kills).toBeGreaterThan(0)
+    expect(await ended(id)).toMatchObject({ state: 'finished', counts: { done: 1, failed: 0 } })
+    expect(await runs()).toBe('9.3.0')
     await isSound()
   })
 })
