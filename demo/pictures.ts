@@ -24,14 +24,16 @@ interface Picture {
 }
 const desktop = { viewport: { width: 1440, height: 900 } }
 const phone = { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true, deviceScaleFactor: 2 }
+/** A ban of the last minute, in the fence. */
+const banned = 'ul[aria-label="All servers"] a > i'
 const readme: readonly Picture[] = [
   {
     name: 'overview',
     path: '?period=month',
-    seen: 'text=Attacking now',
+    seen: banned,
     look: { viewport: { width: 1440, height: 1200 } },
   },
-  { name: 'overview-dark', path: '?period=month', seen: 'text=Attacking now', look: { colorScheme: 'dark' } },
+  { name: 'overview-dark', path: '?period=month', seen: banned, look: { colorScheme: 'dark' } },
   { name: 'bans', path: 'bans?from=now-7d', seen: '[data-row]' },
   { name: 'servers', path: 'servers', seen: 'text=web-01' },
   { name: 'address-phone', path: 'ip/203.0.113.66', seen: 'main h2', look: phone },
@@ -97,7 +99,7 @@ const signedIn = async (browser: Browser, url: string, look: BrowserContextOptio
 }
 const take = async (page: Page, { path, seen }: Picture, file: string): Promise<void> => {
   await page.goto(path)
-  await page.locator(seen).first().waitFor()
+  await page.locator(seen).first().waitFor({ timeout: 180_000 })
   await page.waitForLoadState('networkidle')
   await page.screenshot({ path: file })
   process.stdout.write(`${file}\n`)

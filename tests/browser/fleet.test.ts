@@ -132,7 +132,7 @@ describe.runIf(hasBrowser).each(sizes)('a fleet of three on a %s', viewportName 
     await page.getByRole('link', { name: 'Deploy' }).click()
     await page.getByRole('button', { name: 'All online' }).click()
     await page.getByText('3 servers chosen').waitFor()
-    await page.getByRole('button', { name: 'Next' }).click()
+    await page.getByRole('button', { name: 'Change settings' }).click()
     await page.getByLabel('Failures until a ban').fill('0')
     await page.getByRole('button', { name: 'Review' }).click()
     await page.getByText('Enter a whole number from 1 to 1000.').waitFor()

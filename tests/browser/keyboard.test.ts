@@ -159,7 +159,6 @@ describe.runIf(hasBrowser)('by keyboard alone', () => {
     await press(page, page.getByRole('link', { name: 'Deploy', exact: true }))
     await press(page, button('All online'))
     await page.getByText('2 servers chosen').waitFor()
-    await press(page, button('Next'))
     await press(page, button('Review'))
     await press(page, button('Deploy to 2 servers'))
     await page.getByRole('main').getByText('0 of 2 done').waitFor()

@@ -4,6 +4,7 @@ import { useMutation } from '@tanstack/react-query'
 import type { BlocklistFormat, BlocklistMode } from '@stockade/contract'
 import { api } from '../../api/client.ts'
 import { TargetChoice, useTarget } from '../fleet/target-choice.tsx'
+import { DialogButtons } from '../../kit/dialog-buttons.tsx'
 import { SelectField, TextField } from '../../kit/form-fields.tsx'
 import { useKept } from '../../kit/draft.ts'
 import { Dialog } from '../../kit/modal.tsx'
@@ -142,17 +143,11 @@ const ChangeDialog = ({ list, onClose }: { list: Blocklist; onClose: () => void 
         <Bounds typed={typed} set={set} said={isTried ? problems : {}} error={save.error} />
         {preview.data && <Preview found={preview.data} />}
         <Refusal error={save.error ?? preview.error} />
-        <div className={parts.row}>
-          <Button type="submit" loading={save.isPending}>
-            {textsOf(commonTexts).save}
-          </Button>
+        <DialogButtons verb={textsOf(commonTexts).save} isRunning={save.isPending} onCancel={onClose}>
           <Button variant="default" loading={preview.isPending} onClick={() => act(() => preview.mutate())}>
             {t.preview}
           </Button>
-          <Button variant="default" onClick={onClose}>
-            {textsOf(commonTexts).cancel}
-          </Button>
-        </div>
+        </DialogButtons>
       </form>
     </Dialog>
   )

@@ -3,13 +3,13 @@ import { Button } from '@mantine/core'
 import { useMutation } from '@tanstack/react-query'
 import { api } from '../../api/client.ts'
 import { TargetChoice, useTarget } from '../fleet/target-choice.tsx'
+import { DialogButtons } from '../../kit/dialog-buttons.tsx'
 import { useKeptState } from '../../kit/draft.ts'
 import { SelectField, TextField } from '../../kit/form-fields.tsx'
 import { Dialog } from '../../kit/modal.tsx'
 import parts from '../../kit/parts.module.css'
 import { Refusal, fieldProblem } from '../../kit/trouble.tsx'
 import { textsOf } from '../../lib/texts/catalogue.ts'
-import { commonTexts } from '../../lib/texts/common.texts.ts'
 import { blocklistsTexts } from './blocklists.texts.ts'
 import { presets } from './presets.ts'
 import { Preview } from './preview.tsx'
@@ -90,10 +90,7 @@ const SubscribeDialog = ({ onClose }: { onClose: () => void }) => {
         {preview.data && <Preview found={preview.data} />}
         <Refusal error={subscribe.error ?? preview.error} />
         <p className={parts.muted}>{t.first}</p>
-        <div className={parts.row}>
-          <Button type="submit" loading={subscribe.isPending}>
-            {t.submit}
-          </Button>
+        <DialogButtons verb={t.submit} isRunning={subscribe.isPending} onCancel={onClose}>
           <Button
             variant="default"
             loading={preview.isPending}
@@ -104,10 +101,7 @@ const SubscribeDialog = ({ onClose }: { onClose: () => void }) => {
           >
             {t.preview}
           </Button>
-          <Button variant="default" onClick={onClose}>
-            {textsOf(commonTexts).cancel}
-          </Button>
-        </div>
+        </DialogButtons>
       </form>
     </Dialog>
   )

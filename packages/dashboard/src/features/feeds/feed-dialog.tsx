@@ -3,6 +3,7 @@ import { Button } from '@mantine/core'
 import { useMutation } from '@tanstack/react-query'
 import type { Reply } from '@stockade/client'
 import { api } from '../../api/client.ts'
+import { DialogButtons } from '../../kit/dialog-buttons.tsx'
 import { SelectField, TextField } from '../../kit/form-fields.tsx'
 import { useKept } from '../../kit/draft.ts'
 import { Dialog } from '../../kit/modal.tsx'
@@ -10,7 +11,6 @@ import parts from '../../kit/parts.module.css'
 import { Refusal, fieldProblem } from '../../kit/trouble.tsx'
 import { number } from '../../lib/numbers.ts'
 import { textsOf } from '../../lib/texts/catalogue.ts'
-import { commonTexts } from '../../lib/texts/common.texts.ts'
 import { Check } from '../identity/choices.tsx'
 import type { Feed } from './consumers.ts'
 import { feedsTexts } from './feeds.texts.ts'
@@ -88,17 +88,11 @@ const FeedDialog = (props: {
         <Fields typed={typed} set={set} said={isTried ? problemsOf(typed) : {}} error={save.error ?? preview.error} />
         {preview.data && <Preview found={preview.data} />}
         <Refusal error={save.error ?? preview.error} />
-        <div className={parts.row}>
-          <Button type="submit" loading={save.isPending}>
-            {feed ? t.save : t.create}
-          </Button>
+        <DialogButtons verb={feed ? t.save : t.create} isRunning={save.isPending} onCancel={onClose}>
           <Button variant="default" loading={preview.isPending} onClick={() => act(false, () => preview.mutate())}>
             {t.preview}
           </Button>
-          <Button variant="default" onClick={onClose}>
-            {textsOf(commonTexts).cancel}
-          </Button>
-        </div>
+        </DialogButtons>
       </form>
     </Dialog>
   )

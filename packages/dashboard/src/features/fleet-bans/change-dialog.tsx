@@ -1,7 +1,7 @@
-import { Button } from '@mantine/core'
 import { useMutation } from '@tanstack/react-query'
 import { api } from '../../api/client.ts'
 import { queries } from '../../api/queries.ts'
+import { DialogButtons } from '../../kit/dialog-buttons.tsx'
 import { useKeptState } from '../../kit/draft.ts'
 import { TextField } from '../../kit/form-fields.tsx'
 import { Dialog } from '../../kit/modal.tsx'
@@ -61,14 +61,7 @@ const ChangeDialog = ({ ban, onClose }: { ban: FleetBan; onClose: () => void }) 
           error={fieldProblem(save.error, 'reason')}
         />
         <Refusal error={save.error} />
-        <div className={parts.row}>
-          <Button type="submit" loading={save.isPending}>
-            {textsOf(commonTexts).save}
-          </Button>
-          <Button variant="default" onClick={onClose}>
-            {textsOf(commonTexts).cancel}
-          </Button>
-        </div>
+        <DialogButtons verb={textsOf(commonTexts).save} isRunning={save.isPending} onCancel={onClose} />
       </form>
     </Dialog>
   )

@@ -1,14 +1,13 @@
 import { useState } from 'react'
-import { Button } from '@mantine/core'
 import { useMutation } from '@tanstack/react-query'
 import { api } from '../../api/client.ts'
+import { DialogButtons } from '../../kit/dialog-buttons.tsx'
 import { SelectField, TextField } from '../../kit/form-fields.tsx'
 import { useKept } from '../../kit/draft.ts'
 import { Dialog } from '../../kit/modal.tsx'
 import parts from '../../kit/parts.module.css'
 import { Refusal, fieldProblem } from '../../kit/trouble.tsx'
 import { locale, textsOf } from '../../lib/texts/catalogue.ts'
-import { commonTexts } from '../../lib/texts/common.texts.ts'
 import { TargetChoice, useTarget } from '../fleet/target-choice.tsx'
 import type { ReportPeriod } from './filter.ts'
 import { readSchedulesAgain } from './queries.ts'
@@ -80,14 +79,7 @@ const ScheduleDialog = ({ onClose }: { onClose: () => void }) => {
         <NameAndTime {...fields} />
         <AboutAndTo {...fields} />
         <Refusal error={create.error} />
-        <div className={parts.row}>
-          <Button type="submit" loading={create.isPending}>
-            {t.create}
-          </Button>
-          <Button variant="default" onClick={onClose}>
-            {textsOf(commonTexts).cancel}
-          </Button>
-        </div>
+        <DialogButtons verb={t.create} isRunning={create.isPending} onCancel={onClose} />
       </form>
     </Dialog>
   )

@@ -1,16 +1,15 @@
 import { useState } from 'react'
 import type { FormEvent } from 'react'
-import { Button } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { templatesQuery } from '../fleet/queries.ts'
+import { DialogButtons } from '../../kit/dialog-buttons.tsx'
 import { useKeptState } from '../../kit/draft.ts'
 import { Field } from '../../kit/field.tsx'
 import { Dialog } from '../../kit/modal.tsx'
 import parts from '../../kit/parts.module.css'
 import { Trouble } from '../../kit/trouble.tsx'
 import { textsOf } from '../../lib/texts/catalogue.ts'
-import { commonTexts } from '../../lib/texts/common.texts.ts'
 import { nameOf } from '../../lib/clip.ts'
 import { forServers } from '../templates/for-servers.ts'
 import { serversTexts } from './servers.texts.ts'
@@ -51,12 +50,7 @@ const DeployDialog = ({ servers, onClose }: { servers: ReadonlySet<string>; onCl
             </select>
           )}
         </Field>
-        <div className={parts.row}>
-          <Button type="submit">{t.next}</Button>
-          <Button variant="default" onClick={onClose}>
-            {textsOf(commonTexts).cancel}
-          </Button>
-        </div>
+        <DialogButtons verb={t.next} onCancel={onClose} />
       </form>
     </Dialog>
   )

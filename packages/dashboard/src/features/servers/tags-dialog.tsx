@@ -1,19 +1,18 @@
 import { useState } from 'react'
 import type { FormEvent } from 'react'
-import { Button } from '@mantine/core'
 import { useMutation } from '@tanstack/react-query'
 import { api } from '../../api/client.ts'
 import { queries, summaryQuery, tagsQuery } from '../../api/queries.ts'
 import { readTags, wrongTag } from '../fleet/tag-words.ts'
 import { TagsField } from '../fleet/tags-field.tsx'
 import { targetsTexts } from '../fleet/targets.texts.ts'
+import { DialogButtons } from '../../kit/dialog-buttons.tsx'
 import { useKeptState } from '../../kit/draft.ts'
 import { announce } from '../../kit/announce.tsx'
 import { Dialog } from '../../kit/modal.tsx'
 import parts from '../../kit/parts.module.css'
 import { Refusal, fieldProblem } from '../../kit/trouble.tsx'
 import { textsOf } from '../../lib/texts/catalogue.ts'
-import { commonTexts } from '../../lib/texts/common.texts.ts'
 
 const problemOf = (add: string, remove: string): string | undefined => {
   const t = textsOf(targetsTexts).bulk
@@ -59,14 +58,7 @@ const TagsDialog = ({ servers, onClose }: { servers: ReadonlySet<string>; onClos
         />
         <TagsField label={t.remove} value={remove} onValue={setRemove} isRemoval help="" />
         <Refusal error={change.error} />
-        <div className={parts.row}>
-          <Button type="submit" loading={change.isPending}>
-            {t.submit(servers.size)}
-          </Button>
-          <Button variant="default" onClick={onClose}>
-            {textsOf(commonTexts).cancel}
-          </Button>
-        </div>
+        <DialogButtons verb={t.submit(servers.size)} isRunning={change.isPending} onCancel={onClose} />
       </form>
     </Dialog>
   )

@@ -74,17 +74,21 @@ const useWizard = (templateId: string, template: Template | undefined) => {
     },
   })
   useForgotten(name, deploy.isSuccess)
+  /** On from the servers, once one is chosen. */
+  const go = (to: Step) => {
+    setTried(servers.size === 0)
+    if (servers.size > 0) setStep(to)
+  }
   const submit = (event: FormEvent) => {
     event.preventDefault()
-    if (step === 'servers') {
-      setTried(servers.size === 0)
-      if (servers.size > 0) setStep('settings')
-    } else if (step === 'settings') {
+    // Most deployments change no setting: the review is the next step, and says so.
+    if (step === 'servers') go(wrong.size > 0 ? 'settings' : 'review')
+    else if (step === 'settings') {
       setTried(wrong.size > 0)
       if (wrong.size === 0) setStep('review')
     } else if (template && !deploy.isPending) deploy.mutate(template.name)
   }
-  return { step, setStep, servers, typed, set, reset, settings, wrong, tried, deploy, submit }
+  return { step, setStep, go, servers, typed, set, reset, settings, wrong, tried, deploy, submit }
 }
 type Wizard = ReturnType<typeof useWizard>
 
@@ -135,7 +139,11 @@ const Asked = ({ template, batchId }: { template: Template; batchId: string }) =
 const Steps = ({ template, wizard }: { template: Template; wizard: Wizard }) => {
   const d = textsOf(templatesTexts).deployPage
   const { step, setStep, servers, deploy } = wizard
-  const verbs: Readonly<Record<Step, string>> = { servers: d.next, settings: d.review, review: d.submit(servers.size) }
+  const verbs: Readonly<Record<Step, string>> = {
+    servers: d.review,
+    settings: d.review,
+    review: d.submit(servers.size),
+  }
   return (
     <form className={styles.wizard} onSubmit={wizard.submit} noValidate>
       <ol className={styles.steps}>
@@ -153,14 +161,19 @@ const Steps = ({ template, wizard }: { template: Template; wizard: Wizard }) => 
           {verbs[step]}
         </Button>
         {step === 'servers' ? (
-          <ButtonLink
-            variant="default"
-            to="/templates/$templateId"
-            params={{ templateId: template.name }}
-            onClick={wizard.reset}
-          >
-            {textsOf(commonTexts).cancel}
-          </ButtonLink>
+          <>
+            <Button variant="default" onClick={() => wizard.go('settings')}>
+              {d.change}
+            </Button>
+            <ButtonLink
+              variant="default"
+              to="/templates/$templateId"
+              params={{ templateId: template.name }}
+              onClick={wizard.reset}
+            >
+              {textsOf(commonTexts).cancel}
+            </ButtonLink>
+          </>
         ) : (
           <Button variant="default" onClick={() => setStep(step === 'review' ? 'settings' : 'servers')}>
             {d.back}

@@ -121,7 +121,7 @@ const en = {
   deployPage: {
     title: (name: string) => `Deploy ${name}`,
     steps: { servers: '1. Servers', settings: '2. Settings', review: '3. Review' },
-    next: 'Next',
+    change: 'Change settings',
     review: 'Review',
     back: 'Back',
     noServers: 'Choose at least one server.',

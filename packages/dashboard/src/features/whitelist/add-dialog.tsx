@@ -7,13 +7,13 @@ import { queries } from '../../api/queries.ts'
 import { checkQuery } from '../fleet/queries.ts'
 import { WhitelistReceipt } from '../fleet/receipts.tsx'
 import { tellWhitelisted } from '../fleet/undo.ts'
+import { DialogButtons } from '../../kit/dialog-buttons.tsx'
 import { useForgotten, useKeptState } from '../../kit/draft.ts'
 import { Field } from '../../kit/field.tsx'
 import { Dialog } from '../../kit/modal.tsx'
 import parts from '../../kit/parts.module.css'
 import { Refusal, fieldProblem } from '../../kit/trouble.tsx'
 import { textsOf } from '../../lib/texts/catalogue.ts'
-import { commonTexts } from '../../lib/texts/common.texts.ts'
 import { covers } from '../../lib/address.ts'
 import { number } from '../../lib/numbers.ts'
 import { isWide, readLines, sizeOf } from './lines.ts'
@@ -144,14 +144,7 @@ const Form = ({ given, onClose }: { given: string; onClose: () => void }) => {
         </Field>
       )}
       <Refusal error={add.error} />
-      <div className={parts.row}>
-        <Button type="submit" loading={add.isPending}>
-          {t.submit}
-        </Button>
-        <Button variant="default" onClick={onClose}>
-          {textsOf(commonTexts).cancel}
-        </Button>
-      </div>
+      <DialogButtons verb={t.submit} isRunning={add.isPending} onCancel={onClose} />
     </form>
   )
 }

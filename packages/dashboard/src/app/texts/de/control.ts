@@ -132,7 +132,7 @@ export const templates: Texts['templates'] = {
   deployPage: {
     title: name => `${name} verteilen`,
     steps: { servers: '1. Server', settings: '2. Einstellungen', review: '3. Prüfen' },
-    next: 'Weiter',
+    change: 'Einstellungen ändern',
     review: 'Prüfen',
     back: 'Zurück',
     noServers: 'Wählen Sie mindestens einen Server.',

@@ -123,7 +123,7 @@ export const templates: Texts['templates'] = {
   deployPage: {
     title: name => `Desplegar ${name}`,
     steps: { servers: '1. Servidores', settings: '2. Ajustes', review: '3. Revisión' },
-    next: 'Siguiente',
+    change: 'Cambiar los ajustes',
     review: 'Revisar',
     back: 'Atrás',
     noServers: 'Elija al menos un servidor.',

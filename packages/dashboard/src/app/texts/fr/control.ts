@@ -383,7 +383,7 @@ export const templates: Texts['templates'] = {
   deployPage: {
     title: name => `Déployer ${name}`,
     steps: { servers: '1. Serveurs', settings: '2. Réglages', review: '3. Contrôle' },
-    next: 'Suivant',
+    change: 'Modifier les réglages',
     review: 'Contrôler',
     back: 'Retour',
     noServers: 'Choisissez au moins un serveur.',
