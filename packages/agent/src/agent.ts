@@ -362,7 +362,7 @@ export const startAgent = async (
   intervals.every(snapshotEvery, bans.compare)
   intervals.every(1000, overrides.tick)
   intervals.every(1000, mover.tick)
-  intervals.every(1000, () => upgrades.settle(journal, results.wake))
+  intervals.every(lookEvery, () => upgrades.settle(journal, results.wake))
   bans.spool.start()
   protection.start()
   await knock.start()

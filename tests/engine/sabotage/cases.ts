@@ -318,6 +318,12 @@ export const moreCases: Readonly<Record<string, Case>> = {
     )
   },
 
+  async 'proves with a line in a log that its firewall stops what fail2ban bans'(scene) {
+    const { output } = await carriedOut(scene, 'self-test', { level: 'engine' })
+    expect(JSON.parse(output)).toMatchObject({ result: 'proved' })
+    expect(output.match(/"step":"engine-drop"/g)).toHaveLength(2)
+  },
+
   /** The last one: it leaves the host without its shield. */
   async 'drops what an address sends that was banned by hand where the shield does not work'(scene) {
     const { host } = scene

@@ -1,4 +1,5 @@
 import { actionName } from '../../bans/hook.ts'
+import { steadyNow } from '../../clock.ts'
 import type { BannedPlaces, Engine } from '../../engine/engine.ts'
 import { ownJail } from '../../engine/own-files.ts'
 import { createRun, holds } from '../firewall/holds.ts'
@@ -15,6 +16,8 @@ import type { Check, Finding } from '../model.ts'
 const maxBans = 2000
 /** The list of bans may be so old, in milliseconds: a ban that ended since is asked for again before it counts as lost. */
 const listAge = 5000
+/** The answers of one jail are a dozen requests to fail2ban. Milliseconds; whatever is not well is asked again at once. */
+const firewallsKept = 60_000
 /** A ban may have ended between two questions. */
 const secondLookAfter = 200
 
@@ -34,7 +37,23 @@ export const enforcedCheck = (needs: {
   /** The bans of the look before. The firewall actions of a newer ban may still be running. */
   let before: BannedPlaces = new Map()
 
-  const firewallsOf = async (jail: string, family: 'ipv4' | 'ipv6'): Promise<JailFirewall[]> => {
+  const kept = new Map<string, { readonly until: number; readonly found: readonly JailFirewall[] }>()
+
+  /** `isFresh`: as the jail is now. A reload may have changed its actions since they were asked for. */
+  const firewallsOf = async (
+    jail: string,
+    family: 'ipv4' | 'ipv6',
+    isFresh = false,
+  ): Promise<readonly JailFirewall[]> => {
+    const key = `${jail}|${family}`
+    const known = kept.get(key)
+    if (!isFresh && known && steadyNow() < known.until) return known.found
+    const found = await readFirewalls(jail, family)
+    kept.set(key, { until: steadyNow() + firewallsKept, found })
+    return found
+  }
+
+  const readFirewalls = async (jail: string, family: 'ipv4' | 'ipv6'): Promise<JailFirewall[]> => {
     const found: JailFirewall[] = []
     for (const action of await engine.actions(jail)) {
       const firewall = action === actionName ? null : await firewallOf(engine, jail, action, family)
@@ -76,8 +95,14 @@ export const enforcedCheck = (needs: {
   }
 
   const lookAtBans = async (jail: string, ips: readonly string[]): Promise<Finding> => {
-    const firewalls = await firewallsOf(jail, ips.some(ip => ip.includes(':')) ? 'ipv6' : 'ipv4')
+    const family = ips.some(ip => ip.includes(':')) ? 'ipv6' : 'ipv4'
+    let firewalls = await firewallsOf(jail, family)
     let held = await heldBy(jail, firewalls, ips)
+    if (held.state !== 'yes') {
+      const fresh = await firewallsOf(jail, family, true)
+      if (JSON.stringify(fresh) !== JSON.stringify(firewalls)) held = await heldBy(jail, fresh, ips)
+      firewalls = fresh
+    }
     if (held.state === 'no') {
       await new Promise(resolve => setTimeout(resolve, secondLookAfter))
       const banned = (await engine.banned()).get(jail)
@@ -99,7 +124,8 @@ export const enforcedCheck = (needs: {
 
   /** `isProbed`: there was a ban to look for. */
   const lookAtJail = async (jail: string, banned: ReadonlySet<string>): Promise<Finding & { isProbed: boolean }> => {
-    const missing = await missingProgram(await firewallsOf(jail, 'ipv4'))
+    let missing = await missingProgram(await firewallsOf(jail, 'ipv4'))
+    if (missing !== null) missing = await missingProgram(await firewallsOf(jail, 'ipv4', true))
     if (missing !== null)
       return { ...bad(jail, `bans of jail ${jail} reach no firewall: ${missing} is not installed`), isProbed: false }
     const findings: Finding[] = []
@@ -120,12 +146,14 @@ export const enforcedCheck = (needs: {
     async look() {
       const banned = await engine.banned(listAge)
       const findings: (Finding & { isProbed: boolean })[] = []
-      for (const jail of await engine.jails()) {
+      const jails = await engine.jails()
+      for (const jail of jails) {
         const ips = banned.get(jail) ?? new Set<string>()
         // The jail for bans by command matters once it is used.
         if (jail !== ownJail || ips.size > 0) findings.push(await lookAtJail(jail, ips))
       }
       before = banned
+      for (const key of kept.keys()) if (!jails.includes(key.slice(0, key.lastIndexOf('|')))) kept.delete(key)
       // Where a ban is not enforced, jails without bans prove nothing.
       const isAnyLost = findings.some(({ state, isProbed }) => isProbed && state === 'bad')
       return isAnyLost ? findings.filter(({ state, isProbed }) => isProbed || state !== 'ok') : findings
