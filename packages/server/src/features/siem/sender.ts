@@ -25,6 +25,7 @@ import {
   nextWaiting,
   putOff,
   readState,
+  readStateToChange,
   saveState,
   writtenAgain,
 } from './siem.store.ts'
@@ -139,11 +140,12 @@ export const createSender = (needs: {
     events: number,
   ) => {
     const now = clock()
-    const state = await readState(db.read)
-    const retry_at = now + Math.max(outcome.retryAfter ?? 0, retryDelay(state.attempts))
-    if (state.attempts === 0) log.warn({ retry_at }, `the SIEM target fails: ${outcome.words}`)
     await keep(async sql => {
       await countTry(sql, ids)
+      // The settings may have changed since this attempt began, and then the count begins anew. Rows are locked in the order of such a change.
+      const state = await readStateToChange(sql, db.engine)
+      const retry_at = now + Math.max(outcome.retryAfter ?? 0, retryDelay(state.attempts))
+      if (state.attempts === 0) log.warn({ retry_at }, `the SIEM target fails: ${outcome.words}`)
       await saveState(sql, {
         connected: 0,
         attempts: state.attempts + 1,

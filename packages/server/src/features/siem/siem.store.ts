@@ -2,6 +2,7 @@ import { sql as raw } from 'kysely'
 import type { Kysely, Selectable, Updateable } from 'kysely'
 import type { SiemType } from '@stockade/contract'
 import { day, hour, minute, second } from '../../core/clock.ts'
+import type { Engine } from '../../db/database.ts'
 import type { Schema, SiemDeliveriesTable, SiemQueueTable, SiemStateTable } from '../../db/schema.ts'
 
 type Sql = Kysely<Schema>
@@ -34,6 +35,11 @@ const atFirst: State = {
 }
 export const readState = async (sql: Sql): Promise<State> =>
   (await sql.selectFrom('siem_state').selectAll().where('id', '=', 1).executeTakeFirst()) ?? atFirst
+/** The same to change it: nobody else changes it until the transaction ends. SQLite has one writer anyway. */
+export const readStateToChange = async (sql: Sql, engine: Engine): Promise<State> => {
+  const query = sql.selectFrom('siem_state').selectAll().where('id', '=', 1)
+  return (await (engine === 'postgres' ? query.forUpdate() : query).executeTakeFirst()) ?? atFirst
+}
 export const saveState = async (sql: Sql, set: Updateable<SiemStateTable>): Promise<void> => {
   await sql
     .insertInto('siem_state')
