@@ -11,7 +11,7 @@ const common = {
   hookTimeout: 180_000,
   // Patient where the machine is busy; what is broken stays broken. While a test is written, a small STOCKADE_TEST_PATIENCE
   // (milliseconds, for pages of a browser too) shows sooner what does not come.
-  expect: { poll: { timeout: Number(process.env.STOCKADE_TEST_PATIENCE ?? 60_000) } },
+  expect: { poll: { timeout: Number(process.env.STOCKADE_TEST_PATIENCE ?? 60_000), interval: 100 } },
   setupFiles: process.env.STOCKADE_TEST_CPU ? ['./scripts/test-cpu.mjs'] : [],
 } as const
 
@@ -24,11 +24,12 @@ const shared = { ...common, isolate: false } as const
 /**
  * Files of one group share the workers, and the groups run one after another. Tests with hosts change the network of this machine, at which a
  * browser drops its requests (`ERR_NETWORK_CHANGED`): so none of them may run beside the tests of pages. All others share one group, so that no
- * project waits for the last file of another one. Many of them wait for most of their time: five workers keep two cores busy.
+ * project waits for the last file of another one. Many of them wait for most of their time: with five workers two cores had nothing to do for a
+ * quarter of it.
  */
 const workers = (groupOrder: number, maxWorkers: number) => ({ sequence: { groupOrder }, maxWorkers })
 const ofPages = workers(0, 3)
-const together = workers(1, 5)
+const together = workers(1, 6)
 
 /** `STOCKADE_TEST_WHOLE=1` (`npm run test:whole`) leaves nothing out and takes about half as long again. */
 const whole = process.env.STOCKADE_TEST_WHOLE === '1'
