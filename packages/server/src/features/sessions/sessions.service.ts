@@ -279,10 +279,13 @@ export const createSessions = (needs: {
     setupRequired: () => users.none(),
     async setUp(input, from) {
       if (!(await users.none())) throw conflict('Stockade is set up already. Sign in.')
-      if (!(await isSetupCode(db, input.code)))
+      if (!(await isSetupCode(db, input.code))) {
+        // Another set-up may have used the code since.
+        if (!(await users.none())) throw conflict('Stockade is set up already. Sign in.')
         throw unauthorized(
           'This set-up code is not the one that was printed last. Make a new one where the server runs: npx stockade admin setup-code',
         )
+      }
       const passwordHash = await users.preparePassword('password', input.password, input.refuse_common)
       const user = await events.change(async change => {
         const at = clock()
