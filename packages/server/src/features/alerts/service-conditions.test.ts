@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
-import type { AddressInfo } from 'node:net'
+import type { AddressInfo, Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -134,19 +134,32 @@ test('a server that did not move is told until it has, also while it tries again
 })
 
 test('a SIEM that takes nothing is stuck after five minutes, until it is switched off', async () => {
-  const refusing = createServer(socket => socket.destroy())
+  const held: Socket[] = []
+  let isHolding = false
+  const refusing = createServer(socket => {
+    if (isHolding) held.push(socket)
+    else socket.destroy()
+  })
   await new Promise<void>(resolve => refusing.listen(0, '127.0.0.1', resolve))
   const { port } = refusing.address() as AddressInfo
   const target = { format: 'json', host: '127.0.0.1', port, protocol: 'http' } as const
+  const attempts = async () => (await admin.call('GET /siem/deliveries')).deliveries.length
   await admin.call('PATCH /siem/settings', {
     body: { ...target, events: ['whitelist_add'], enabled: true, batch_size: 1, flush_interval: 1 },
   })
   await admin.call('POST /whitelist', { body: { ip: '198.51.100.7' } })
   await eventually(async () => expect((await admin.call('GET /siem/status')).last_error).not.toBeNull(), 30)
   expect(await titles('siem-stuck')).toEqual([])
+  isHolding = true
   clock.forward((6 * minute) / 1000)
   expect(await titles('siem-stuck')).toEqual(['The SIEM takes no events'])
+  // An attempt is under way while it is switched off, and fails afterwards.
+  await eventually(() => expect(held.length).toBeGreaterThan(0))
+  const before = await attempts()
   await admin.call('PATCH /siem/settings', { body: { enabled: false } })
+  isHolding = false
+  for (const socket of held) socket.destroy()
+  await eventually(async () => expect(await attempts()).toBeGreaterThan(before))
   expect(await titles('siem-stuck')).toEqual([])
   refusing.close()
 })
