@@ -24,12 +24,12 @@ const shared = { ...common, isolate: false } as const
 /**
  * Files of one group share the workers, and the groups run one after another. Tests with hosts change the network of this machine, at which a
  * browser drops its requests (`ERR_NETWORK_CHANGED`): so none of them may run beside the tests of pages. All others share one group, so that no
- * project waits for the last file of another one. Many of them wait for most of their time: with five workers two cores had nothing to do for a
- * quarter of it.
+ * project waits for the last file of another one. Many of them wait for most of their time: five workers keep two cores busy, but for a quarter of
+ * the time of the tests with hosts.
  */
 const workers = (groupOrder: number, maxWorkers: number) => ({ sequence: { groupOrder }, maxWorkers })
 const ofPages = workers(0, 3)
-const together = workers(1, 6)
+const together = workers(1, 5)
 
 /** `STOCKADE_TEST_WHOLE=1` (`npm run test:whole`) leaves nothing out and takes about half as long again. */
 const whole = process.env.STOCKADE_TEST_WHOLE === '1'

@@ -306,13 +306,12 @@ export const raw = async (
 export const eventually = async <T>(check: () => Promise<T> | T, seconds = 10): Promise<T> => {
   // A busy machine takes longer: what is broken fails later, what is slow does not fail.
   const until = Date.now() + Math.max(seconds, 60) * 1000
-  // A look costs CPU that what is waited for needs: what takes long is looked at less often.
-  for (let pause = 20; ; pause = Math.min(200, pause * 1.3))
+  for (;;)
     try {
       return await check()
     } catch (error) {
       if (Date.now() > until) throw error
-      await new Promise(resolve => setTimeout(resolve, pause))
+      await new Promise(resolve => setTimeout(resolve, 25))
     }
 }
 
