@@ -53,7 +53,7 @@ beforeEach(async () => {
 afterEach(() => fs.rmSync(root, { recursive: true, force: true }))
 
 const canMount = process.platform === 'linux' && process.getuid?.() === 0
-/** Fills a disk but for so many pages of 4 KiB. */
+/** Fills a disk and leaves this number of 4 KiB pages free. */
 const fillUp = (folder: string, pages: number): void => {
   const { bavail, bsize } = fs.statfsSync(folder)
   fs.writeFileSync(join(folder, 'filler'), Buffer.alloc(Math.max(0, bavail * bsize - pages * 4096)))

@@ -179,7 +179,7 @@ const addDelivery = (siem: Command): void => {
         printSteps(done.steps)
         print(`\n${safe(done.message)}`)
       } catch (error) {
-        // What was done until then stands in the refusal.
+        // The error body lists the steps done so far.
         const body = error instanceof ApiError ? (error.body as { readonly steps?: Steps }) : null
         if (body?.steps && json) printJson(body)
         else if (body?.steps && body.steps.length > 0) printSteps(body.steps)

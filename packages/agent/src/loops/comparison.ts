@@ -121,7 +121,7 @@ export const createComparison = (
       if (await compare(active, { slice, of }).catch((error: unknown) => refused(of, error))) pass.isOpen = true
       pass.slice += 1
     } catch (error) {
-      // The next comparison begins anew.
+      // The next comparison starts from the first slice.
       pass = null
       throw error
     }

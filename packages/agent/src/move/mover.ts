@@ -15,7 +15,7 @@ import type { MoveRecord, MoveReport, Place } from './record.ts'
 /** Milliseconds at the usual pace: how long a new address is on trial, and the wait before a failed one is tried again. */
 const trialTime = 600_000
 const retryTime = 600_000
-/** A server that asks for patience is asked again after what it says, and up to so many milliseconds more: hosts behind one address share a budget. */
+/** Random extra milliseconds after `Retry-After`, at most: hosts behind one address share a rate limit. */
 const busyTime = 60_000
 /** So many heartbeats must be answered on trial. */
 const trialAnswers = 3

@@ -18,7 +18,7 @@ interface Tried {
 
 /**
  * The part of a self-test that fail2ban does: it reads a line, bans its address with the action of this host, and lifts the ban. The jail
- * is built over the socket and stands in no file of fail2ban, so that neither a reload nor a restart starts it.
+ * is built over the socket and is in no configuration file, so that neither a reload nor a restart of fail2ban starts it.
  */
 export type EngineTest = (steps: Steps, tried: readonly Tried[]) => Promise<void>
 

@@ -49,7 +49,7 @@ const addDatabaseMetrics = (metrics: Metrics, db: Database, postgres: Postgres |
     metrics.gauge({ name: 'stockade_sqlite_log_bytes', help: "Size of SQLite's write-ahead log on the disk" }, logBytes)
 }
 
-/** What is told of a replica: a gauge, and a line when it begins or ends to be used. */
+/** Reports the state of the replica: a gauge, and a log line when the server starts or stops using it. */
 const createReplicaNews = (url: string, metrics: Metrics, log: FastifyBaseLogger) => {
   let isUsed = false
   metrics.gauge(

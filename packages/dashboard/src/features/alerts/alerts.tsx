@@ -52,7 +52,7 @@ export const Alerts = () => {
   const isWaiting = [query, ...others].some(isFirstRead)
   const [silenced, setSilenced] = useState<Alert | null>(null)
   const alerts = query.data?.alerts ?? []
-  // One fault is one line: what a graver alert says too stands there as its cause.
+  // One fault is one line: an alert that a more severe one covers is shown there as its cause.
   const isToldBy = (id: number | null) => id !== null && alerts.some(alert => alert.id === id)
   const inState = (state: Alert['state']) =>
     alerts
