@@ -174,7 +174,7 @@ test('a server that asks for patience is asked later, and nothing failed', async
     const mover = aMover()
     let revision = 4
     const ask = () => fetch(`${busy.url}/api/v1/auth/options`).then(reply => reply.status)
-    // A minute may end between the two, and the budget begin anew.
+    // A minute may end between the two, which resets the budget.
     await until(
       async () => {
         while ((await ask()) !== 429);

@@ -1,7 +1,7 @@
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
 
 /*
- * Statements that select, with the type of their rows. node:sqlite knows none: whoever writes the SQL says it, once for each statement.
+ * Select statements with typed rows. node:sqlite has no row types, so the caller declares them once for each statement.
  * The casts stand here and nowhere else.
  */
 

@@ -51,7 +51,7 @@ export interface AgentMoves {
   reload(): Promise<void>
 }
 
-/** Of a server and an order so many events are recorded. Later reports change its row only, so that a host can't fill the storage. */
+/** Events recorded for one server and one order, at most. Later reports only update its row, so that a host can't fill the storage. */
 const mostEvents = 30
 
 const rank: Record<MoveState, number> = { failed: 0, trying: 1, waiting: 2, moved: 3 }

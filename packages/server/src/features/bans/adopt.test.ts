@@ -200,7 +200,7 @@ test('a host with very many bans compares slice by slice, and a slice ends nothi
   const active = async (ip: string) => (await listOf(ip)).some(each => each.active)
   expect(await active(lost0?.ip ?? '')).toBe(false)
   for (const { ip } of [...kept0, ...kept1, lost1 ?? { ip: '' }]) expect(await active(ip), ip).toBe(true)
-  // Another cut starts anew, and a host that cuts in another way ends nothing.
+  // A different number of slices resets the comparison, and addresses in the wrong slice end no ban.
   clock.forward(11)
   expect(await compare(0, kept1)).toMatchObject({
     status: 400,

@@ -142,7 +142,7 @@ export const createSender = (needs: {
     const now = clock()
     await keep(async sql => {
       await countTry(sql, ids)
-      // The settings may have changed since this attempt began, and then the count begins anew. Rows are locked in the order of such a change.
+      // The settings may have changed since this attempt began, which resets the count. Rows are locked in the same order as there.
       const state = await readStateToChange(sql, db.engine)
       const retry_at = now + Math.max(outcome.retryAfter ?? 0, retryDelay(state.attempts))
       if (state.attempts === 0) log.warn({ retry_at }, `the SIEM target fails: ${outcome.words}`)
