@@ -3,8 +3,6 @@ import hooks from 'eslint-plugin-react-hooks'
 import ts from 'typescript-eslint'
 import { ownLines } from './scripts/lint/own-lines.mjs'
 
-/** Files that are one long table of the contract or the storage, and gain nothing from a cut. */
-const tables = ['packages/server/src/db/schema.ts']
 /** One statement after another, in the order in which it happens: start-up, migrations, the opcodes of a format. */
 const steps = [
   'packages/server/src/db/migrations/**',
@@ -64,7 +62,7 @@ export default ts.config(
    */
   {
     files: ['packages/*/src/**/*.{ts,tsx}'],
-    ignores: ['**/*.test.{ts,tsx}', 'packages/dashboard/src/**/texts/**', '**/*.texts.ts', ...tables],
+    ignores: ['**/*.test.{ts,tsx}', 'packages/dashboard/src/**/texts/**', '**/*.texts.ts'],
     rules: {
       'max-lines': ['error', 400],
       complexity: ['error', 15],

@@ -1,3 +1,4 @@
+import { keysOf } from '@stockade/contract/records.ts'
 import { parseArgs } from 'node:util'
 import { ConfigError } from '../config-reader.ts'
 import { Misuse, optionTypes, tasks } from './tasks.ts'
@@ -35,7 +36,7 @@ const run = async (args: readonly string[]): Promise<number> => {
   }
   const task = taskOf(positionals)
   const operands = positionals.slice(task.words.length)
-  const foreign = (Object.keys(options) as OptionName[]).find(name => !task.options.includes(name))
+  const foreign = keysOf(options).find(name => !task.options.includes(name))
   if (foreign) throw new Misuse(`--${foreign} belongs to ${ownersOf(foreign)}.`)
   if (operands.length !== task.operands) throw new Misuse(task.operandsSentence ?? 'This is not a command.')
   return task.run(options, operands[0] ?? '')

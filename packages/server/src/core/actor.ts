@@ -1,4 +1,5 @@
 import type { KeyScope, Permission, ProofMethod } from '@stockade/contract'
+import { keysOf } from '@stockade/contract/records.ts'
 
 export type Role = 'Admin' | 'Operator' | 'Viewer'
 /** Servers by their internal number. */
@@ -50,7 +51,7 @@ const rank: Record<Permission, number> = { read: 1, write: 2, admin: 3 }
 export const permissionOf: Record<Role, Permission> = { Viewer: 'read', Operator: 'write', Admin: 'admin' }
 /** Role names are accepted in any letter case. */
 export const roleNamed = (typed: string | undefined): Role =>
-  (Object.keys(permissionOf) as Role[]).find(role => role.toLowerCase() === typed?.toLowerCase()) ?? 'Viewer'
+  keysOf(permissionOf).find(role => role.toLowerCase() === typed?.toLowerCase()) ?? 'Viewer'
 export const atLeast = (has: Permission, needs: Permission): boolean => rank[has] >= rank[needs]
 export const lower = (a: Permission, b: Permission): Permission => (rank[a] <= rank[b] ? a : b)
 

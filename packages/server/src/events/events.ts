@@ -4,9 +4,11 @@ import { eventKinds } from '@stockade/contract'
 import type { EventName } from '@stockade/contract'
 import type { Author } from '../core/author.ts'
 import type { Clock } from '../core/clock.ts'
+import { jsonText, parseJson } from '../core/json-text.ts'
 import type { Database, Engine } from '../db/database.ts'
 import { untilItPasses } from '../db/passing.ts'
-import type { EventsTable, Schema } from '../db/schema.ts'
+import type { EventsTable } from '../db/tables/service.ts'
+import type { Schema } from '../db/schema.ts'
 
 export interface StockadeEvent {
   readonly id: number
@@ -47,7 +49,7 @@ export interface Events {
   subscribe(listener: Listener): () => void
 }
 
-const rowOf = (event: EventInput, at: number): Insertable<EventsTable> => ({
+const rowOf = (event: EventInput, at: number): Omit<Selectable<EventsTable>, 'id'> => ({
   at,
   name: event.name,
   actor: event.author?.name ?? null,
@@ -55,7 +57,7 @@ const rowOf = (event: EventInput, at: number): Insertable<EventsTable> => ({
   actor_ip: event.author?.ip ?? null,
   server_no: event.serverNo ?? null,
   ban_id: event.banId ?? null,
-  data: event.data ? JSON.stringify(event.data) : null,
+  data: event.data ? jsonText(event.data) : null,
 })
 
 export const eventOf = (row: Selectable<EventsTable>): StockadeEvent | null =>
@@ -63,11 +65,11 @@ export const eventOf = (row: Selectable<EventsTable>): StockadeEvent | null =>
     ? {
         id: row.id,
         at: row.at,
-        name: row.name as EventName,
+        name: row.name,
         author: row.actor === null ? null : { name: row.actor, userId: row.actor_user_id, ip: row.actor_ip },
         serverNo: row.server_no,
         banId: row.ban_id,
-        data: row.data === null ? {} : (JSON.parse(row.data) as Record<string, unknown>),
+        data: row.data === null ? {} : parseJson(row.data),
       }
     : null
 
@@ -165,11 +167,11 @@ export const createEvents = (
                 const rows = many.slice(start, start + chunk).map(event => rowOf(event, at))
                 const ids = await insertRows(sql, db.engine, rows)
                 const audited = rows.flatMap(({ name, actor_user_id = null }, index) =>
-                  isAudited(name as EventName) ? [auditRow({ id: ids[index] ?? 0, at, name, actor_user_id })] : [],
+                  isAudited(name) ? [auditRow({ id: ids[index] ?? 0, at, name, actor_user_id })] : [],
                 )
                 if (audited.length > 0) await insertAudited(sql, db.engine, audited)
                 rows.forEach((row, index) => {
-                  const told = eventOf({ ...row, id: ids[index] ?? 0 } as Selectable<EventsTable>)
+                  const told = eventOf({ ...row, id: ids[index] ?? 0 })
                   if (told) recorded.push(told)
                 })
               }

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Selectable } from 'kysely'
 import type { Database } from '../db/database.ts'
-import type { EventsTable } from '../db/schema.ts'
+import type { EventsTable } from '../db/tables/service.ts'
 import { eventOf } from './events.ts'
 import { horizonOf } from './horizon.ts'
 import type { Change, StockadeEvent } from './events.ts'

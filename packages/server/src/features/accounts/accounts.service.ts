@@ -6,6 +6,7 @@ import type { Principal } from '../../core/actor.ts'
 import { iso, isoOrNull } from '../../core/clock.ts'
 import type { Clock } from '../../core/clock.ts'
 import { randomText } from '../../core/ids.ts'
+import { jsonText } from '../../core/json-text.ts'
 import { conflict, invalid, notFound } from '../../core/problem.ts'
 import type { Database } from '../../db/database.ts'
 import type { Change, Events } from '../../events/events.ts'
@@ -123,7 +124,7 @@ export const createAccounts = (needs: {
     mfa_enabled: user.mfa_enabled === 1,
     mfa_required: user.mfa_required === 1,
     invite_expires_at: isoOrNull(user.invite_expires_at),
-    oauth_provider: user.oauth_provider as 'provider_a' | 'provider_b' | null,
+    oauth_provider: user.oauth_provider,
     last_login: isoOrNull(user.last_login),
     created_at: iso(user.created_at),
     updated_at: iso(user.updated_at),
@@ -302,7 +303,7 @@ export const createAccounts = (needs: {
       await events.change(async change => {
         await updateUser(change.sql, id, {
           server_access: access_type,
-          access_tags: tags.length === 0 ? null : JSON.stringify(tags),
+          access_tags: tags.length === 0 ? null : jsonText(tags),
           updated_at: clock(),
         })
         await setServersOf(change.sql, id, nos)

@@ -1,7 +1,8 @@
 import { sql as raw } from 'kysely'
 import type { Kysely, Selectable } from 'kysely'
 import type { Engine } from '../../db/database.ts'
-import type { AgentAddressesTable, AgentMovesTable, Schema } from '../../db/schema.ts'
+import type { AgentAddressesTable, AgentMovesTable } from '../../db/tables/servers.ts'
+import type { Schema } from '../../db/schema.ts'
 
 type Sql = Kysely<Schema>
 export type AddressOrder = Selectable<AgentAddressesTable>

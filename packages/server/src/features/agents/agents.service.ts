@@ -1,10 +1,12 @@
 import { bounds, times } from '@stockade/contract/limits.ts'
 import type { BodyOf, ReplyOf, agents as contract, commands as commandsContract } from '@stockade/contract'
+import { keysOf } from '@stockade/contract/records.ts'
 import { system } from '../../core/author.ts'
 import type { AgentActor } from '../../core/actor.ts'
 import { second } from '../../core/clock.ts'
 import type { Clock } from '../../core/clock.ts'
 import { sha256 } from '../../core/ids.ts'
+import { jsonText } from '../../core/json-text.ts'
 import { forbidden, unauthorized } from '../../core/problem.ts'
 import { tameLine } from '../../core/text.ts'
 import type { Config } from '../../config.ts'
@@ -17,7 +19,7 @@ import type { Effect, Result } from '../commands/results.ts'
 import type { Desired } from '../desired/desired.service.ts'
 import type { KeysService } from '../keys/keys.service.ts'
 import { areAlike, withTemplate } from '../servers/host-state.ts'
-import type { HostState, Jail, ListedJail, Metrics } from '../servers/host-state.ts'
+import type { HostState, ListedJail } from '../servers/host-state.ts'
 import { readProtection } from '../servers/protection.ts'
 import type { Registry, Server } from '../servers/registry.ts'
 import { takeInstallToken, updateServer } from '../servers/servers.store.ts'
@@ -25,6 +27,7 @@ import type { ServerRow } from '../servers/servers.store.ts'
 import type { TemplatesService } from '../templates/templates.service.ts'
 import { createProtectionWatch } from './protection.ts'
 import { createClones } from './clones.ts'
+import type { Jail, Metrics } from '../../db/tables/stored.ts'
 
 type Heartbeat = BodyOf<typeof contract.heartbeat>
 type JailsReport = BodyOf<typeof contract.putJails>
@@ -74,29 +77,29 @@ export const createAgents = (needs: {
   const startedAt = clock()
   const watchProtection = createProtectionWatch({ clock, events, registry })
   const clones = createClones(needs)
-  const sealedText = (told: Heartbeat['sealed']): string | null =>
+  const sealedText = (told: Heartbeat['sealed']): ServerRow['sealed'] =>
     told
-      ? JSON.stringify({
-          types: told.types.map(type => word(type)),
+      ? jsonText({
+          types: told.types.map(type => line(type)),
           operators: told.operators.map(({ name, kind, fingerprint }) => ({
-            name: word(name),
-            kind: word(kind),
-            fingerprint: word(fingerprint),
+            name: line(name),
+            kind: line(kind),
+            fingerprint: line(fingerprint),
           })),
           error: word(told.error, 1000),
         })
       : null
-  const upgradesText = (told: Heartbeat['upgrades']): string | null =>
+  const upgradesText = (told: Heartbeat['upgrades']): ServerRow['upgrades'] =>
     told
-      ? JSON.stringify({
+      ? jsonText({
           able: told.able,
           reason: word(told.reason, 1000),
           release: word(told.release),
           previous: word(told.previous),
         })
       : null
-  const policyText = (told: Heartbeat['policy']): string | null =>
-    told ? JSON.stringify({ state: told.state, error: word(told.error, 1000) }) : null
+  const policyText = (told: Heartbeat['policy']): ServerRow['policy'] =>
+    told ? jsonText({ state: told.state, error: word(told.error, 1000) }) : null
   const serverOf = (agent: AgentActor): Server => {
     const server = registry.byNo(agent.serverNo)
     if (!server) throw unauthorized('The server of this key was removed.')
@@ -214,7 +217,7 @@ export const createAgents = (needs: {
         first_heartbeat_at: row.first_heartbeat_at ?? now,
         reported_hostname: tameLine(beat.hostname, bounds.hostname * 4),
       }
-      const news = (Object.keys(said) as (keyof typeof said)[]).some(key => said[key] !== row[key])
+      const news = keysOf(said).some(key => said[key] !== row[key])
       const replaces = row.agent_replacing === 1 && row.agent_key_id === agent.keyId
       if (row.status !== 'online' || news || replaces) {
         const updated = await events.change(async change => {
@@ -290,7 +293,7 @@ export const createAgents = (needs: {
         const { serverNo } = effect
         if (effect.kind === 'bans-lifted') return bans.lifted(change, serverNo, effect.address, effect.jail)
         if (effect.kind === 'self-tested') {
-          placed.row = await updateServer(change.sql, serverNo, { self_test: JSON.stringify(effect.test) })
+          placed.row = await updateServer(change.sql, serverNo, { self_test: jsonText(effect.test) })
           return change.record({ name: 'server.self_test', serverNo, data: { ...effect.test } })
         }
         // A successful deployment is known at once, also with an agent that never reports the details of its jails.
@@ -362,7 +365,8 @@ const metricsOf = (told: Heartbeat['metrics']): Metrics | null =>
       }
     : null
 
-const word = (text: string | null | undefined, most = 200): string | null => (text ? tameLine(text, most * 4) : null)
+const line = (text: string, most = 200): string => tameLine(text, most * 4)
+const word = (text: string | null | undefined, most?: number): string | null => (text ? line(text, most) : null)
 
 /** `template` left out means that the agent says nothing about it. */
 const detailsOf = (told: JailsReport['jails'][number], template: string | null) => ({

@@ -1,8 +1,11 @@
 import type { BodyOf, agents as contract } from '@stockade/contract'
+import type { JsonText } from '../../core/json-text.ts'
+import type { CloneMark } from '../../db/tables/stored.ts'
 import { iso, minute, second } from '../../core/clock.ts'
 import type { Clock } from '../../core/clock.ts'
 import { authorOf } from '../../core/author.ts'
 import type { AgentActor } from '../../core/actor.ts'
+import { jsonText } from '../../core/json-text.ts'
 import { conflict } from '../../core/problem.ts'
 import type { Events } from '../../events/events.ts'
 import type { Registry, Server } from '../servers/registry.ts'
@@ -55,7 +58,7 @@ export const createClones = (needs: {
   const window = () => clock() - config.offlineAfter * second
 
   /** One entry in the audit log for five minutes of refusals. `mark`: withhold the commands too. */
-  const record = async (agent: AgentActor, server: Server, sign: string, mark: string | null) => {
+  const record = async (agent: AgentActor, server: Server, sign: string, mark: JsonText<CloneMark> | null) => {
     const now = clock()
     if (mark === null && (recordedAt.get(agent.serverNo) ?? 0) >= now - 5 * minute) return
     recordedAt.set(agent.serverNo, now)
@@ -105,7 +108,7 @@ export const createClones = (needs: {
     const later = laterOfTwo(server, boot)
     if (later === null) return marked === boot
     if (marked !== later.boot) {
-      const mark = JSON.stringify({ since: iso(clock()), boot: later.boot, ip: agent.ip })
+      const mark = jsonText({ since: iso(clock()), boot: later.boot, ip: agent.ip })
       await record(agent, server, inTurns, mark)
     }
     return later.boot === boot

@@ -5,6 +5,7 @@ import { sees } from '../../core/actor.ts'
 import { authorOf } from '../../core/author.ts'
 import { day, iso, isoOrNull } from '../../core/clock.ts'
 import type { Clock } from '../../core/clock.ts'
+import { parseJson } from '../../core/json-text.ts'
 import { conflict, forbidden, invalid, notFound } from '../../core/problem.ts'
 import { tame } from '../../core/text.ts'
 import type { Database } from '../../db/database.ts'
@@ -73,7 +74,7 @@ export const createAlerts = (needs: {
       id: row.id,
       rule: row.rule,
       rule_name: rules.get(row.rule)?.name ?? row.rule,
-      kind: row.kind as Rule['kind'],
+      kind: row.kind,
       severity: row.severity,
       state: row.state === 'calm' ? ('pending' as const) : row.state,
       flapping: row.flapping === 1,
@@ -84,7 +85,7 @@ export const createAlerts = (needs: {
       fired_at: isoOrNull(row.fired_at),
       resolved_at: isoOrNull(row.resolved_at),
       told_at: isoOrNull(row.told_at),
-      channels: JSON.parse(row.told_channels ?? '[]') as string[],
+      channels: row.told_channels === null ? [] : [...parseJson(row.told_channels)],
       covered_by: coverOf(row, all)?.id ?? null,
       silenced: isSilenced(silences, row, targeting),
       acknowledged:

@@ -1,11 +1,13 @@
 import type { Insertable, Kysely, Selectable } from 'kysely'
+import type { JsonText } from '../../core/json-text.ts'
+import type { StoredRoute } from '../../db/tables/stored.ts'
 import type {
   AlertRoutesTable,
   AlertRulesTable,
   AlertSilencesTable,
   AlertStatesTable,
-  Schema,
-} from '../../db/schema.ts'
+} from '../../db/tables/messages.ts'
+import type { Schema } from '../../db/schema.ts'
 
 type Sql = Kysely<Schema>
 export type StateRow = Selectable<AlertStatesTable>
@@ -118,7 +120,7 @@ export const deleteRuleRow = (sql: Sql, id: number): Promise<RuleRow | undefined
 
 export const allRoutes = (sql: Sql): Promise<Selectable<AlertRoutesTable>[]> =>
   sql.selectFrom('alert_routes').selectAll().orderBy('position').execute()
-export const replaceRoutes = async (sql: Sql, contents: readonly string[]): Promise<void> => {
+export const replaceRoutes = async (sql: Sql, contents: readonly JsonText<StoredRoute>[]): Promise<void> => {
   await sql.deleteFrom('alert_routes').execute()
   if (contents.length > 0)
     await sql

@@ -1,4 +1,5 @@
 import { day, hour, minute } from '../../core/clock.ts'
+import { jsonText } from '../../core/json-text.ts'
 import type { Database } from '../../db/database.ts'
 import type { Registry } from '../servers/registry.ts'
 import type { Targeting } from '../servers/targets.ts'
@@ -83,7 +84,7 @@ export const createBanConditions = (needs: {
     const added = await jailsAfter(db.read, conditions.after_id ?? 0)
     const last = added.at(-1)
     if (!row || !last) return []
-    await saveRule(db.write, row.id, { conditions: JSON.stringify({ ...conditions, after_id: Number(last.id) }) })
+    await saveRule(db.write, row.id, { conditions: jsonText({ ...conditions, after_id: Number(last.id) }) })
     return added.map(({ name }) => ({
       subject: name,
       serverNo: null,

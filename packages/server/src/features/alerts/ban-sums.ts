@@ -1,16 +1,6 @@
 import { day, hour } from '../../core/clock.ts'
 import type { BanSeries } from './sums.store.ts'
-
-/** What own rules compare. */
-export interface Conditions {
-  readonly threshold?: number
-  readonly window_hours?: number
-  readonly factor?: number
-  readonly minimum?: number
-  readonly jail?: string
-  readonly country?: string
-  readonly asn?: number
-}
+import type { BanConditions } from '../../db/tables/stored.ts'
 
 /** How far back the usual is read. */
 export const usualFor = 7 * day
@@ -52,7 +42,7 @@ const defaults = { factor: 10, minimum: 20 } as const
 /** Whether a rule of bans holds at a moment. */
 export const judgeBans = (
   kind: 'bans-over' | 'bans-unusual',
-  { threshold = 1, window_hours, factor = defaults.factor, minimum = defaults.minimum }: Conditions,
+  { threshold = 1, window_hours, factor = defaults.factor, minimum = defaults.minimum }: BanConditions,
   series: BanSeries,
   now: number,
 ): BanVerdict => {
@@ -70,7 +60,7 @@ export const judgeBans = (
 /** When a rule would have held in the last seven days, by whole buckets. */
 export const previewOf = (
   kind: 'bans-over' | 'bans-unusual',
-  conditions: Conditions,
+  conditions: BanConditions,
   series: BanSeries,
   now: number,
 ): { from: number; to: number; highest: number }[] => {

@@ -17,7 +17,7 @@ const isAtOnce = (one: Known, other: Known): boolean =>
 
 /** The graver alert of the same server that says the same. One that fires is covered only by one that fires. */
 export const coverOf = <Row extends Known>(row: Known, rows: readonly Row[]): Row | undefined => {
-  const by = coveredBy[row.kind as keyof typeof coveredBy]
+  const by = coveredBy[row.kind]
   if (by === undefined || row.server_no === null) return undefined
   const other = rows.find(({ rule, server_no }) => rule === by && server_no === row.server_no)
   if (!other || other.state === 'calm') return undefined

@@ -1,6 +1,7 @@
 import type { Config } from '../../config.ts'
 import { day, minute, second } from '../../core/clock.ts'
 import type { Clock } from '../../core/clock.ts'
+import { parseJson } from '../../core/json-text.ts'
 import type { Database } from '../../db/database.ts'
 import type { Events } from '../../events/events.ts'
 import type { ChannelsService } from '../channels/channels.service.ts'
@@ -15,7 +16,6 @@ import type { BanConditions } from './ban-conditions.ts'
 import type { createEventConditions } from './event-conditions.ts'
 import { kindDefaults } from './kinds.ts'
 import type { Finding } from './kinds.ts'
-import type { StoredRoute } from './routing.ts'
 import { rulesOf } from './rules.ts'
 import type { Rule } from './rules.ts'
 import { createSilence, findOnServers } from './server-conditions.ts'
@@ -112,7 +112,7 @@ export const createEvaluation = (needs: {
   const contextAt = async (now: number): Promise<TellingContext> => ({
     now,
     hour: wallOf(now, settings.get('service.timezone')).hour,
-    routes: (await allRoutes(db.read)).map(({ content }) => JSON.parse(content) as StoredRoute),
+    routes: (await allRoutes(db.read)).map(({ content }) => parseJson(content)),
     silences: (await silencesAt(db.read, now)).map(({ rule, target }) => ({ rule, targets: targetsOf(target) })),
     targeting,
   })

@@ -40,7 +40,7 @@ export const kindDefaults: Readonly<Record<AlertKind, KindDefaults>> = {
 }
 
 /** Kinds that say the same with less: they are shown, and not told while the other one fires for the server. */
-export const coveredBy: Readonly<Partial<Record<ConditionKind, ConditionKind>>> = {
+export const coveredBy: Readonly<Partial<Record<AlertKind, ConditionKind>>> = {
   'engine-down': 'server-unprotected',
   'server-degraded': 'server-unprotected',
   'shield-drift': 'server-unprotected',

@@ -1,4 +1,5 @@
 import { ipText, parseRange } from '../../core/ip.ts'
+import { jsonText } from '../../core/json-text.ts'
 import type { Database } from '../../db/database.ts'
 import type { Registry } from '../servers/registry.ts'
 import type { Mirror } from '../whitelist/mirror.ts'
@@ -71,7 +72,7 @@ export const createNearWhitelist = (needs: {
         for (const finding of await findingOf(ban, now))
           if (!found.has(finding.subject)) found.set(finding.subject, finding)
       }
-      await saveRule(db.write, row.id, { conditions: JSON.stringify({ ...conditions, after_id: last }) })
+      await saveRule(db.write, row.id, { conditions: jsonText({ ...conditions, after_id: last }) })
       return [...found.values()]
     },
   }

@@ -2,17 +2,8 @@ import type { AlertSeverity } from '@stockade/contract'
 import { targetsOf } from '../servers/targets.ts'
 import type { Targeting, Targets } from '../servers/targets.ts'
 import { isWithin } from './rules.ts'
-import type { Hours } from './rules.ts'
+import type { StoredRoute } from '../../db/tables/stored.ts'
 
-/** As it is stored. */
-export interface StoredRoute {
-  readonly severities: readonly AlertSeverity[]
-  readonly rules: readonly string[]
-  readonly hours: Hours | null
-  readonly channels: readonly string[]
-  /** As in servers/targets.ts. */
-  readonly target: string
-}
 export interface Silence {
   readonly rule: string | null
   readonly targets: Targets

@@ -5,6 +5,7 @@ import { sees } from '../../core/actor.ts'
 import { authorOf } from '../../core/author.ts'
 import { iso, second } from '../../core/clock.ts'
 import type { Clock } from '../../core/clock.ts'
+import { jsonText, parseJson } from '../../core/json-text.ts'
 import { conflict, invalid, notFound } from '../../core/problem.ts'
 import type { Database } from '../../db/database.ts'
 import type { Events } from '../../events/events.ts'
@@ -25,10 +26,10 @@ import {
 import type { StateRow } from './alerts.store.ts'
 import type { BanConditions } from './ban-conditions.ts'
 import { kindDefaults } from './kinds.ts'
-import type { StoredRoute } from './routing.ts'
 import { rulesOf } from './rules.ts'
 import type { Rule } from './rules.ts'
 import { lastBanId, lastJailId } from './sums.store.ts'
+import type { StoredRoute } from '../../db/tables/stored.ts'
 
 type View = ReplyOf<typeof contract.createAlertRule>
 type RuleBody = BodyOf<typeof contract.createAlertRule>
@@ -79,8 +80,8 @@ const changedRow = (rule: Rule, body: BodyOf<typeof contract.updateAlertRule>) =
     for_seconds: body.for_seconds ?? Math.round(rule.for / second),
     enabled: (body.enabled ?? rule.isOn) ? 1 : 0,
     recovery: (body.recovery ?? rule.recovery) ? 1 : 0,
-    quiet_hours: quiet === null ? null : JSON.stringify(quiet),
-    conditions: JSON.stringify(after_id === undefined ? conditions : { ...conditions, after_id }),
+    quiet_hours: quiet === null ? null : jsonText(quiet),
+    conditions: jsonText(after_id === undefined ? conditions : { ...conditions, after_id }),
   }
 }
 
@@ -131,7 +132,7 @@ export const createRules = (needs: {
   const statesNow = () => recentStates(db.read, clock() - listedFor)
   const routesView = async (actor: Principal) => ({
     routes: (await allRoutes(db.read)).map(({ content }) => {
-      const { severities, rules, hours, channels: ids, target } = JSON.parse(content) as StoredRoute
+      const { severities, rules, hours, channels: ids, target } = parseJson(content)
       return {
         severities: [...severities],
         rules: [...rules],
@@ -176,8 +177,8 @@ export const createRules = (needs: {
           for_seconds: body.for_seconds ?? usual.for,
           enabled: body.enabled === false ? 0 : 1,
           recovery: (body.recovery ?? usual.isEvent !== true) ? 1 : 0,
-          quiet_hours: body.quiet_hours ? JSON.stringify(body.quiet_hours) : null,
-          conditions: JSON.stringify(stored),
+          quiet_hours: body.quiet_hours ? jsonText(body.quiet_hours) : null,
+          conditions: jsonText(stored),
           created_at: at,
           updated_at: at,
         })
@@ -245,7 +246,7 @@ export const createRules = (needs: {
       await events.change(async change => {
         await replaceRoutes(
           change.sql,
-          contents.map(content => JSON.stringify(content)),
+          contents.map(content => jsonText(content)),
         )
         await change.record({
           name: 'alert_routes.update',

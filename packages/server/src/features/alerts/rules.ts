@@ -1,16 +1,13 @@
 import type { AlertKind, AlertSeverity } from '@stockade/contract'
 import { conditionKinds } from '@stockade/contract'
 import { second } from '../../core/clock.ts'
+import { parseJson } from '../../core/json-text.ts'
 import { targetsOf } from '../servers/targets.ts'
 import type { Targets } from '../servers/targets.ts'
 import type { RuleRow } from './alerts.store.ts'
-import type { Conditions } from './ban-sums.ts'
 import { kindDefaults } from './kinds.ts'
+import type { BanConditions, QuietHours } from '../../db/tables/stored.ts'
 
-export interface Hours {
-  readonly from: number
-  readonly to: number
-}
 export interface Rule {
   /** The kind of a built-in one; a number as text. */
   readonly id: string
@@ -24,8 +21,8 @@ export interface Rule {
   readonly for: number
   readonly isOn: boolean
   readonly recovery: boolean
-  readonly quiet: Hours | null
-  readonly conditions: Conditions & { readonly after_id?: number }
+  readonly quiet: QuietHours | null
+  readonly conditions: BanConditions & { readonly after_id?: number }
 }
 
 const fromRow = (row: RuleRow): Rule => ({
@@ -33,14 +30,14 @@ const fromRow = (row: RuleRow): Rule => ({
   row,
   isBuiltin: row.builtin !== null,
   name: row.name,
-  kind: row.kind as AlertKind,
+  kind: row.kind,
   severity: row.severity,
   targets: targetsOf(row.target),
   for: row.for_seconds * second,
   isOn: row.enabled === 1,
   recovery: row.recovery === 1,
-  quiet: row.quiet_hours === null ? null : (JSON.parse(row.quiet_hours) as Hours),
-  conditions: JSON.parse(row.conditions) as Rule['conditions'],
+  quiet: row.quiet_hours === null ? null : parseJson(row.quiet_hours),
+  conditions: parseJson(row.conditions),
 })
 
 /** The built-in rules, as they are or were changed, then one's own. */
@@ -69,5 +66,5 @@ export const rulesOf = (rows: readonly RuleRow[]): Rule[] => {
 }
 
 /** Whether an hour lies in a span; one that ends before it begins goes over midnight. */
-export const isWithin = ({ from, to }: Hours, hour: number): boolean =>
+export const isWithin = ({ from, to }: QuietHours, hour: number): boolean =>
   from <= to ? hour >= from && hour < to : hour >= from || hour < to

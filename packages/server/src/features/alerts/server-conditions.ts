@@ -1,4 +1,5 @@
 import type { ConditionKind, ProtectionCheckId } from '@stockade/contract'
+import { entriesOf } from '@stockade/contract/records.ts'
 import type { Config } from '../../config.ts'
 import { iso, second } from '../../core/clock.ts'
 import { levelOf } from '../servers/protection.ts'
@@ -74,7 +75,7 @@ const conditions: Readonly<Partial<Record<ConditionKind, (server: Server, heardA
  */
 export const findOnServers = (servers: readonly Server[], heardAfter: number): Map<ConditionKind, Finding[]> => {
   const found = new Map<ConditionKind, Finding[]>()
-  const known = Object.entries(conditions) as [ConditionKind, (server: Server, heardAfter: number) => Words][]
+  const known = entriesOf(conditions)
   for (const [kind] of known) found.set(kind, [])
   for (const server of servers)
     for (const [kind, words] of known) {

@@ -1,6 +1,7 @@
 import { X509Certificate } from 'node:crypto'
 import { readFile, statfs } from 'node:fs/promises'
 import type { ConditionKind } from '@stockade/contract'
+import { entriesOf } from '@stockade/contract/records.ts'
 import type { Config } from '../../config.ts'
 import { day, hour, iso, minute, second } from '../../core/clock.ts'
 import type { Clock } from '../../core/clock.ts'
@@ -118,7 +119,7 @@ const looksOf = (needs: {
 
 /** What holds now of the installation, by kind; null for a kind that could not be looked at. */
 export const createServiceConditions = (needs: Parameters<typeof looksOf>[0] & { clock: Clock }) => {
-  const looks = Object.entries(looksOf(needs)) as [ConditionKind, Look][]
+  const looks = entriesOf(looksOf(needs))
   let lookedAt = -Infinity
   let found = new Map<ConditionKind, readonly Finding[] | null>()
   return async (): Promise<ReadonlyMap<ConditionKind, readonly Finding[] | null>> => {

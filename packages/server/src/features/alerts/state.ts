@@ -1,4 +1,5 @@
 import { minute, second } from '../../core/clock.ts'
+import { jsonText, parseJson } from '../../core/json-text.ts'
 import type { Finding } from './kinds.ts'
 import type { StateRow } from './alerts.store.ts'
 
@@ -15,14 +16,14 @@ export type AlertState = Omit<StateRow, 'id'>
 
 export interface Terms {
   readonly rule: string
-  readonly kind: string
+  readonly kind: AlertState['kind']
   readonly severity: AlertState['severity']
   readonly for: number
   readonly isEvent: boolean
 }
 
 const onsetsOf = (state: AlertState | undefined, now: number): number[] =>
-  (JSON.parse(state?.onsets ?? '[]') as number[]).filter(at => at > now - flapping.within && at <= now)
+  (state === undefined ? [] : parseJson(state.onsets)).filter(at => at > now - flapping.within && at <= now)
 
 const begun = (
   { rule, kind, severity }: Terms,
@@ -42,19 +43,19 @@ const begun = (
   absent_since: null,
   fired_at: null,
   resolved_at: null,
-  onsets: JSON.stringify(onsets),
+  onsets: jsonText(onsets),
   flapping: 0,
   told_at: null,
   told_key: null,
   told_channels: null,
-  recovered_on: '[]',
+  recovered_on: jsonText([]),
   acked_by: null,
   acked_at: null,
   ack_note: null,
 })
 
 const fired = (state: AlertState, terms: Terms, now: number, mayFire: boolean): AlertState => {
-  const onsets = JSON.parse(state.onsets) as number[]
+  const onsets = parseJson(state.onsets)
   const isFlapping = onsets.length >= flapping.onsets
   if (isFlapping && state.flapping === 0)
     // Told once more, as flapping, unless it was not told yet.
@@ -69,15 +70,10 @@ const present = (state: AlertState, finding: Finding, terms: Terms, now: number,
   const onsets = onsetsOf(state, now)
   const { title, detail } = finding
   if (state.absent_since === null && state.state !== 'calm')
-    return fired(
-      { ...state, title, detail, severity: terms.severity, onsets: JSON.stringify(onsets) },
-      terms,
-      now,
-      mayFire,
-    )
+    return fired({ ...state, title, detail, severity: terms.severity, onsets: jsonText(onsets) }, terms, now, mayFire)
   // It came back. The grace of a pending one begins again.
   const since = state.state === 'firing' ? state.since : now
-  const again = { ...state, title, detail, since, absent_since: null, onsets: JSON.stringify([...onsets, now]) }
+  const again = { ...state, title, detail, since, absent_since: null, onsets: jsonText([...onsets, now]) }
   return fired({ ...again, state: state.state === 'firing' ? 'firing' : 'pending' }, terms, now, mayFire)
 }
 
@@ -122,5 +118,5 @@ export const restarted = (state: AlertState, now: number): AlertState => ({
   ...state,
   since: state.state === 'pending' ? now : Math.min(state.since, now),
   absent_since: state.absent_since === null ? null : now,
-  onsets: '[]',
+  onsets: jsonText([]),
 })

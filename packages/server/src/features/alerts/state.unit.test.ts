@@ -1,3 +1,4 @@
+import type { AlertKind } from '@stockade/contract'
 import { describe, expect, test } from 'vitest'
 import { coverOf } from './covering.ts'
 import type { Finding } from './kinds.ts'
@@ -131,7 +132,7 @@ test('an event is shown for ten minutes, and seen once however many processes he
 })
 
 test('a graver alert of the same server covers what says the same, as long as both hold, and when both are over', () => {
-  const of = (kind: string, no: number, more: object = {}) => ({
+  const of = (kind: AlertKind, no: number, more: object = {}) => ({
     ...{ rule: kind, kind, server_no: no, state: 'firing' as const },
     ...{ since: start, fired_at: start + 30_000, absent_since: null, resolved_at: null, ...more },
   })

@@ -1,14 +1,16 @@
 import type { AlertSeverity } from '@stockade/contract'
 import { minute, second } from '../../core/clock.ts'
+import { jsonText, parseJson } from '../../core/json-text.ts'
 import type { Message } from '../notifications/message.ts'
 import { oneLine } from '../notifications/message.ts'
 import { coverOf } from './covering.ts'
 import type { Rule } from './rules.ts'
 import { isWithin } from './rules.ts'
 import { channelsFor, isSilenced } from './routing.ts'
-import type { Silence, StoredRoute } from './routing.ts'
+import type { Silence } from './routing.ts'
 import type { AlertState } from './state.ts'
 import type { Targeting } from '../servers/targets.ts'
+import type { StoredRoute } from '../../db/tables/stored.ts'
 
 /* What of the alerts is told now, and how much of it is one message. */
 
@@ -136,8 +138,8 @@ export const tellFiring = (
       ...state,
       told_at: now,
       told_key: channels.length > 0 ? key : null,
-      told_channels: JSON.stringify(channels),
-      recovered_on: '[]',
+      told_channels: jsonText(channels),
+      recovered_on: jsonText([]),
     })
   return {
     changed,
@@ -145,7 +147,7 @@ export const tellFiring = (
   }
 }
 
-const listOf = (text: string | null): string[] => JSON.parse(text ?? '[]') as string[]
+const listOf = (text: AlertState['told_channels']): readonly string[] => (text === null ? [] : parseJson(text))
 
 /** Tells a channel of what is over, once all alerts of the message that told it of them are. */
 export const tellResolved = (rule: Rule, own: readonly AlertState[], { now }: Pick<TellingContext, 'now'>) => {
@@ -165,7 +167,7 @@ export const tellResolved = (rule: Rule, own: readonly AlertState[], { now }: Pi
       const due = listOf(state.told_channels).filter(channel => !open.has(channel) && !told.has(channel))
       if (state.state !== 'resolved' || due.length === 0) continue
       channelsOf.set(state, due)
-      changed.set(state, { ...state, recovered_on: JSON.stringify([...told, ...due]) })
+      changed.set(state, { ...state, recovered_on: jsonText([...told, ...due]) })
     }
     if (rule.recovery)
       messages.push(

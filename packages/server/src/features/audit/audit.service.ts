@@ -3,6 +3,7 @@ import { system } from '../../core/author.ts'
 import { iso } from '../../core/clock.ts'
 import type { Clock } from '../../core/clock.ts'
 import { csvRow } from '../../core/csv.ts'
+import { parseJson } from '../../core/json-text.ts'
 import { timeRange } from '../../core/page.ts'
 import { invalid } from '../../core/problem.ts'
 import type { Database } from '../../db/database.ts'
@@ -49,7 +50,7 @@ export const createAudit = ({ db, clock }: { db: Database; clock: Clock }): Audi
     id: row.id,
     user: row.actor ?? system.name,
     action: row.name,
-    details: row.data === null ? {} : (JSON.parse(row.data) as Record<string, unknown>),
+    details: row.data === null ? {} : parseJson(row.data),
     ip_address: row.actor_ip === '' ? null : row.actor_ip,
     timestamp: iso(row.at),
   })

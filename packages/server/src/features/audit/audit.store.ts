@@ -4,7 +4,8 @@ import { eventKinds, rangeOfQuery, spanOfQuery, termsOf } from '@stockade/contra
 import type { QueryNode, QueryValue } from '@stockade/contract'
 import { covers, parseIp, parseRange } from '../../core/ip.ts'
 import type { Engine } from '../../db/database.ts'
-import type { EventsTable, Schema } from '../../db/schema.ts'
+import type { EventsTable } from '../../db/tables/service.ts'
+import type { Schema } from '../../db/schema.ts'
 import { anyOf, boundsOf, conditionOf, textMatches, timeMatches } from '../../db/search.ts'
 import type { Condition } from '../../db/search.ts'
 

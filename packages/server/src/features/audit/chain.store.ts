@@ -1,6 +1,7 @@
 import { sql as raw } from 'kysely'
 import type { Kysely, Selectable } from 'kysely'
-import type { AuditChainTable, AuditCheckpointsTable, EventsTable, Schema } from '../../db/schema.ts'
+import type { AuditChainTable, AuditCheckpointsTable, EventsTable } from '../../db/tables/service.ts'
+import type { Schema } from '../../db/schema.ts'
 
 type Sql = Kysely<Schema>
 export type Entry = Selectable<Omit<EventsTable, 'xid'>>

@@ -4,6 +4,7 @@ import type { AgentActor, Principal } from '../../core/actor.ts'
 import { authorOf } from '../../core/author.ts'
 import { day, hour } from '../../core/clock.ts'
 import type { Clock } from '../../core/clock.ts'
+import { jsonText } from '../../core/json-text.ts'
 import { conflict, forbidden, invalid, notFound } from '../../core/problem.ts'
 import { tameLine } from '../../core/text.ts'
 import type { Database } from '../../db/database.ts'
@@ -93,7 +94,7 @@ export const createBlocklists = (needs: {
   }
   const setOf = (actor: Principal, input: Settings): Partial<BlocklistRow> => ({
     ...(input.name === undefined ? {} : { name: nameOf(input.name) }),
-    ...(input.source === undefined ? {} : { source: JSON.stringify(readSource(input.source)) }),
+    ...(input.source === undefined ? {} : { source: jsonText(readSource(input.source)) }),
     ...(input.format === undefined ? {} : { format: input.format }),
     ...(input.column === undefined ? {} : { csv_column: input.column }),
     ...(input.interval === undefined ? {} : { every_seconds: input.interval }),
@@ -127,7 +128,7 @@ export const createBlocklists = (needs: {
           throw conflict(`There are ${bounds.blocklists.count} blocklists, and there may not be more.`)
         const row = await insertList(change.sql, {
           name,
-          source: JSON.stringify(readSource(input.source)),
+          source: jsonText(readSource(input.source)),
           format: input.format ?? 'auto',
           csv_column: input.column ?? null,
           every_seconds: interval,
@@ -140,7 +141,7 @@ export const createBlocklists = (needs: {
           entries: 0,
           addresses: 0,
           digest: '',
-          left_out: '{}',
+          left_out: jsonText({}),
           cuts: '',
           etag: null,
           last_modified: null,

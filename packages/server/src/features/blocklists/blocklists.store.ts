@@ -1,6 +1,7 @@
 import { sql as raw } from 'kysely'
 import type { Insertable, Kysely, Selectable } from 'kysely'
-import type { BlocklistContentsTable, BlocklistHostsTable, BlocklistsTable, Schema } from '../../db/schema.ts'
+import type { BlocklistContentsTable, BlocklistHostsTable, BlocklistsTable } from '../../db/tables/policy.ts'
+import type { Schema } from '../../db/schema.ts'
 
 type Sql = Kysely<Schema>
 export type BlocklistRow = Selectable<BlocklistsTable>

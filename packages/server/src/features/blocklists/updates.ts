@@ -1,7 +1,8 @@
-import type { Blocklist, BlocklistFormat, BlocklistSource } from '@stockade/contract'
+import type { Blocklist, BlocklistSource } from '@stockade/contract'
 import { backoff } from '../../core/backoff.ts'
 import { day, minute, second } from '../../core/clock.ts'
 import type { Clock } from '../../core/clock.ts'
+import { jsonText, parseJson } from '../../core/json-text.ts'
 import { tame } from '../../core/text.ts'
 import type { Database } from '../../db/database.ts'
 import type { Events } from '../../events/events.ts'
@@ -43,10 +44,9 @@ export const readLeftOut = (row: Pick<BlocklistRow, 'left_out'>): Blocklist['lef
   invalid: 0,
   too_wide: 0,
   duplicates: 0,
-  ...(JSON.parse(row.left_out) as Partial<Blocklist['left_out']>),
+  ...parseJson(row.left_out),
 })
-export const sourceOf = (row: Pick<BlocklistRow, 'source'>): BlocklistSource =>
-  JSON.parse(row.source) as BlocklistSource
+export const sourceOf = (row: Pick<BlocklistRow, 'source'>): BlocklistSource => parseJson(row.source)
 
 /** Why a version is not applied; null if it is. */
 const refusalOf = (
@@ -131,7 +131,7 @@ export const createUpdates = (needs: {
         entries: built.entries.length,
         addresses: built.addresses,
         digest: built.digest,
-        left_out: JSON.stringify(built.left_out),
+        left_out: jsonText(built.left_out),
         cuts: given.cuts,
         last_error: null,
       })
@@ -170,11 +170,7 @@ export const createUpdates = (needs: {
   const lookNow = async (row: BlocklistRow, acceptsChange: boolean): Promise<void> => {
     try {
       const validators = row.version > 0 && row.last_error === null && !acceptsChange ? row : null
-      const taken = await needs.take(
-        sourceOf(row),
-        { format: row.format as BlocklistFormat, column: row.csv_column },
-        validators,
-      )
+      const taken = await needs.take(sourceOf(row), { format: row.format, column: row.csv_column }, validators)
       if (taken) await applyTaken(row, taken, acceptsChange)
       else {
         await updateList(db.write, row.id, { ...checked(row), last_error: null })

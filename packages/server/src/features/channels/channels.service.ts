@@ -3,6 +3,7 @@ import { bounds } from '@stockade/contract'
 import type { Author } from '../../core/author.ts'
 import { iso, isoOrNull } from '../../core/clock.ts'
 import type { Clock } from '../../core/clock.ts'
+import { jsonText, parseJson } from '../../core/json-text.ts'
 import { Problem, conflict, invalid, notFound } from '../../core/problem.ts'
 import type { Secrets } from '../../core/secrets.ts'
 import type { Database } from '../../db/database.ts'
@@ -94,13 +95,13 @@ export const createChannels = (needs: {
     try {
       return sending.fieldsOf(row)
     } catch {
-      return JSON.parse(row.fields) as FieldValues
+      return parseJson(row.fields)
     }
   }
   const sealed = (preset: PresetId, values: FieldValues, created_at: number) => {
     const isSecret = new Set(presets[preset].fields.flatMap(({ name, secret }) => (secret ? [name] : [])))
     const part = (wanted: boolean) =>
-      JSON.stringify(Object.fromEntries(Object.entries(values).filter(([name]) => isSecret.has(name) === wanted)))
+      jsonText(Object.fromEntries(Object.entries(values).filter(([name]) => isSecret.has(name) === wanted)))
     return { fields: part(false), secrets: secrets.seal(part(true), secretsPlace({ created_at })) }
   }
   const viewOf = async (row: ChannelRow, waiting: ReadonlyMap<string, number>): Promise<View> => {
@@ -110,10 +111,10 @@ export const createChannels = (needs: {
     return {
       id: String(row.id),
       name: row.name,
-      preset: row.preset as PresetId,
+      preset: row.preset,
       builtin: false,
       enabled: row.enabled === 1,
-      fields: presets[row.preset as PresetId].fields.map(({ name, secret }) => ({
+      fields: presets[row.preset].fields.map(({ name, secret }) => ({
         name,
         value: secret ? null : (values[name] ?? null),
         set: values[name] !== undefined,
@@ -202,7 +203,7 @@ export const createChannels = (needs: {
     async change(author, id, body) {
       if (isBuiltin(id)) throw conflict(`This channel is changed by PATCH /api/v1/settings/${id}.`)
       const row = await rowOf(id)
-      const preset = row.preset as PresetId
+      const preset = row.preset
       const name = body.name === undefined ? row.name : await checkName(body.name, row.id)
       const before = openFields(row)
       const values = body.fields ? changedFields(presets[preset], before, body.fields) : before

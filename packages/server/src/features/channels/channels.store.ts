@@ -1,5 +1,6 @@
 import type { Insertable, Kysely, Selectable } from 'kysely'
-import type { ChannelDeliveriesTable, ChannelsTable, Schema } from '../../db/schema.ts'
+import type { ChannelDeliveriesTable, ChannelsTable } from '../../db/tables/messages.ts'
+import type { Schema } from '../../db/schema.ts'
 
 type Sql = Kysely<Schema>
 export type ChannelRow = Selectable<ChannelsTable>

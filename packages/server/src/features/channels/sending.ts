@@ -1,7 +1,7 @@
 import type { FastifyBaseLogger } from 'fastify'
-import type { PresetId } from '@stockade/contract'
 import { day } from '../../core/clock.ts'
 import type { Clock } from '../../core/clock.ts'
+import { parseJson } from '../../core/json-text.ts'
 import type { Secrets } from '../../core/secrets.ts'
 import type { Database } from '../../db/database.ts'
 import type { Outgoing } from '../../outgoing/outgoing.ts'
@@ -54,7 +54,7 @@ export const createSending = (needs: {
   const fieldsOf = (row: ChannelRow): FieldValues => {
     try {
       return {
-        ...(JSON.parse(row.fields) as FieldValues),
+        ...parseJson(row.fields),
         ...(JSON.parse(secrets.open(row.secrets, secretsPlace(row))) as FieldValues),
       }
     } catch {
@@ -65,7 +65,7 @@ export const createSending = (needs: {
     }
   }
   const deliver: Sending['deliver'] = async (row, message, delivery, note) => {
-    const preset = presets[row.preset as PresetId]
+    const preset = presets[row.preset]
     const fields = withDefaults(preset, fieldsOf(row))
     const { call } = preset
     if (call === null) {

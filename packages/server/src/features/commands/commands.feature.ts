@@ -1,8 +1,8 @@
 import { second } from '../../core/clock.ts'
+import { parseJsonOrNull } from '../../core/json-text.ts'
 import type { Core, Feature } from '../feature.ts'
 import type { PasskeysService } from '../passkeys/passkeys.service.ts'
 import type { Registry } from '../servers/registry.ts'
-import { sealedOf } from '../servers/servers.service.ts'
 import type { ServersService } from '../servers/servers.service.ts'
 import type { TemplatesService } from '../templates/templates.service.ts'
 import type { GuardBan } from '../whitelist/mirror.feature.ts'
@@ -24,7 +24,7 @@ export const commandsFeature = async (
     ...needs,
     sealedOf(serverNo) {
       const server = registry.byNo(serverNo)
-      return server ? { hostname: server.row.hostname, sealed: sealedOf(server.row.sealed) } : null
+      return server ? { hostname: server.row.hostname, sealed: parseJsonOrNull(server.row.sealed) } : null
     },
     site: passkeys.siteOrNull,
   })

@@ -4,7 +4,8 @@ import type { ServerScope } from '../../core/actor.ts'
 import { spanOfQuery } from '@stockade/contract'
 import type { QueryNode, QueryTerm } from '@stockade/contract'
 import type { Engine } from '../../db/database.ts'
-import type { CommandsTable, Schema } from '../../db/schema.ts'
+import type { CommandsTable } from '../../db/tables/commands.ts'
+import type { Schema } from '../../db/schema.ts'
 import { anyOf, boundsOf, conditionOf, textMatches, timeMatches } from '../../db/search.ts'
 import type { Condition } from '../../db/search.ts'
 
@@ -16,7 +17,7 @@ export interface CommandFilter {
   readonly servers: ServerScope
   readonly serverNo?: number
   readonly status?: CommandRow['status']
-  readonly type?: string
+  readonly type?: CommandRow['type']
   readonly batchId?: string
   readonly from?: number
   readonly to?: number

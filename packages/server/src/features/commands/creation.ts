@@ -4,6 +4,7 @@ import { authorOf, system } from '../../core/author.ts'
 import type { Author } from '../../core/author.ts'
 import type { Clock } from '../../core/clock.ts'
 import { uuid7 } from '../../core/ids.ts'
+import { jsonText } from '../../core/json-text.ts'
 import { conflict } from '../../core/problem.ts'
 import type { ServersService } from '../servers/servers.service.ts'
 import type { Snapshot } from '../templates/templates.service.ts'
@@ -105,7 +106,7 @@ export const createCreation = (needs: {
           id: ids[index] ?? uuid7(clock()),
           batch_id,
           template_hash: snapshot?.hash ?? null,
-          seal: JSON.stringify(seal),
+          seal: jsonText(seal),
         }),
       )
       await add({ author, rows, name: 'command.create', snapshot: signed[0]?.snapshot ?? null })

@@ -4,6 +4,7 @@ import type { Config } from '../../config.ts'
 import { second } from '../../core/clock.ts'
 import type { Clock } from '../../core/clock.ts'
 import { createGroup } from '../../core/group.ts'
+import { parseJson } from '../../core/json-text.ts'
 import type { Database } from '../../db/database.ts'
 import type { Change, Events } from '../../events/events.ts'
 import type { ServersService } from '../servers/servers.service.ts'
@@ -72,7 +73,7 @@ export const createDelivery = (needs: {
       queue.track(row)
       const { id, type } = row
       const template = frozen.get(row.template_hash ?? '')
-      const seal = row.seal === null ? {} : { seal: JSON.parse(row.seal) as Order['seal'] }
+      const seal = sealOf(row)
       orders
         .get(row.server_no)
         ?.push({ id, type, params: { ...paramsOf(row) }, ...(template ? { template } : {}), ...seal })
@@ -126,4 +127,10 @@ export const createDelivery = (needs: {
       }
     },
   }
+}
+
+const sealOf = ({ seal }: CommandRow): Pick<Order, 'seal'> => {
+  if (seal === null) return {}
+  const { proof, ...rest } = parseJson(seal)
+  return { seal: { ...rest, proof: [...proof] } }
 }

@@ -1,7 +1,9 @@
 import { bounds, commands } from '@stockade/contract'
 import type { commands as contract } from '@stockade/contract'
 import type { ValidateFunction } from 'ajv'
+import type { CommandRow } from './commands.store.ts'
 import { parseRange } from '../../core/ip.ts'
+import { parseJson } from '../../core/json-text.ts'
 import { tame } from '../../core/text.ts'
 import { compileBody, validationProblem } from '../../core/validation.ts'
 
@@ -45,5 +47,5 @@ export const checkCommand = (type: CommandType, given: Params | undefined, at?: 
   commandOf(type, checkParams(type, given, at))
 
 /** The command of a stored row, which was checked before it was stored. */
-export const storedCommand = (row: { readonly type: string; readonly params: string }): CheckedCommand =>
-  commandOf(row.type as CommandType, JSON.parse(row.params) as ParamsOf<CommandType>)
+export const storedCommand = (row: Pick<CommandRow, 'type' | 'params'>): CheckedCommand =>
+  commandOf(row.type, parseJson(row.params) as ParamsOf<CommandType>)

@@ -5,6 +5,7 @@ import type { Author } from '../../core/author.ts'
 import { iso, isoOrNull, second } from '../../core/clock.ts'
 import type { Clock } from '../../core/clock.ts'
 import { uuid7 } from '../../core/ids.ts'
+import { jsonText, parseJson } from '../../core/json-text.ts'
 import type { CommandRow, CommandView } from './commands.store.ts'
 import type { CheckedCommand, CommandType, Params, ParamsOf } from './params.ts'
 
@@ -34,7 +35,7 @@ export const createRows =
       id: uuid7(now),
       server_no: serverNo,
       type: command.type,
-      params: JSON.stringify(command.params),
+      params: jsonText(command.params),
       status: 'pending',
       success: null,
       output: null,
@@ -56,11 +57,11 @@ export const createRows =
   }
 export type RowOf = ReturnType<typeof createRows>
 
-export const paramsOf = (row: Pick<CommandRow, 'params'>): Params => JSON.parse(row.params) as Params
+export const paramsOf = (row: Pick<CommandRow, 'params'>): Params => parseJson(row.params)
 
 export const queuedOf = (row: CommandRow): Queued => ({
   id: row.id,
-  type: row.type as CommandType,
+  type: row.type,
   status: 'pending',
   created_at: iso(row.created_at),
 })
@@ -74,7 +75,7 @@ export const eventDataOf = (row: CommandRow, hostname: string | undefined) => ({
 
 export const viewOf = (row: CommandView): Command => ({
   id: row.id,
-  type: row.type as CommandType,
+  type: row.type,
   server: { id: row.server_id, hostname: row.hostname },
   params: { ...paramsOf(row) },
   status: row.status,

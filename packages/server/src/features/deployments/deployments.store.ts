@@ -1,5 +1,7 @@
-import type { Kysely } from 'kysely'
+import { sql as raw } from 'kysely'
+import type { Kysely, SqlBool } from 'kysely'
 import type { Schema } from '../../db/schema.ts'
+import { parseJson } from '../../core/json-text.ts'
 
 /** Servers that a deployment of the template is on its way to. */
 export const serversAwaiting = async (sql: Kysely<Schema>, templateId: number): Promise<number[]> => {
@@ -19,10 +21,8 @@ export const serversHolding = async (sql: Kysely<Schema>, name: string): Promise
   const rows = await sql
     .selectFrom('heartbeats')
     .select(['server_no', 'jails'])
-    .where('jails', 'like', `%"template":"${name}"%`)
+    .where(raw<SqlBool>`jails like ${`%"template":"${name}"%`}`)
     .execute()
   // An underscore in the name stood for any letter.
-  const holds = (jails: string) =>
-    (JSON.parse(jails) as { template?: string | null }[]).some(jail => jail.template === name)
-  return rows.flatMap(row => (holds(row.jails) ? [row.server_no] : []))
+  return rows.flatMap(row => (parseJson(row.jails).some(jail => jail.template === name) ? [row.server_no] : []))
 }

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { sql } from 'kysely'
 import pg from 'pg'
+import type { EventName } from '@stockade/contract'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Database } from '../../db/database.ts'
 import { openPostgres } from '../../db/postgres.ts'
@@ -57,10 +58,10 @@ const makeTemplate = (name: string, settings = {}) =>
 const openStorage = () =>
   database ? openPostgres(database.url, () => {}) : openSqlite(`${server.dataDir}/stockade.sqlite3`)
 /** What stands in the stream of events, straight from storage. */
-const recorded = async (like: string) => {
+const recorded = async (name: EventName) => {
   const storage = await openStorage()
   try {
-    const rows = await storage.read.selectFrom('events').selectAll().where('name', 'like', like).orderBy('id').execute()
+    const rows = await storage.read.selectFrom('events').selectAll().where('name', '=', name).orderBy('id').execute()
     return rows.map(row => ({ ...row, data: JSON.parse(row.data ?? '{}') as Record<string, unknown> }))
   } finally {
     await storage.close()

@@ -1,6 +1,7 @@
 import { sql as raw } from 'kysely'
 import type { Insertable, Kysely, Selectable } from 'kysely'
-import type { HostStatesTable, Schema } from '../../db/schema.ts'
+import type { HostStatesTable } from '../../db/tables/servers.ts'
+import type { Schema } from '../../db/schema.ts'
 
 type Sql = Kysely<Schema>
 export type HostState = Selectable<HostStatesTable>

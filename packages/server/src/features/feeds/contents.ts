@@ -4,6 +4,7 @@ import type { Clock } from '../../core/clock.ts'
 import { second } from '../../core/clock.ts'
 import { ipText, parseRange } from '../../core/ip.ts'
 import type { IpRange } from '../../core/ip.ts'
+import { parseJson } from '../../core/json-text.ts'
 import { inSlices } from '../../core/slices.ts'
 import type { Database } from '../../db/database.ts'
 import { readSearch } from '../../db/search.ts'
@@ -19,7 +20,7 @@ import type { Entries } from './formats.ts'
 
 /** What a feed holds, as it is stored. */
 export type Contents = Pick<ReplyOf<typeof contract.changeFeed>, 'q' | 'bans' | 'fleet_bans' | 'family' | 'maximum'>
-export const contentsOf = (row: Pick<FeedRow, 'contents'>): Contents => JSON.parse(row.contents) as Contents
+export const contentsOf = (row: Pick<FeedRow, 'contents'>): Contents => parseJson(row.contents)
 
 export interface Loaded {
   /** Single addresses and the ranges that were banned as such. */

@@ -7,6 +7,7 @@ import { authorOf } from '../../core/author.ts'
 import { iso, isoOrNull, minute, second } from '../../core/clock.ts'
 import type { Clock } from '../../core/clock.ts'
 import { randomText, sha256 } from '../../core/ids.ts'
+import { jsonText } from '../../core/json-text.ts'
 import { conflict, notFound } from '../../core/problem.ts'
 import { tame } from '../../core/text.ts'
 import type { Database } from '../../db/database.ts'
@@ -156,7 +157,7 @@ export const createFeeds = (needs: {
     },
     async create(actor, { name: typed, ...input }) {
       const name = tame(typed, bounds.name * 4)
-      const contents = JSON.stringify(contentsWith(usual, input))
+      const contents = jsonText(contentsWith(usual, input))
       const token = `feed_${randomText(40)}`
       const row = await events.change(async change => {
         if ((await countFeeds(change.sql)) >= bounds.feeds)
@@ -180,7 +181,7 @@ export const createFeeds = (needs: {
     },
     async preview(input) {
       // No feed has the id 0, so the reading of a preview never replaces that of a feed.
-      const contents = JSON.stringify(contentsWith(usual, input))
+      const contents = jsonText(contentsWith(usual, input))
       const loaded = await needs.load({ id: 0, contents, changed_at: 0 })
       return previewOf(loaded)
     },
@@ -188,7 +189,7 @@ export const createFeeds = (needs: {
       return view(
         await update(actor, id, 'feed.update', row => ({
           ...(name === undefined ? {} : { name: tame(name, bounds.name * 4) }),
-          contents: JSON.stringify(contentsWith(contentsOf(row), input)),
+          contents: jsonText(contentsWith(contentsOf(row), input)),
         })),
       )
     },

@@ -1,6 +1,7 @@
 import { sql as raw } from 'kysely'
 import type { Insertable, Kysely, RawBuilder, Selectable } from 'kysely'
-import type { FeedsTable, Schema } from '../../db/schema.ts'
+import type { FeedsTable } from '../../db/tables/policy.ts'
+import type { Schema } from '../../db/schema.ts'
 
 type Sql = Kysely<Schema>
 export type FeedRow = Selectable<FeedsTable>

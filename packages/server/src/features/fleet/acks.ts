@@ -3,6 +3,7 @@ import type { BodyOf, agents } from '@stockade/contract'
 import { tame } from '../../core/text.ts'
 import type { FleetHostRow } from './fleet.store.ts'
 import type { HostSets } from './host-sets.ts'
+import { jsonText } from '../../core/json-text.ts'
 
 type Applied = NonNullable<BodyOf<typeof agents.acknowledgeState>['shield']>
 type Said = Omit<FleetHostRow, 'wanted'>
@@ -50,12 +51,13 @@ const nothingFrom = ({ serverNo, at }: FleetAck) => ({
 
 /** The row of what a host says, before anything is proved. */
 const saidIn = (ack: FleetAck, { held, refused, not_covered = null, fallback = null }: Applied['bans']): Said => {
-  const clean = (text: string | null) => (text === null ? null : tame(text, bounds.reason * 4))
-  const rows = refused.map(({ id, reason }) => [id, clean(reason)] as const)
+  const tamed = (text: string) => tame(text, bounds.reason * 4)
+  const clean = (text: string | null) => (text === null ? null : tamed(text))
+  const rows = refused.map(({ id, reason }) => [id, tamed(reason)] as const)
   return {
     ...nothingFrom(ack),
     held,
-    refused: rows.length === 0 ? null : JSON.stringify(rows),
+    refused: rows.length === 0 ? null : jsonText(rows),
     not_covered: clean(not_covered),
     fallback: not_covered === null ? clean(fallback) : null,
   }

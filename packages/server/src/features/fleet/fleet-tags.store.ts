@@ -1,5 +1,6 @@
 import type { Kysely, Selectable } from 'kysely'
-import type { FleetTagsTable, Schema } from '../../db/schema.ts'
+import type { FleetTagsTable } from '../../db/tables/policy.ts'
+import type { Schema } from '../../db/schema.ts'
 
 type Sql = Kysely<Schema>
 export type FleetTagRow = Selectable<FleetTagsTable>

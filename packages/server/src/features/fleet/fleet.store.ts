@@ -1,6 +1,7 @@
 import { sql as raw } from 'kysely'
 import type { Insertable, Kysely, Selectable } from 'kysely'
-import type { FleetBansTable, FleetHostsTable, FleetStateTable, Schema } from '../../db/schema.ts'
+import type { FleetBansTable, FleetHostsTable, FleetStateTable } from '../../db/tables/policy.ts'
+import type { Schema } from '../../db/schema.ts'
 
 type Sql = Kysely<Schema>
 export type FleetBanRow = Selectable<FleetBansTable>

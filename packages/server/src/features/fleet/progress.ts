@@ -3,6 +3,7 @@ import type { Server } from '../servers/registry.ts'
 import type { Targeting, Targets } from '../servers/targets.ts'
 import type { FleetHostRow } from './fleet.store.ts'
 import type { HostSets } from './host-sets.ts'
+import { parseJson } from '../../core/json-text.ts'
 
 /** What a host holds of one ban, with the reason where it does not, or where fail2ban does instead of the kernel. */
 export interface HostProgress {
@@ -110,7 +111,7 @@ export const createProgress = (
 }
 
 const hostOf = (server: Server, row: FleetHostRow | undefined): Host => {
-  const refused = new Map(row?.refused ? (JSON.parse(row.refused) as [number, string][]) : [])
+  const refused = new Map(row?.refused ? parseJson(row.refused) : [])
   const isWithout = server.row.status !== 'pending' && server.row.shield_supported !== 1
   return { server, row, refused, notCovered: row?.not_covered ?? (isWithout && !row?.fallback ? noShield : null) }
 }

@@ -9,6 +9,7 @@ import type { Clock } from '../../core/clock.ts'
 import { randomText, sha256 } from '../../core/ids.ts'
 import { createLatest } from '../../core/latest.ts'
 import { covers, parseIp, parseRange } from '../../core/ip.ts'
+import { jsonText, parseJson } from '../../core/json-text.ts'
 import { timeOf } from '../../core/page.ts'
 import { conflict, forbidden, invalid, notFound } from '../../core/problem.ts'
 import type { Database } from '../../db/database.ts'
@@ -127,7 +128,7 @@ const networksOf = (given: readonly string[] | null): string[] | null =>
 const requireSource = ({ source_networks }: KeyRow, ip: string): void => {
   if (source_networks === null) return
   const from = parseIp(ip)
-  const allowed = (JSON.parse(source_networks) as string[]).flatMap(text => parseRange(text) ?? [])
+  const allowed = parseJson(source_networks).flatMap(text => parseRange(text) ?? [])
   if (!from || !allowed.some(range => covers(range, from)))
     throw forbidden(`This API key is not for requests from ${ip}: it names the networks that it may be used from.`)
 }
@@ -162,7 +163,7 @@ export const createKeys = async (needs: {
       userId: row.user_id,
       serverNo: row.server_no,
       isBound: row.server_no !== null || tags.length > 0,
-      scopes: row.scopes === null ? null : new Set(JSON.parse(row.scopes) as KeyScope[]),
+      scopes: row.scopes === null ? null : new Set(parseJson(row.scopes)),
     } as const
     // The keys of hosts, and those of the fleet, cost no query.
     if (tags.length === 0) return grantedTo(row, own, boundTo(row, new Set()))
@@ -230,9 +231,9 @@ export const createKeys = async (needs: {
       const made = await insertKey(change.sql, {
         name,
         permissions,
-        scopes: limits.scopes && JSON.stringify(limits.scopes),
-        source_networks: limits.source_networks && JSON.stringify(limits.source_networks),
-        access_tags: limits.tags && JSON.stringify(limits.tags),
+        scopes: limits.scopes && jsonText(limits.scopes),
+        source_networks: limits.source_networks && jsonText(limits.source_networks),
+        access_tags: limits.tags && jsonText(limits.tags),
         user_id: userId,
         server_no: server?.no ?? null,
         expires_at: expires,
@@ -278,8 +279,8 @@ export const createKeys = async (needs: {
       prefix: row.prefix,
       permissions: row.permissions,
       expires_at: isoOrNull(row.expires_at),
-      scopes: row.scopes === null ? null : (JSON.parse(row.scopes) as KeyScope[]),
-      source_networks: row.source_networks === null ? null : (JSON.parse(row.source_networks) as string[]),
+      scopes: row.scopes === null ? null : [...parseJson(row.scopes)],
+      source_networks: row.source_networks === null ? null : [...parseJson(row.source_networks)],
       tags: row.access_tags === null ? null : [...accessTagsOf(row)],
       last_used: isoOrNull(recent ? use.at : row.last_used),
       last_used_from: recent ? use.from : row.last_used_from,

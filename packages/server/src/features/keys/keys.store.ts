@@ -1,5 +1,6 @@
 import type { Insertable, Kysely, Selectable } from 'kysely'
-import type { ApiKeysTable, Schema } from '../../db/schema.ts'
+import type { ApiKeysTable } from '../../db/tables/accounts.ts'
+import type { Schema } from '../../db/schema.ts'
 
 export type KeyRow = Selectable<ApiKeysTable>
 type Sql = Kysely<Schema>

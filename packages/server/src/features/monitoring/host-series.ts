@@ -2,10 +2,10 @@ import { second } from '../../core/clock.ts'
 import { labelsOf, sampleLine } from '../../http/exposition.ts'
 import type { Scrape } from '../../http/exposition.ts'
 import type { Metrics } from '../../http/metrics.ts'
-import type { Jail } from '../servers/host-state.ts'
 import { levelOf } from '../servers/protection.ts'
 import type { Registry, Server } from '../servers/registry.ts'
 import { tagsOf } from '../servers/tags.store.ts'
+import type { Jail } from '../../db/tables/stored.ts'
 
 /*
  * Series of each server and jail, from memory. Names that begin with `f2b_` are those of the known exporters of fail2ban. The lines of a

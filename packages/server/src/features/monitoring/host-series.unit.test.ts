@@ -4,6 +4,7 @@ import { silentHost, withReport } from '../servers/host-state.ts'
 import type { Server } from '../servers/registry.ts'
 import type { ServerRow } from '../servers/servers.store.ts'
 import { addHostSeries } from './host-series.ts'
+import { jsonText } from '../../core/json-text.ts'
 
 const server = (no: number, hostname: string, jails: readonly string[], tags: readonly string[] = []): Server => ({
   ...withReport(silentHost, {
@@ -76,7 +77,7 @@ test('a later report changes the lines in place', async () => {
   if (known)
     servers.push({
       ...withReport(known, { ...report, jails: [{ name: 'sshd', enabled: true, current_bans: 7, total_failed: 3 }] }),
-      row: { ...known.row, tags: '[]', status: 'offline' },
+      row: { ...known.row, tags: jsonText([]), status: 'offline' },
     })
   expect(await lines('f2b_jail_banned_current')).toEqual(['f2b_jail_banned_current{server="a",jail="sshd"} 7'])
   expect(await lines('f2b_jail_failed_total')).toEqual(['f2b_jail_failed_total{server="a",jail="sshd"} 3'])

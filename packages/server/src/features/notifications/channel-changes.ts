@@ -1,3 +1,4 @@
+import { keysOf } from '@stockade/contract/records.ts'
 import type { Clock } from '../../core/clock.ts'
 import type { Change } from '../../events/events.ts'
 import type { createReader } from '../../events/reader.ts'
@@ -25,7 +26,7 @@ export const createChannelWatcher = ({
     [before, after]: readonly [Settings, Settings],
     [was, is]: readonly [Ready, Ready],
   ) => {
-    const names = (Object.keys(after) as (keyof Settings)[]).filter(name => name.startsWith(`${channel}.`))
+    const names = keysOf(after).filter(name => name.startsWith(`${channel}.`))
     if (names.every(name => JSON.stringify(before[name]) === JSON.stringify(after[name]))) return
     if (!is[channel]) await forgetChannel(sql, channel)
     // With other settings, the next attempt is made at once.

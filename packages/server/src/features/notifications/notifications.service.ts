@@ -3,6 +3,7 @@ import type { Author } from '../../core/author.ts'
 import { day } from '../../core/clock.ts'
 import { wallOf } from '../../core/wall.ts'
 import type { Clock } from '../../core/clock.ts'
+import { jsonText } from '../../core/json-text.ts'
 import type { Secrets } from '../../core/secrets.ts'
 import type { Database } from '../../db/database.ts'
 import type { Change } from '../../events/events.ts'
@@ -133,7 +134,7 @@ export const createNotifications = (needs: {
             channel: 'email',
             category: recipients === null ? 'alert' : 'rest',
             content: JSON.stringify(message),
-            recipients: recipients === null ? null : JSON.stringify(recipients),
+            recipients: recipients === null ? null : jsonText(recipients),
           },
         ],
         clock(),

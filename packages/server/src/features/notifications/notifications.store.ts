@@ -1,5 +1,6 @@
 import type { Kysely, Selectable } from 'kysely'
-import type { NotificationChannelsTable, Schema } from '../../db/schema.ts'
+import type { Schema } from '../../db/schema.ts'
+import type { NotificationChannelsTable } from '../../db/tables/messages.ts'
 import type { Category } from './message.ts'
 
 type Sql = Kysely<Schema>

@@ -1,6 +1,7 @@
 import type { FastifyBaseLogger } from 'fastify'
 import { minute } from '../../core/clock.ts'
 import type { Clock } from '../../core/clock.ts'
+import { jsonText } from '../../core/json-text.ts'
 import type { Database } from '../../db/database.ts'
 import type { Outgoing } from '../../outgoing/outgoing.ts'
 import type { Note } from '../../outgoing/steps.ts'
@@ -154,7 +155,7 @@ export const createSending = (needs: {
       await dropTold(sql, channel, category, next.id, next.counted, now)
       if (later.length > 0) {
         const rest = { channel, category: 'rest', content: JSON.stringify(next.message) } as const
-        await addNotifications(sql, [{ ...rest, recipients: JSON.stringify(later), due_at: now + 5 * minute }], now)
+        await addNotifications(sql, [{ ...rest, recipients: jsonText(later), due_at: now + 5 * minute }], now)
       }
       await saveChannel(sql, channel, {
         last_sent: now,

@@ -1,5 +1,6 @@
 import type { Insertable, Kysely, Selectable } from 'kysely'
-import type { OauthStatesTable, Schema } from '../../db/schema.ts'
+import type { OauthStatesTable } from '../../db/tables/accounts.ts'
+import type { Schema } from '../../db/schema.ts'
 
 type Sql = Kysely<Schema>
 type StateRow = Selectable<OauthStatesTable>

@@ -1,5 +1,4 @@
 import { isIP } from 'node:net'
-import type { AuthenticatorTransport } from '@simplewebauthn/server'
 import { bounds } from '@stockade/contract/limits.ts'
 import type { Passkey, PasskeyResponse } from '@stockade/contract'
 import { writeOperatorKey } from '@stockade/contract/seal.ts'
@@ -8,6 +7,7 @@ import type { UserActor } from '../../core/actor.ts'
 import { iso, isoOrNull, minute } from '../../core/clock.ts'
 import type { Clock } from '../../core/clock.ts'
 import { sha256 } from '../../core/ids.ts'
+import { jsonText, parseJson } from '../../core/json-text.ts'
 import { conflict, notFound, unauthorized } from '../../core/problem.ts'
 import { tame } from '../../core/text.ts'
 import type { Database } from '../../db/database.ts'
@@ -156,7 +156,7 @@ export const createPasskeys = (needs: {
           public_key: Buffer.from(credential.publicKey).toString('base64url'),
           spki,
           counter: credential.counter,
-          transports: JSON.stringify(response.response.transports ?? []),
+          transports: jsonText(response.response.transports ?? []),
           name: tame(name, bounds.passkeyName * 4),
           backed_up: credentialBackedUp ? 1 : 0,
           created_at: clock(),
@@ -238,7 +238,7 @@ const isKnownToBrowsers = (baseUrl: string): boolean => {
 }
 const credentialOf = (row: PasskeyRow) => ({
   id: row.credential_id,
-  transports: JSON.parse(row.transports) as AuthenticatorTransport[],
+  transports: [...parseJson(row.transports)],
 })
 /** The challenge that a browser says it answered; whether that is so, its signature tells. */
 const challengeOf = (response: PasskeyResponse): string => {

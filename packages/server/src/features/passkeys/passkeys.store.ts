@@ -1,5 +1,6 @@
 import type { Insertable, Kysely, Selectable } from 'kysely'
-import type { PasskeysTable, Schema } from '../../db/schema.ts'
+import type { PasskeysTable } from '../../db/tables/accounts.ts'
+import type { Schema } from '../../db/schema.ts'
 
 export type PasskeyRow = Selectable<PasskeysTable>
 export type Purpose = 'add' | 'sign-in' | 'second-factor' | 'proof'

@@ -1,7 +1,8 @@
 import { sql as raw } from 'kysely'
 import type { Kysely, RawBuilder } from 'kysely'
 import type { ServerScope } from '../../core/actor.ts'
-import type { KnockHistoryTable, Schema } from '../../db/schema.ts'
+import type { KnockHistoryTable } from '../../db/tables/knock.ts'
+import type { Schema } from '../../db/schema.ts'
 
 type Sql = Kysely<Schema>
 type Status = KnockHistoryTable['status']

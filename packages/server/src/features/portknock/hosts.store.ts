@@ -1,7 +1,8 @@
 import { sql as raw } from 'kysely'
 import type { Kysely, Selectable } from 'kysely'
 import type { Engine } from '../../db/database.ts'
-import type { KnockSequenceServersTable, Schema } from '../../db/schema.ts'
+import type { KnockSequencesTable, KnockSequenceServersTable } from '../../db/tables/knock.ts'
+import type { Schema } from '../../db/schema.ts'
 import { given } from './given.store.ts'
 
 type Sql = Kysely<Schema>
@@ -49,7 +50,7 @@ export interface HostSequence {
   readonly id: number
   readonly revision: number
   readonly protected_port: number
-  readonly knock_ports: string
+  readonly knock_ports: KnockSequencesTable['knock_ports']
   readonly protocol: 'tcp' | 'udp'
   readonly timeout: number
   readonly knock_timeout: number

@@ -3,6 +3,7 @@ import type { BodyOf, ReplyOf, agents } from '@stockade/contract'
 import { iso } from '../../core/clock.ts'
 import type { Clock } from '../../core/clock.ts'
 import { createGroup } from '../../core/group.ts'
+import { parseJson } from '../../core/json-text.ts'
 import { tame } from '../../core/text.ts'
 import type { Database } from '../../db/database.ts'
 import { untilItPasses } from '../../db/passing.ts'
@@ -130,7 +131,7 @@ export const createKnockHosts = async (needs: {
         portknock: {
           sequences: sequences.map(({ knock_ports, ...sequence }) => ({
             ...sequence,
-            knock_ports: JSON.parse(knock_ports) as number[],
+            knock_ports: [...parseJson(knock_ports)],
           })),
           openings: openings.flatMap(({ id, sequence_id, ip, expires_at, closed_at }) =>
             closed_at === null ? [{ id, sequence_id, ip, expires_at: iso(expires_at) }] : [],

@@ -1,7 +1,8 @@
 import { sql as raw } from 'kysely'
 import type { Kysely, Selectable } from 'kysely'
 import type { ServerScope } from '../../core/actor.ts'
-import type { KnockOpeningsTable, Schema } from '../../db/schema.ts'
+import type { KnockOpeningsTable } from '../../db/tables/knock.ts'
+import type { Schema } from '../../db/schema.ts'
 
 type Sql = Kysely<Schema>
 export type OpeningRow = Selectable<KnockOpeningsTable>

@@ -11,6 +11,7 @@ import type { Schema } from '../../db/schema.ts'
 import { aHost, aLicence, eventually, freshDatabase, movableClock, raw, startServer } from '../../testing/index.ts'
 import type { EnrolledHost, Signed, TestServer } from '../../testing/index.ts'
 import { sweepKnocks } from './sweep.ts'
+import { jsonText } from '../../core/json-text.ts'
 
 const clock = movableClock()
 const dataDir = mkdtempSync(join(tmpdir(), 'stockade-knocks-'))
@@ -446,7 +447,7 @@ describe('sequences', () => {
   test('a thousand of them, and not one more', async () => {
     const row = {
       ...ssh,
-      knock_ports: '[1,3]',
+      knock_ports: jsonText([1, 3]),
       protocol: 'tcp',
       timeout: 1,
       knock_timeout: 1,

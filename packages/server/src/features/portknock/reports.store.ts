@@ -1,7 +1,8 @@
 import { sql as raw } from 'kysely'
 import type { Kysely } from 'kysely'
 import type { Engine } from '../../db/database.ts'
-import type { KnockHistoryTable, Schema } from '../../db/schema.ts'
+import type { KnockHistoryTable } from '../../db/tables/knock.ts'
+import type { Schema } from '../../db/schema.ts'
 import { given } from './given.store.ts'
 
 type Sql = Kysely<Schema>

@@ -1,7 +1,8 @@
 import { sql as raw } from 'kysely'
 import type { Insertable, Kysely, Selectable, Updateable } from 'kysely'
 import type { Engine } from '../../db/database.ts'
-import type { KnockSequencesTable, KnockSequenceServersTable, Schema } from '../../db/schema.ts'
+import type { KnockSequencesTable, KnockSequenceServersTable } from '../../db/tables/knock.ts'
+import type { Schema } from '../../db/schema.ts'
 
 type Sql = Kysely<Schema>
 export type SequenceRow = Selectable<KnockSequencesTable>

@@ -5,6 +5,7 @@ import { atLeast, sees } from '../../core/actor.ts'
 import type { Principal } from '../../core/actor.ts'
 import { iso } from '../../core/clock.ts'
 import type { Clock } from '../../core/clock.ts'
+import { jsonText, parseJson } from '../../core/json-text.ts'
 import { conflict, forbidden, notFound } from '../../core/problem.ts'
 import { tame } from '../../core/text.ts'
 import type { Database } from '../../db/database.ts'
@@ -64,7 +65,7 @@ const mostSequences = bounds.sequencesPerHost
 const mostNamed = 20
 
 export const nameKeyOf = (name: string): string => tame(name, bounds.name * 4).toLowerCase()
-const portsOf = (row: Pick<SequenceRow, 'knock_ports'>): number[] => JSON.parse(row.knock_ports) as number[]
+const portsOf = (row: Pick<SequenceRow, 'knock_ports'>): number[] => [...parseJson(row.knock_ports)]
 
 export const createSequences = (needs: {
   db: Database
@@ -178,7 +179,7 @@ export const createSequences = (needs: {
         const made = await insertSequence(change.sql, {
           ...fields,
           name_key: nameKeyOf(input.name),
-          knock_ports: JSON.stringify(fields.knock_ports),
+          knock_ports: jsonText(fields.knock_ports),
           created_at: now,
           updated_at: now,
           deleted_at: null,
@@ -234,7 +235,7 @@ export const createSequences = (needs: {
           name: fields.name,
           name_key: nameKeyOf(fields.name),
           protected_port: fields.protected_port,
-          knock_ports: JSON.stringify(fields.knock_ports),
+          knock_ports: jsonText(fields.knock_ports),
           protocol: fields.protocol,
           timeout: fields.timeout,
           knock_timeout: fields.knock_timeout,
@@ -284,7 +285,7 @@ export const createSequences = (needs: {
         const present = (await placesOf(change.sql, id)).map(place => place.server_no)
         const raised = await hosts.raise(change, present)
         await removePlaces(change.sql, id, present)
-        await changeSequence(change.sql, id, { knock_ports: '[]', deleted_at: clock() })
+        await changeSequence(change.sql, id, { knock_ports: jsonText([]), deleted_at: clock() })
         await change.record({
           name: 'portknock.delete',
           author: authorOf(actor),

@@ -1,10 +1,14 @@
 import type { Kysely } from 'kysely'
 import type { Schema } from '../../db/schema.ts'
+import type { UserPreferencesTable } from '../../db/tables/accounts.ts'
 
 type Sql = Kysely<Schema>
 
-/** JSON, or null when nothing was ever kept. */
-export const findPreferences = async (sql: Sql, userId: number): Promise<string | null> => {
+/** Null when nothing was ever kept. */
+export const findPreferences = async (
+  sql: Sql,
+  userId: number,
+): Promise<UserPreferencesTable['preferences'] | null> => {
   const row = await sql
     .selectFrom('user_preferences')
     .select('preferences')
@@ -12,7 +16,12 @@ export const findPreferences = async (sql: Sql, userId: number): Promise<string 
     .executeTakeFirst()
   return row?.preferences ?? null
 }
-export const savePreferences = async (sql: Sql, userId: number, preferences: string, at: number): Promise<void> => {
+export const savePreferences = async (
+  sql: Sql,
+  userId: number,
+  preferences: UserPreferencesTable['preferences'],
+  at: number,
+): Promise<void> => {
   const row = { preferences, updated_at: at }
   await sql
     .insertInto('user_preferences')

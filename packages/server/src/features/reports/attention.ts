@@ -1,4 +1,5 @@
 import type { Report, ReportAttention } from '@stockade/contract'
+import { entriesOf } from '@stockade/contract/records.ts'
 import { levelOf } from '../servers/protection.ts'
 import type { Server } from '../servers/registry.ts'
 import type { Counts } from './figures.store.ts'
@@ -27,11 +28,10 @@ interface Needs {
 
 /** Servers that need a look, grouped by what is wrong. */
 export const attentionOf = (servers: readonly Server[], needs: Needs): Line[] =>
-  (Object.entries(kinds) as [ReportAttention, (server: Server, needs: Needs) => string | null][]).flatMap(
-    ([kind, find]) =>
-      servers.flatMap(server => {
-        const detail = find(server, needs)
-        const { id, hostname } = server.row
-        return detail === null ? [] : [{ server: { id, hostname }, kind, detail: detail.slice(0, 300) }]
-      }),
+  entriesOf(kinds).flatMap(([kind, find]) =>
+    servers.flatMap(server => {
+      const detail = find(server, needs)
+      const { id, hostname } = server.row
+      return detail === null ? [] : [{ server: { id, hostname }, kind, detail: detail.slice(0, 300) }]
+    }),
   )

@@ -6,6 +6,7 @@ import { authorOf } from '../../core/author.ts'
 import { isTimeZone } from '../../core/checks.ts'
 import { iso, isoOrNull, minute } from '../../core/clock.ts'
 import type { Clock } from '../../core/clock.ts'
+import { jsonText } from '../../core/json-text.ts'
 import { conflict, invalid, notFound } from '../../core/problem.ts'
 import { tame } from '../../core/text.ts'
 import type { Database } from '../../db/database.ts'
@@ -48,7 +49,8 @@ export interface SchedulesService {
 
 /** A report that could not be made is tried again after this time (milliseconds). */
 const retryAfter = 5 * minute
-const usual = { hour: 7, weekday: 1, day: 1, timezone: null, recipients: '[]', channels: '[]', enabled: 1 } as const
+const none = jsonText<readonly string[]>([])
+const usual = { hour: 7, weekday: 1, day: 1, timezone: null, recipients: none, channels: none, enabled: 1 } as const
 type Given<T> = { [K in keyof T]?: Exclude<T[K], undefined> }
 /** The properties that are there. */
 const given = <T extends object>(values: T): Given<T> =>
@@ -110,8 +112,8 @@ export const createSchedules = (needs: {
     return {
       ...given({ hour, weekday, day, period, timezone }),
       ...(target && { target: textOf(targeting.named(actor, target)) }),
-      ...(recipients && { recipients: JSON.stringify([...new Set(recipients)]) }),
-      ...(input.channels && { channels: JSON.stringify([...new Set(input.channels)]) }),
+      ...(recipients && { recipients: jsonText([...new Set(recipients)]) }),
+      ...(input.channels && { channels: jsonText([...new Set(input.channels)]) }),
       ...(enabled !== undefined && { enabled: enabled ? 1 : 0 }),
     }
   }

@@ -1,5 +1,6 @@
 import type { Insertable, Kysely, Selectable, Updateable } from 'kysely'
-import type { ReportSchedulesTable, Schema } from '../../db/schema.ts'
+import type { ReportSchedulesTable } from '../../db/tables/messages.ts'
+import type { Schema } from '../../db/schema.ts'
 
 type Sql = Kysely<Schema>
 export type ScheduleRow = Selectable<ReportSchedulesTable>

@@ -1,6 +1,7 @@
 import { sql as raw } from 'kysely'
 import type { Kysely, Selectable } from 'kysely'
-import type { ReputationReportsTable, Schema } from '../../db/schema.ts'
+import type { ReputationReportsTable } from '../../db/tables/messages.ts'
+import type { Schema } from '../../db/schema.ts'
 
 type Sql = Kysely<Schema>
 export type ReportRow = Selectable<ReputationReportsTable>

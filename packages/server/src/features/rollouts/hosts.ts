@@ -1,16 +1,9 @@
 import type { Server } from '../servers/registry.ts'
 import type { OfferedRelease } from './release.ts'
+import type { HostUpgrades } from '../../db/tables/stored.ts'
+import { parseJsonOrNull } from '../../core/json-text.ts'
 
-/** What a host says about upgrades of its agent; null for agents that say nothing. */
-export interface HostUpgrades {
-  readonly able: boolean
-  readonly reason: string | null
-  readonly release: string | null
-  readonly previous: string | null
-}
-
-export const upgradesOf = ({ row }: Server): HostUpgrades | null =>
-  row.upgrades === null ? null : (JSON.parse(row.upgrades) as HostUpgrades)
+export const upgradesOf = ({ row }: Server): HostUpgrades | null => parseJsonOrNull(row.upgrades)
 
 const tooOld =
   'The installed agent is too old for upgrades from the server: run the install command with --upgrade once.'

@@ -1,6 +1,7 @@
 import { second } from '../../core/clock.ts'
 import type { Clock } from '../../core/clock.ts'
 import { system } from '../../core/author.ts'
+import { jsonText, parseJson } from '../../core/json-text.ts'
 import type { Config } from '../../config.ts'
 import type { Database } from '../../db/database.ts'
 import type { Events } from '../../events/events.ts'
@@ -41,7 +42,7 @@ export const createProgress = (needs: {
       version: host.wanted,
       ...(isReturn ? { rollback: true } : { manifest_sha256: rollout.manifest, program_sha256: rollout.program }),
     })
-    const jails = JSON.stringify(enabledJails(server))
+    const jails = jsonText(enabledJails(server))
     return { state: 'ordered', command_id: id, jails, from_release: upgradesOf(server)?.release ?? null }
   }
   const startHost = async (rollout: RolloutRow, host: RolloutHostRow): Promise<Change | null> => {
@@ -76,7 +77,7 @@ export const createProgress = (needs: {
     const since = (server.lastHeartbeat ?? 0) - (host.answered_at ?? 0)
     if (since < 2 * config.heartbeatInterval * second) return null
     const running = new Set(enabledJails(server))
-    const lost = (JSON.parse(host.jails) as string[]).filter(name => !running.has(name))
+    const lost = parseJson(host.jails).filter(name => !running.has(name))
     if (lost.length > 0)
       return { state: 'failed', problem: `Jails that ran before are gone: ${lost.slice(0, 5).join(', ')}.` }
     return { state: 'done' }
@@ -115,10 +116,10 @@ export const createProgress = (needs: {
       ({ wave, state }) => wave > rollout.wave || (state !== 'ordered' && state !== 'watched'),
     )
     if (!isSettled || (await hasReady(rollout))) return null
-    const starts = JSON.parse(rollout.wave_starts) as (number | null)[]
+    const starts = [...parseJson(rollout.wave_starts)]
     if (rollout.wave + 1 < starts.length) {
       starts[rollout.wave + 1] = clock()
-      const wave_starts = JSON.stringify(starts)
+      const wave_starts = jsonText(starts)
       return { set: { wave: rollout.wave + 1, wave_starts, accepted_failures: 0 }, name: null } as const
     }
     if (countsOf(states).waiting > 0) return null

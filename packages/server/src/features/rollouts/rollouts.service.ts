@@ -3,6 +3,7 @@ import type { Principal } from '../../core/actor.ts'
 import { authorOf } from '../../core/author.ts'
 import { iso, isoOrNull } from '../../core/clock.ts'
 import type { Clock } from '../../core/clock.ts'
+import { jsonText, parseJson } from '../../core/json-text.ts'
 import { conflict, invalid, notFound } from '../../core/problem.ts'
 import type { Database } from '../../db/database.ts'
 import type { Events } from '../../events/events.ts'
@@ -49,7 +50,7 @@ export interface RolloutsService {
 
 const rolloutView = (row: RolloutRow, states: readonly StateCount[]): Rollout => {
   const own = states.filter(({ rollout_id }) => rollout_id === row.id)
-  const starts = JSON.parse(row.wave_starts) as (number | null)[]
+  const starts = parseJson(row.wave_starts)
   return {
     id: row.id,
     kind: row.kind,
@@ -125,7 +126,7 @@ export const createRollouts = (needs: {
         state: 'running',
         reason: null,
         wave: 0,
-        wave_starts: JSON.stringify(waves.map((_, index) => (index === 0 ? now : null))),
+        wave_starts: jsonText(waves.map((_, index) => (index === 0 ? now : null))),
         accepted_failures: 0,
         accepted_silent: 0,
         created_by: actor.name,
@@ -140,7 +141,7 @@ export const createRollouts = (needs: {
           state: 'waiting',
           from_release: null,
           wanted: wantedOf(server_no),
-          jails: '[]',
+          jails: jsonText([]),
           command_id: null,
           answered_at: null,
           problem: null,

@@ -1,5 +1,6 @@
 import type { Insertable, Kysely, Selectable } from 'kysely'
-import type { AgentRolloutHostsTable, AgentRolloutsTable, Schema } from '../../db/schema.ts'
+import type { AgentRolloutHostsTable, AgentRolloutsTable } from '../../db/tables/servers.ts'
+import type { Schema } from '../../db/schema.ts'
 
 type Sql = Kysely<Schema>
 export type RolloutRow = Selectable<AgentRolloutsTable>

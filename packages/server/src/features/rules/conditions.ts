@@ -2,6 +2,7 @@ import type { BodyOf, rules as contract } from '@stockade/contract'
 import { day, second } from '../../core/clock.ts'
 import { covers, parseRange } from '../../core/ip.ts'
 import type { IpRange } from '../../core/ip.ts'
+import { parseJson } from '../../core/json-text.ts'
 import { invalid } from '../../core/problem.ts'
 import type { Database } from '../../db/database.ts'
 import type { Registry } from '../servers/registry.ts'
@@ -11,23 +12,8 @@ import type { Mirror } from '../whitelist/mirror.ts'
 import type { RuleLogic } from './evaluator.ts'
 import { countryCodes, jailNames } from './rules.store.ts'
 import type { RuleRow } from './rules.store.ts'
+import type { SharingConditions } from '../../db/tables/stored.ts'
 
-/** What decides a match and what follows from it, as it is stored. Lengths are seconds. */
-export interface Conditions {
-  readonly min_servers: number
-  readonly min_bans: number
-  readonly within: number
-  readonly jails: readonly string[] | null
-  readonly countries: readonly string[] | null
-  readonly asns: readonly number[] | null
-  /** Texts of `servers/targets.ts`. */
-  readonly from: string
-  readonly target: string
-  /** -1: permanent. */
-  readonly duration: number
-  readonly factor: number
-  readonly max_duration: number | null
-}
 export interface Limits {
   readonly per_hour: number
   readonly standing: number
@@ -36,7 +22,7 @@ export interface Limits {
 }
 
 type Input = Omit<BodyOf<typeof contract.createRule>, 'name'>
-export const usualConditions: Conditions = {
+export const usualConditions: SharingConditions = {
   min_servers: 2,
   min_bans: 2,
   within: day / second,
@@ -54,18 +40,18 @@ export const usualLimits: Limits = { per_hour: 50, standing: 1000, exclude: [] }
 const sorted = <T extends string | number>(values: readonly T[] | null): readonly T[] | null =>
   values === null ? null : [...new Set(values)].sort((a, b) => (a < b ? -1 : 1))
 
-const filtersWith = (before: Conditions, { jails, countries, asns }: Input) => ({
+const filtersWith = (before: SharingConditions, { jails, countries, asns }: Input) => ({
   jails: jails === undefined ? before.jails : sorted(jails),
   countries: countries === undefined ? before.countries : sorted(countries?.map(code => code.toUpperCase()) ?? null),
   asns: asns === undefined ? before.asns : sorted(asns),
 })
 /** A change of the number of servers alone sets the number of bans too. */
-const thresholdsWith = (before: Conditions, input: Input) => {
+const thresholdsWith = (before: SharingConditions, input: Input) => {
   const min_servers = input.min_servers ?? before.min_servers
   const usualBans = input.min_servers === undefined ? before.min_bans : min_servers
   return { min_servers, min_bans: input.min_bans ?? usualBans }
 }
-const lengthsWith = (before: Conditions, input: Input) => ({
+const lengthsWith = (before: SharingConditions, input: Input) => ({
   within: input.within ?? before.within,
   duration: input.duration ?? before.duration,
   factor: input.factor ?? before.factor,
@@ -74,12 +60,12 @@ const lengthsWith = (before: Conditions, input: Input) => ({
 
 /** What results when the fields that are given replace those before. @throws Problem 400 */
 export const withInput = (
-  before: Conditions,
+  before: SharingConditions,
   input: Input,
   textOfTarget: (path: string, target: NonNullable<Input['target']>) => string,
-): Conditions => {
+): SharingConditions => {
   const { from, target } = input
-  const after: Conditions = {
+  const after: SharingConditions = {
     ...thresholdsWith(before, input),
     ...filtersWith(before, input),
     ...lengthsWith(before, input),
@@ -101,11 +87,11 @@ export const limitsWith = (before: Limits, input: Pick<Input, 'per_hour' | 'stan
       : [...new Set(input.exclude.flatMap(text => parseRange(text)?.text ?? []))].sort(),
 })
 
-export const conditionsOf = (row: Pick<RuleRow, 'conditions'>): Conditions => JSON.parse(row.conditions) as Conditions
+export const conditionsOf = (row: Pick<RuleRow, 'conditions'>): SharingConditions => parseJson(row.conditions)
 export const limitsOf = (row: Pick<RuleRow, 'per_hour' | 'standing' | 'exclude'>): Limits => ({
   per_hour: row.per_hour,
   standing: row.standing,
-  exclude: JSON.parse(row.exclude) as string[],
+  exclude: parseJson(row.exclude),
 })
 
 /** Names of jails and countries by number. Numbers never change their meaning; new ones come. */
@@ -146,7 +132,7 @@ const nameFilter = (names: readonly string[] | null, nameOf: (id: number) => str
 /** The rule as the evaluator asks for it. */
 export const logicOf = (
   id: number,
-  conditions: Conditions,
+  conditions: SharingConditions,
   limits: Limits,
   needs: Pick<RuleNeeds, 'names' | 'registry' | 'targeting'>,
 ): RuleLogic => {

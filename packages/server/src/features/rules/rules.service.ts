@@ -4,6 +4,7 @@ import type { Principal } from '../../core/actor.ts'
 import { authorOf } from '../../core/author.ts'
 import { day, hour } from '../../core/clock.ts'
 import type { Clock } from '../../core/clock.ts'
+import { jsonText } from '../../core/json-text.ts'
 import { conflict, notFound } from '../../core/problem.ts'
 import { tame } from '../../core/text.ts'
 import type { Database } from '../../db/database.ts'
@@ -20,7 +21,7 @@ import {
   usualLimits,
   withInput,
 } from './conditions.ts'
-import type { Conditions, Limits, RuleNeeds } from './conditions.ts'
+import type { Limits, RuleNeeds } from './conditions.ts'
 import { lookAtGuard } from './guard.ts'
 import {
   allRules,
@@ -41,6 +42,7 @@ import { sourceOf } from './runner.ts'
 import { rememberedFor } from './evaluator.ts'
 import { simulate } from './simulation.ts'
 import { viewMatch, viewRule, viewSimulation } from './views.ts'
+import type { SharingConditions } from '../../db/tables/stored.ts'
 
 type Rule = ReplyOf<typeof contract.getRule>
 type Simulation = ReplyOf<typeof contract.simulateRule>
@@ -92,7 +94,7 @@ export const createRules = (
     viewRule(needs, actor, row, (await bansOfRules(db.read, clock() - 30 * day)).get(row.id) ?? 0)
   const read = async (actor: Principal, id: number) => view(actor, await found(id))
 
-  const conditionsFrom = (actor: Principal, before: Conditions, input: RuleChange): Conditions =>
+  const conditionsFrom = (actor: Principal, before: SharingConditions, input: RuleChange): SharingConditions =>
     withInput(before, input, (path, target) => textOf(targeting.named(actor, target, path)))
   const record = (change: Change, name: RuleEvent, actor: Principal, row: RuleRow) => {
     const { target } = conditionsOf(row)
@@ -107,7 +109,7 @@ export const createRules = (
     if (isLifted) await fleetBans.liftSource(change, sourceOf(id), authorOf(actor))
   }
 
-  const run = async (actor: Principal, conditions: Conditions, limits: Limits, days = usualDays) => {
+  const run = async (actor: Principal, conditions: SharingConditions, limits: Limits, days = usualDays) => {
     await names.refresh()
     const guard = await lookAtGuard(needs)
     const excluded = rangesOf(limits.exclude)
@@ -143,7 +145,7 @@ export const createRules = (
         const now = clock()
         const added = await insertRule(change.sql, {
           name,
-          conditions: JSON.stringify(conditions),
+          conditions: jsonText(conditions),
           ...storedLimits(limits),
           state: 'draft',
           reason: null,
@@ -167,7 +169,7 @@ export const createRules = (
         if (!before) throw notFound(`There is no sharing rule ${id}.`)
         const name = typed === undefined ? before.name : tame(typed, bounds.name * 4)
         await refuseTakenName(change, name, id)
-        const conditions = JSON.stringify(conditionsFrom(actor, conditionsOf(before), input))
+        const conditions = jsonText(conditionsFrom(actor, conditionsOf(before), input))
         const isOther = conditions !== before.conditions
         if (isOther && before.state === 'armed')
           throw conflict('This rule is armed. Disarm it before you change its conditions.')
@@ -206,7 +208,7 @@ export const createRules = (
         await updateRule(change.sql, id, {
           ...(row.state === 'draft' ? { state: 'simulated' } : {}),
           simulated_at: clock(),
-          simulation: JSON.stringify({
+          simulation: jsonText({
             days: days ?? usualDays,
             banned: simulation.banned,
             refused: simulation.refused,
@@ -271,7 +273,7 @@ type RuleEvent = 'rule.create' | 'rule.update' | 'rule.delete' | 'rule.arm' | 'r
 const storedLimits = ({ per_hour, standing, exclude }: Limits) => ({
   per_hour,
   standing,
-  exclude: JSON.stringify(exclude),
+  exclude: jsonText(exclude),
 })
 /** What the audit log tells of the conditions. */
 const summaryOf = (row: RuleRow) => {

@@ -1,6 +1,7 @@
 import { sql as raw } from 'kysely'
 import type { Insertable, Kysely, Selectable } from 'kysely'
-import type { RuleMatchesTable, RulesTable, Schema } from '../../db/schema.ts'
+import type { RuleMatchesTable, RulesTable } from '../../db/tables/policy.ts'
+import type { Schema } from '../../db/schema.ts'
 import type { SeenBan } from './evaluator.ts'
 
 type Sql = Kysely<Schema>

@@ -1,6 +1,7 @@
 import type { Clock } from '../../core/clock.ts'
 import { day } from '../../core/clock.ts'
 import { system } from '../../core/author.ts'
+import { jsonText } from '../../core/json-text.ts'
 import type { Database } from '../../db/database.ts'
 import type { Change, Events, StockadeEvent } from '../../events/events.ts'
 import { createReader } from '../../events/reader.ts'
@@ -188,5 +189,5 @@ const rowOf = (match: JudgedMatch, fleetBanId: number | null) => ({
   outcome: match.outcome,
   cause: match.outcome === 'banned' ? null : match.cause,
   fleet_ban_id: fleetBanId,
-  evidence: JSON.stringify({ servers: match.servers, bans: match.bans.slice(0, 50) }),
+  evidence: jsonText({ servers: match.servers, bans: match.bans.slice(0, 50) }),
 })

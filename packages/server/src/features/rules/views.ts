@@ -2,6 +2,7 @@ import type { ReplyOf, rules as contract } from '@stockade/contract'
 import { sees } from '../../core/actor.ts'
 import type { Principal } from '../../core/actor.ts'
 import { iso, isoOrNull } from '../../core/clock.ts'
+import { parseJson } from '../../core/json-text.ts'
 import type { Registry } from '../servers/registry.ts'
 import { targetsOf } from '../servers/targets.ts'
 import type { Targeting } from '../servers/targets.ts'
@@ -39,7 +40,7 @@ export const viewRule = (needs: Needs, actor: Principal, row: RuleRow, bannedLat
     state: row.state,
     reason: row.reason,
     simulated_at: isoOrNull(row.simulated_at),
-    simulation: row.simulation === null ? null : (JSON.parse(row.simulation) as Rule['simulation']),
+    simulation: row.simulation === null ? null : parseJson(row.simulation),
     armed_by: row.armed_by,
     armed_at: isoOrNull(row.armed_at),
     banned_30_days: bannedLately,
@@ -59,7 +60,7 @@ const viewServers = ({ registry }: Needs, actor: Principal, nos: readonly number
     })
 
 export const viewMatch = (needs: Needs, actor: Principal, row: MatchRow): Match => {
-  const { servers } = JSON.parse(row.evidence) as { servers: number[] }
+  const { servers } = parseJson(row.evidence)
   return {
     entry: row.entry,
     at: iso(row.at),

@@ -1,28 +1,5 @@
-import type { ReportedProtection } from './protection.ts'
+import type { Jail, Metrics, ReportedProtection } from '../../db/tables/stored.ts'
 
-export interface Metrics {
-  readonly cpu_percent: number | null
-  readonly memory_percent: number | null
-  readonly disk_percent: number | null
-  readonly uptime: number | null
-}
-/** A jail as its host describes it. */
-export interface Jail {
-  readonly name: string
-  readonly enabled: boolean
-  readonly current_bans: number
-  /** fail2ban's own counts since it started; absent or null from an agent that does not report them. */
-  readonly total_banned?: number | null
-  readonly current_failed?: number | null
-  readonly total_failed?: number | null
-  readonly filter: string | null
-  readonly logpath: string | null
-  readonly maxretry: number | null
-  readonly bantime: number | null
-  readonly findtime: number | null
-  /** The template that the agent keeps on the host for this jail. */
-  readonly template: string | null
-}
 /** The part of a jail that every report of a host carries. */
 export type ListedJail = Pick<
   Jail,

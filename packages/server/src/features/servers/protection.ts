@@ -11,17 +11,8 @@ import type {
 } from '@stockade/contract'
 import { iso } from '../../core/clock.ts'
 import { tameLine } from '../../core/text.ts'
+import type { ReportedProtection } from '../../db/tables/stored.ts'
 
-/** What a host last reported of its protection. Times are epoch milliseconds. */
-export interface ReportedProtection {
-  readonly level: ProtectionLevel
-  readonly since: number
-  readonly summary: string
-  readonly checks: readonly (Omit<Protection['checks'][number], 'since'> & { readonly since: number })[]
-  readonly counted: NonNullable<Protection['counted']>
-  /** Time of the heartbeat that carried it. */
-  readonly reportedAt: number
-}
 /** The part of a server that counts here. */
 interface Known {
   readonly protection: ReportedProtection | null

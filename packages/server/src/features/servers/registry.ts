@@ -4,7 +4,7 @@ import { createLatest } from '../../core/latest.ts'
 import type { Database } from '../../db/database.ts'
 import type { Schema } from '../../db/schema.ts'
 import { isAhead, mergeStates, silentHost, withReport } from './host-state.ts'
-import type { HostState, Jail } from './host-state.ts'
+import type { HostState } from './host-state.ts'
 import {
   allHeartbeats,
   findHeartbeats,
@@ -15,6 +15,7 @@ import {
   saveHeartbeats,
 } from './servers.store.ts'
 import type { ServerRow } from './servers.store.ts'
+import type { Jail } from '../../db/tables/stored.ts'
 
 export interface Server extends HostState {
   readonly row: ServerRow

@@ -8,6 +8,7 @@ import type {
   ReplyOf,
   servers as contract,
 } from '@stockade/contract'
+import { entriesOf } from '@stockade/contract/records.ts'
 import { authorOf } from '../../core/author.ts'
 import { atLeast, sees } from '../../core/actor.ts'
 import type { Principal } from '../../core/actor.ts'
@@ -15,6 +16,7 @@ import { day, hour, hourOf, iso, isoOrNull, second } from '../../core/clock.ts'
 import type { Clock } from '../../core/clock.ts'
 import { randomText, sha256, uuid7 } from '../../core/ids.ts'
 import { covers, parseIp, parseRange } from '../../core/ip.ts'
+import { parseJsonOrNull } from '../../core/json-text.ts'
 import { conflict, forbidden, invalid, notFound } from '../../core/problem.ts'
 import { tame, tameLine } from '../../core/text.ts'
 import type { Database } from '../../db/database.ts'
@@ -125,15 +127,10 @@ const quarantineOf = (row: ServerRow | undefined) =>
   row?.quarantined_at
     ? { since: iso(row.quarantined_at), by: row.quarantined_by ?? '', reason: row.quarantine_reason ?? '' }
     : null
-type HostPolicy = ReplyOf<typeof contract.getServer>['policy']
-type HostSealed = ReplyOf<typeof contract.getServer>['sealed']
-/** What a host says that it takes only signed, from storage. */
-export const sealedOf = (text: string | null): HostSealed => (text === null ? null : (JSON.parse(text) as HostSealed))
-const conflictOf = (text: string | null) => {
+const conflictOf = (text: ServerRow['clone']) => {
   const clone = cloneOf(text)
   return clone && { since: clone.since, ip: clone.ip }
 }
-const policyOf = (text: string | null): HostPolicy => (text === null ? null : (JSON.parse(text) as HostPolicy))
 
 export const createServers = (needs: {
   db: Database
@@ -176,8 +173,8 @@ export const createServers = (needs: {
     active_jails: server.jails.filter(jail => jail.enabled).length,
     current_bans: server.jails.reduce((sum, jail) => sum + jail.current_bans, 0),
     metrics: server.metrics,
-    policy: policyOf(server.row.policy),
-    sealed: sealedOf(server.row.sealed),
+    policy: parseJsonOrNull(server.row.policy),
+    sealed: parseJsonOrNull(server.row.sealed),
     last_heartbeat: isoOrNull(server.lastHeartbeat),
     quarantined: quarantineOf(server.row),
     last_self_test: selfTestOf(server.row.self_test),
@@ -360,8 +357,8 @@ export const createServers = (needs: {
           data: {
             id: updated.id,
             ...Object.fromEntries(
-              Object.entries(set).flatMap(([field, value]) => [
-                [`old_${field}`, server.row[field as keyof typeof set]],
+              entriesOf(set).flatMap(([field, value]) => [
+                [`old_${field}`, server.row[field]],
                 [field, value],
               ]),
             ),

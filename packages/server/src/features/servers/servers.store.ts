@@ -1,12 +1,14 @@
 import type { Insertable, Kysely, Selectable, Updateable } from 'kysely'
 import type { ServerScope } from '../../core/actor.ts'
+import { jsonText, parseJson, parseJsonOrNull } from '../../core/json-text.ts'
 import type { MarkState } from '@stockade/contract'
 import type { LastSelfTest } from '@stockade/contract/command-types/self-test.ts'
 import type { Engine } from '../../db/database.ts'
-import type { HeartbeatsTable, Schema, ServersTable } from '../../db/schema.ts'
+import type { HeartbeatsTable, ServersTable } from '../../db/tables/servers.ts'
+import type { Schema } from '../../db/schema.ts'
 import { silentHost } from './host-state.ts'
-import type { HostState, Jail, Metrics } from './host-state.ts'
-import type { ReportedProtection } from './protection.ts'
+import type { HostState } from './host-state.ts'
+import type { CloneMark, Jail } from '../../db/tables/stored.ts'
 
 export type ServerRow = Selectable<ServersTable>
 type HeartbeatRow = Selectable<HeartbeatsTable>
@@ -84,8 +86,9 @@ export const takeInstallToken = (sql: Sql, hash: string, now: number, from: stri
     .returningAll()
     .executeTakeFirst()
 
-const jailsOf = (text: string): readonly Jail[] =>
-  (JSON.parse(text) as (Omit<Jail, 'template'> & Partial<Jail>)[]).map(jail => ({
+/** Agents before templates stored no `template`. */
+const jailsOf = (text: HeartbeatRow['jails']): readonly Jail[] =>
+  parseJson(text).map(jail => ({
     ...jail,
     template: jail.template ?? null,
   }))
@@ -96,10 +99,10 @@ const stateOf = (row: HeartbeatRow): StateOfServer => [
     boot: row.boot,
     report: row.report,
     lastHeartbeat: row.last_heartbeat,
-    metrics: row.metrics === null ? null : (JSON.parse(row.metrics) as Metrics),
+    metrics: row.metrics === null ? null : parseJson(row.metrics),
     jails: jailsOf(row.jails),
     revision: row.revision,
-    protection: row.protection === null ? null : (JSON.parse(row.protection) as ReportedProtection),
+    protection: row.protection === null ? null : parseJson(row.protection),
   },
 ]
 const rowOf = ([server_no, state]: StateOfServer): Insertable<HeartbeatsTable> => ({
@@ -107,10 +110,10 @@ const rowOf = ([server_no, state]: StateOfServer): Insertable<HeartbeatsTable> =
   boot: state.boot,
   report: state.report,
   last_heartbeat: state.lastHeartbeat ?? 0,
-  metrics: state.metrics && JSON.stringify(state.metrics),
-  jails: JSON.stringify(state.jails),
+  metrics: state.metrics && jsonText(state.metrics),
+  jails: jsonText(state.jails),
   revision: state.revision,
-  protection: state.protection && JSON.stringify(state.protection),
+  protection: state.protection && jsonText(state.protection),
 })
 
 /** What hosts said since then. */
@@ -229,11 +232,9 @@ export const bansByJail = async (sql: Sql, no: number): Promise<ReadonlyMap<stri
 }
 
 /** Two hosts report in turns: since when, the start of the agent that is refused, and the address of the last report then. */
-export const cloneOf = (text: string | null): { since: string; boot: string; ip: string | null } | null =>
-  text === null ? null : (JSON.parse(text) as { since: string; boot: string; ip: string | null })
+export const cloneOf = (text: ServerRow['clone']): CloneMark | null => parseJsonOrNull(text)
 
-export const selfTestOf = (text: string | null): LastSelfTest | null =>
-  text === null ? null : (JSON.parse(text) as LastSelfTest)
+export const selfTestOf = (text: ServerRow['self_test']): LastSelfTest | null => parseJsonOrNull(text)
 
 /** Whether these hosts hold the present whitelist; of a host that said nothing there is no entry. */
 export const whitelistMarksOf = async (sql: Sql, nos: readonly number[]): Promise<ReadonlyMap<number, MarkState>> => {

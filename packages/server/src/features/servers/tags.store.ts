@@ -2,6 +2,7 @@ import type { Kysely } from 'kysely'
 import type { Engine } from '../../db/database.ts'
 import type { Schema } from '../../db/schema.ts'
 import type { ServerRow } from './servers.store.ts'
+import { jsonText, parseJson } from '../../core/json-text.ts'
 
 type Sql = Kysely<Schema>
 
@@ -13,7 +14,7 @@ const lists = new Map<string, readonly string[]>()
 export const tagsOf = ({ tags: text }: Pick<ServerRow, 'tags'>): readonly string[] => {
   const known = lists.get(text)
   if (known) return known
-  const list = JSON.parse(text) as string[]
+  const list = parseJson(text)
   if (lists.size >= most) lists.clear()
   lists.set(text, list)
   return list
@@ -46,7 +47,7 @@ export const saveTags = async (
     rows.push(
       ...(await sql
         .updateTable('servers')
-        .set({ tags: JSON.stringify(tags), updated_at: at })
+        .set({ tags: jsonText(tags), updated_at: at })
         .where('no', 'in', nos.slice(start, start + chunk))
         .returningAll()
         .execute()),

@@ -1,5 +1,6 @@
 import { times } from '@stockade/contract/limits.ts'
 import type { PasskeyResponse, ProofMethod } from '@stockade/contract'
+import { keysOf } from '@stockade/contract/records.ts'
 import type { UserActor } from '../../core/actor.ts'
 import { iso, second } from '../../core/clock.ts'
 import type { Clock } from '../../core/clock.ts'
@@ -28,7 +29,7 @@ export const methodsOf = (user: UserRow): ProofMethod[] => {
     provider_a: user.oauth_provider === 'provider_a',
     provider_b: user.oauth_provider === 'provider_b',
   }
-  return (Object.keys(has) as ProofMethod[]).filter(method => has[method])
+  return keysOf(has).filter(method => has[method])
 }
 
 export interface Proofs {

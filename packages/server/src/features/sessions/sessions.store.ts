@@ -1,5 +1,6 @@
 import type { Insertable, Kysely, Selectable } from 'kysely'
-import type { Schema, SessionsTable } from '../../db/schema.ts'
+import type { Schema } from '../../db/schema.ts'
+import type { SessionsTable } from '../../db/tables/accounts.ts'
 
 export type SessionRow = Selectable<SessionsTable>
 type Sql = Kysely<Schema>

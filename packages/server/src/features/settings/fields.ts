@@ -1,5 +1,6 @@
 import { siemTypes } from '@stockade/contract'
 import type { SiemType, siem } from '@stockade/contract'
+import { keysOf } from '@stockade/contract/records.ts'
 
 type SiemSettings = siem.SiemSettings
 
@@ -63,7 +64,7 @@ const fields = {
   'siem.path': plain<string | null>(null),
   'siem.token': secret(),
   'siem.token_target': target(),
-  'siem.events': plain(Object.keys(siemTypes) as readonly SiemType[]),
+  'siem.events': plain<readonly SiemType[]>(keysOf(siemTypes)),
   'siem.min_severity': plain(0),
   'siem.batch_size': plain(100),
   /** Seconds. */

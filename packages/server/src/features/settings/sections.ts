@@ -1,4 +1,5 @@
 import type { settings as contract } from '@stockade/contract'
+import { entriesOf } from '@stockade/contract/records.ts'
 import { isTimeZone, webAddress } from '../../core/checks.ts'
 import { invalid } from '../../core/problem.ts'
 import { defaults } from './fields.ts'
@@ -29,7 +30,7 @@ const stored = {
   'integrations.reputation_enabled': ['reputation.enabled'],
   'integrations.reputation_rate_limit': ['reputation.rate_limit'],
 } as const satisfies Record<string, readonly SettingName[]>
-const fields = Object.entries(stored) as [keyof typeof stored, readonly SettingName[]][]
+const fields = entriesOf(stored)
 
 /** The four sections as they are read. */
 export const sectionsOf = (get: Get, baseUrl: () => string): contract.SystemSettings => ({

@@ -1,3 +1,4 @@
+import { keysOf } from '@stockade/contract/records.ts'
 import type { Author } from '../../core/author.ts'
 import type { Database } from '../../db/database.ts'
 import type { Clock } from '../../core/clock.ts'
@@ -38,9 +39,7 @@ export const createSettings = async (db: Database, clock: Clock, events: Events)
     },
     watch: watcher => void watchers.push(watcher),
     async update(author, given, entry) {
-      const names = (Object.keys(given) as SettingName[]).filter(
-        name => JSON.stringify(given[name]) !== JSON.stringify(values[name]),
-      )
+      const names = keysOf(given).filter(name => JSON.stringify(given[name]) !== JSON.stringify(values[name]))
       if (names.length === 0 && !entry) return []
       const changed: Partial<Settings> = Object.fromEntries(names.map(name => [name, given[name]]))
       await events.change(async change => {

@@ -1,6 +1,7 @@
 import type { Kysely } from 'kysely'
 import { allSiemTypes, eventKinds } from '@stockade/contract'
 import type { EventName, SiemType } from '@stockade/contract'
+import { keysOf } from '@stockade/contract/records.ts'
 import { iso } from '../../core/clock.ts'
 import { uuidText } from '../../core/ids.ts'
 import { ipText } from '../../core/ip.ts'
@@ -21,7 +22,7 @@ export const siemTypeOf = (name: EventName): SiemType | null => {
 }
 /** The names of the stream that are forwarded as one of these types. */
 export const namesOf = (types: readonly SiemType[]): EventName[] =>
-  (Object.keys(eventKinds) as EventName[]).filter(name => {
+  keysOf(eventKinds).filter(name => {
     const type = siemTypeOf(name)
     return type !== null && types.includes(type)
   })

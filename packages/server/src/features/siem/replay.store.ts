@@ -1,5 +1,6 @@
 import type { Insertable, Kysely, Selectable, Updateable } from 'kysely'
-import type { Schema, SiemReplaysTable } from '../../db/schema.ts'
+import type { Schema } from '../../db/schema.ts'
+import type { SiemReplaysTable } from '../../db/tables/siem.ts'
 
 type Sql = Kysely<Schema>
 export type Replay = Selectable<SiemReplaysTable>

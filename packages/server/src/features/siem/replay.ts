@@ -3,6 +3,7 @@ import type { Author } from '../../core/author.ts'
 import { iso, minute, second } from '../../core/clock.ts'
 import type { Clock } from '../../core/clock.ts'
 import { uuid7 } from '../../core/ids.ts'
+import { jsonText, parseJson } from '../../core/json-text.ts'
 import { conflict, notFound } from '../../core/problem.ts'
 import type { Database } from '../../db/database.ts'
 import type { Change, Events } from '../../events/events.ts'
@@ -12,6 +13,7 @@ import type { SiemEvent } from './event.ts'
 import { countPast, eventEnds, eventFrom, keptFor, pastIds } from './siem.store.ts'
 import { addReplay, findReplay, runningReplays, saveReplay, unfinishedSince } from './replay.store.ts'
 import type { Replay } from './replay.store.ts'
+import type { ReplayMark } from '../../db/tables/stored.ts'
 
 export interface ReplayBatch {
   readonly job: Replay
@@ -41,13 +43,6 @@ const mostRunning = 5
 const window = 20_000
 /** Clocks of hosts that write the stream, and their steps, stay within this of its order. */
 const disorder = 60 * minute
-/** Where a job was, so that it can go back. */
-interface Mark {
-  readonly at: number
-  readonly id: number
-  readonly sent: number
-  readonly failed: number
-}
 
 export const createReplays = (needs: {
   db: Database
@@ -73,9 +68,9 @@ export const createReplays = (needs: {
     until,
     from: job.from_at,
     to: job.to_at,
-    names: namesOf(JSON.parse(job.types) as SiemType[]),
+    names: namesOf(parseJson(job.types)),
   })
-  const marksOf = (job: Replay): Mark[] => JSON.parse(job.marks) as Mark[]
+  const marksOf = (job: Replay): readonly ReplayMark[] => parseJson(job.marks)
 
   return {
     async start(author, { from, to, types }) {
@@ -85,7 +80,7 @@ export const createReplays = (needs: {
       const ends = await eventEnds(db.read)
       const after = (await firstAt(from - disorder, ends)) - 1
       const last = Math.min(ends.last, (await firstAt(to + disorder, ends)) - 1)
-      const range = { from_at: from, to_at: to, types: JSON.stringify(types) }
+      const range = { from_at: from, to_at: to, types: jsonText(types) }
       let total = 0
       for (let at = after; at < last; at += window) {
         total += await countPast(db.read, pastOf(range, at, Math.min(at + window, last)))
@@ -153,7 +148,7 @@ export const createReplays = (needs: {
         next_id: nextId,
         sent: job.sent + sent.length - refused,
         failed: job.failed + missing + refused,
-        marks: JSON.stringify(newest && now - newest.at < second ? marks : [...marks, mark]),
+        marks: jsonText(newest && now - newest.at < second ? marks : [...marks, mark]),
         ...(ended ? { status: 'completed', ended_at: now } : {}),
       })
     },
@@ -163,7 +158,7 @@ export const createReplays = (needs: {
         const back = marksOf(job).find(({ at }) => at >= since - second)
         if (!back) continue
         const { id, sent, failed } = back
-        const [status, ended_at, kept] = ['running', null, '[]'] as const
+        const [status, ended_at, kept] = ['running', null, jsonText<readonly ReplayMark[]>([])] as const
         await saveReplay(sql, job.id, { next_id: id, sent, failed, status, ended_at, marks: kept })
       }
     },

@@ -1,12 +1,13 @@
 import { additionalSiemTypes, allSiemTypes, siem as contract, siemTypes } from '@stockade/contract'
 import type { SiemType } from '@stockade/contract'
+import { keysOf } from '@stockade/contract/records.ts'
 import { authorOf } from '../../core/author.ts'
 import { timeOf } from '../../core/page.ts'
 import { invalid } from '../../core/problem.ts'
 import type { Http } from '../../http/http.ts'
 import type { SiemService } from './siem.service.ts'
 
-const all = Object.keys(siemTypes) as SiemType[]
+const all = keysOf(siemTypes)
 const told: Readonly<Record<SiemType, readonly [name: string, description: string]>> = {
   ban: ['IP banned', 'A host has banned an address.'],
   unban: ['IP unbanned', 'A ban was lifted, or its time was up.'],
@@ -23,7 +24,7 @@ const told: Readonly<Record<SiemType, readonly [name: string, description: strin
   audit: ['Audit entry', 'Anything else that stands in the audit log; its action and details are the data.'],
 }
 
-const additional = Object.keys(additionalSiemTypes) as SiemType[]
+const additional = keysOf(additionalSiemTypes)
 const shown = (id: SiemType) => ({
   id,
   name: told[id][0],

@@ -4,6 +4,7 @@ import { hostname } from 'node:os'
 import type { FastifyBaseLogger } from 'fastify'
 import { shapes, allSiemTypes, siemTypes } from '@stockade/contract'
 import type { ReplyOf, SiemType, siem as contract } from '@stockade/contract'
+import { keysOf } from '@stockade/contract/records.ts'
 import { createSerial } from '../../core/serial.ts'
 import type { Author } from '../../core/author.ts'
 import { hasControls, isHost } from '../../core/checks.ts'
@@ -264,8 +265,7 @@ export const createSiem = (needs: {
   const valuesOf = (change: Omit<Change, 'token_set'>): Partial<Settings> => {
     const values: Record<string, unknown> = {}
     for (const name of fields) if (change[name] !== undefined) values[`siem.${name}`] = change[name]
-    if (change.events)
-      values['siem.events'] = (Object.keys(allSiemTypes) as SiemType[]).filter(type => change.events?.includes(type))
+    if (change.events) values['siem.events'] = keysOf(allSiemTypes).filter(type => change.events?.includes(type))
     if (change.token !== undefined) {
       const given = change.token === '' ? null : change.token
       const same = given !== null && token() === given
@@ -302,9 +302,7 @@ export const createSiem = (needs: {
     async update(author, change) {
       await check(change)
       const values = valuesOf(change)
-      const names = (Object.keys(values) as SettingName[]).filter(
-        name => JSON.stringify(values[name]) !== JSON.stringify(get(name)),
-      )
+      const names = keysOf(values).filter(name => JSON.stringify(values[name]) !== JSON.stringify(get(name)))
       if (names.length === 0) return false
       // What happened so far goes by the settings so far.
       await collect()

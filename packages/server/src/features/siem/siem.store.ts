@@ -3,7 +3,8 @@ import type { Kysely, Selectable, Updateable } from 'kysely'
 import type { SiemType } from '@stockade/contract'
 import { day, hour, minute, second } from '../../core/clock.ts'
 import type { Engine } from '../../db/database.ts'
-import type { Schema, SiemDeliveriesTable, SiemQueueTable, SiemStateTable } from '../../db/schema.ts'
+import type { Schema } from '../../db/schema.ts'
+import type { SiemDeliveriesTable, SiemQueueTable, SiemStateTable } from '../../db/tables/siem.ts'
 
 type Sql = Kysely<Schema>
 export type Waiting = Selectable<SiemQueueTable>

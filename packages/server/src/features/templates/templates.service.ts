@@ -5,6 +5,7 @@ import { authorOf } from '../../core/author.ts'
 import type { Principal } from '../../core/actor.ts'
 import { iso } from '../../core/clock.ts'
 import type { Clock } from '../../core/clock.ts'
+import { jsonText, parseJson } from '../../core/json-text.ts'
 import { Problem, conflict, forbidden, invalid, notFound } from '../../core/problem.ts'
 import { tame } from '../../core/text.ts'
 import type { Database } from '../../db/database.ts'
@@ -91,13 +92,13 @@ const ofRow = (row: TemplateRow): Template => ({
   name: row.name,
   display_name: row.display_name,
   description: row.description,
-  category: row.category as Template['category'],
+  category: row.category,
   type: 'custom',
   default_enabled: false,
-  settings: { ...noSettings, ...(JSON.parse(row.settings) as Settings) },
+  settings: { ...noSettings, ...parseJson(row.settings) },
   jail_config: row.jail_config,
   filter_config: row.filter_config,
-  required_files: JSON.parse(row.required_files) as string[],
+  required_files: [...parseJson(row.required_files)],
   compatible_os: [],
 })
 const summaryOf = ({ jail_config: _, filter_config: __, ...summary }: Template): Summary => summary
@@ -216,10 +217,10 @@ export const createTemplates = (needs: { db: Database; clock: Clock; events: Eve
           display_name: word(input.display_name ?? name, bounds.name),
           description: word(input.description ?? '', bounds.description),
           category: input.category ?? 'custom',
-          settings: JSON.stringify(settings),
+          settings: jsonText(settings),
           jail_config,
           filter_config,
-          required_files: JSON.stringify(verdict.requiredFiles),
+          required_files: jsonText(verdict.requiredFiles),
           created_at: now,
           updated_at: now,
         })
@@ -259,8 +260,8 @@ export const createTemplates = (needs: { db: Database; clock: Clock; events: Eve
           ...(input.category === undefined ? {} : { category: input.category }),
           ...(input.settings === undefined
             ? {}
-            : { settings: JSON.stringify(set({ ...(JSON.parse(now.settings) as Settings), ...input.settings })) }),
-          ...(verdict ? { jail_config, filter_config, required_files: JSON.stringify(verdict.requiredFiles) } : {}),
+            : { settings: jsonText(set({ ...parseJson(now.settings), ...input.settings })) }),
+          ...(verdict ? { jail_config, filter_config, required_files: jsonText(verdict.requiredFiles) } : {}),
           updated_at: clock(),
         })
         if (!done) throw notFound(`There is no template ${reference}.`)
@@ -293,13 +294,13 @@ export const createTemplates = (needs: { db: Database; clock: Clock; events: Eve
         hash,
         template_id: templateId,
         name: template.name,
-        content: JSON.stringify(template),
+        content: jsonText(template),
         created_at: clock(),
       })
     },
     async frozen(sql, hashes) {
       const rows = await findSnapshots(sql, [...new Set(hashes)])
-      return new Map(rows.map(row => [row.hash, JSON.parse(row.content) as Frozen]))
+      return new Map(rows.map(row => [row.hash, parseJson(row.content)]))
     },
   }
 }

@@ -1,5 +1,6 @@
 import type { Insertable, Kysely, Selectable, Updateable } from 'kysely'
-import type { Schema, TemplatesTable, TemplateSnapshotsTable } from '../../db/schema.ts'
+import type { Schema } from '../../db/schema.ts'
+import type { TemplatesTable, TemplateSnapshotsTable } from '../../db/tables/commands.ts'
 
 export type TemplateRow = Selectable<TemplatesTable>
 export type SnapshotRow = Selectable<TemplateSnapshotsTable>

@@ -1,12 +1,17 @@
 import { sql as raw } from 'kysely'
 import type { Kysely } from 'kysely'
+import type { UsersTable } from '../../db/tables/accounts.ts'
 import type { Engine } from '../../db/database.ts'
 import type { Schema } from '../../db/schema.ts'
+import { parseJson } from '../../core/json-text.ts'
 
 type Sql = Kysely<Schema>
 
-export const accessTagsOf = ({ access_tags }: { readonly access_tags: string | null }): readonly string[] =>
-  access_tags === null ? [] : (JSON.parse(access_tags) as string[])
+export const accessTagsOf = ({
+  access_tags,
+}: {
+  readonly access_tags: UsersTable['access_tags']
+}): readonly string[] => (access_tags === null ? [] : parseJson(access_tags))
 
 /**
  * The tags that the access of users, and of API keys that are still good, depends on. Keys of those who are not administrators do not

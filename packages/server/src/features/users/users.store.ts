@@ -1,10 +1,12 @@
 import { sql as raw } from 'kysely'
 import type { ExpressionBuilder, Insertable, Kysely, Selectable, Updateable } from 'kysely'
-import type { Schema, UsersTable } from '../../db/schema.ts'
+import type { Schema } from '../../db/schema.ts'
+import type { UsersTable } from '../../db/tables/accounts.ts'
 import { noInvite } from './invites.ts'
 
 export type UserRow = Selectable<UsersTable>
 type Sql = Kysely<Schema>
+type Provider = NonNullable<UsersTable['oauth_provider']>
 
 export const countUsers = async (sql: Sql): Promise<number> => {
   const row = await sql
@@ -67,7 +69,7 @@ export const updateUser = (sql: Sql, id: number, set: Updateable<UsersTable>): P
 export const removeUser = async (sql: Sql, id: number): Promise<void> => {
   await sql.deleteFrom('users').where('id', '=', id).execute()
 }
-export const findUserBySubject = (sql: Sql, provider: string, subject: string): Promise<UserRow | undefined> =>
+export const findUserBySubject = (sql: Sql, provider: Provider, subject: string): Promise<UserRow | undefined> =>
   sql
     .selectFrom('users')
     .selectAll()
@@ -81,7 +83,7 @@ export const findUserBySubject = (sql: Sql, provider: string, subject: string): 
  */
 export const isAnothers = async (
   sql: Sql,
-  provider: string,
+  provider: Provider,
   entry: { readonly admittedAs: string; readonly subject: string; readonly username: string },
 ): Promise<boolean> =>
   (await sql
@@ -144,7 +146,7 @@ export const adminsByProvider = async (sql: Sql): Promise<number> => {
   return Number(row?.n ?? 0)
 }
 /** Users who sign in through that provider and in no other way. */
-export const usersOfProvider = async (sql: Sql, provider: string): Promise<number[]> =>
+export const usersOfProvider = async (sql: Sql, provider: Provider): Promise<number[]> =>
   (
     await sql
       .selectFrom('users')

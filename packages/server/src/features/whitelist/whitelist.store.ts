@@ -3,7 +3,8 @@ import type { Kysely, Selectable } from 'kysely'
 import { covers, lastOf } from '../../core/ip.ts'
 import type { IpRange } from '../../core/ip.ts'
 import type { Engine } from '../../db/database.ts'
-import type { Schema, WhitelistStateTable, WhitelistTable } from '../../db/schema.ts'
+import type { Schema } from '../../db/schema.ts'
+import type { WhitelistStateTable, WhitelistTable } from '../../db/tables/policy.ts'
 
 type Sql = Kysely<Schema>
 export type EntryRow = Selectable<WhitelistTable>

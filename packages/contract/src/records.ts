@@ -1,0 +1,11 @@
+/*
+ * `Object.keys` and `Object.entries` with the type of the keys. Only for objects that have no further keys, such as tables of our own; what a
+ * stranger sent may have more.
+ */
+
+export const keysOf = <T extends object>(object: T): (keyof T & string)[] => Object.keys(object) as (keyof T & string)[]
+
+type Entry<T> = { [K in keyof T & string]-?: [name: K, value: Exclude<T[K], undefined>] }[keyof T & string]
+/** Without the properties that are undefined. */
+export const entriesOf = <T extends object>(object: T): Entry<T>[] =>
+  Object.entries(object).filter(([, value]) => value !== undefined) as Entry<T>[]
