@@ -44,6 +44,8 @@ const embed = (folder: string, port: number, isDurable: boolean, hear: (line: st
     initdbFlags: ['--locale=C', '--encoding=UTF8'],
     postgresFlags: [
       ...['-c', 'max_connections=200', '-c', 'listen_addresses=127.0.0.1', '-c', 'unix_socket_directories='],
+      // Shared memory as files of its own: a systemd of another test removes what the user `postgres` holds in /dev/shm (RemoveIPC).
+      ...['-c', 'dynamic_shared_memory_type=mmap'],
       // No test cuts the power: nothing waits for the disk.
       ...(isDurable ? [] : ['-c', 'fsync=off', '-c', 'full_page_writes=off', '-c', 'synchronous_commit=off']),
     ],
