@@ -82,6 +82,22 @@ interface SmtpError extends Error {
 }
 const isSmtpError = (error: unknown): error is SmtpError => error instanceof Error
 
+/** Options of nodemailer. Times are milliseconds. */
+const connectionOf = ({ host, port, tls, user, pass }: MailTarget, address: string, site: Site) => ({
+  host: address,
+  port,
+  secure: port === 465,
+  requireTLS: tls && port !== 465,
+  name: new URL(site.url).hostname.replace(/^\[|\]$/g, ''),
+  ...(user === null ? {} : { auth: { user, pass: pass ?? '' } }),
+  tls: { rejectUnauthorized: tls, ...(isIP(host) ? {} : { servername: host }) },
+  connectionTimeout: 10_000,
+  greetingTimeout: 10_000,
+  socketTimeout: 15_000,
+  disableFileAccess: true,
+  disableUrlAccess: true,
+})
+
 /**
  * Sends one mail to all recipients and answers those that the server refused while it took others.
  * @throws DeliveryFailure when it took the mail for nobody
@@ -103,21 +119,7 @@ export const sendMail = async (
     const to = await outgoing.reach(target.host, target.port)
     watch.resolved(to.address)
     const { createTransport } = await import('./smtp.ts')
-    const transport = createTransport({
-      logger: watch.logger as never,
-      host: to.address,
-      port: target.port,
-      secure: target.port === 465,
-      requireTLS: target.tls && target.port !== 465,
-      name: new URL(site.url).hostname.replace(/^\[|\]$/g, ''),
-      ...(user === null ? {} : { auth: { user, pass: pass ?? '' } }),
-      tls: { rejectUnauthorized: target.tls, ...(isIP(target.host) ? {} : { servername: target.host }) },
-      connectionTimeout: 10_000,
-      greetingTimeout: 10_000,
-      socketTimeout: 15_000,
-      disableFileAccess: true,
-      disableUrlAccess: true,
-    })
+    const transport = createTransport({ ...connectionOf(target, to.address, site), logger: watch.logger as never })
     try {
       const sent = await transport.sendMail({
         from: { name: oneLine(site.name), address: target.from },
@@ -141,15 +143,14 @@ export const sendMail = async (
   } catch (error) {
     if (!isSmtpError(error)) throw error
     watch.failed(error, said(error))
-    if (error.code === 'EENVELOPE') throw new DeliveryFailure('refused', said(error))
-    const content = error.code === 'EMESSAGE' && (error.responseCode ?? 0) >= 500
-    const timedOut = error.code === 'EABORT' || error.code === 'ETIMEDOUT'
-    const noTls = error.command === 'STARTTLS'
-    const words = timedOut
-      ? `no answer in time (${said(error)})`
-      : noTls
-        ? `no TLS with it, and smtp_tls demands it (${said(error)})`
-        : said(error)
-    throw new DeliveryFailure(content ? 'content' : 'failure', words)
+    throw failureOf(error, said(error))
   }
+}
+
+const failureOf = ({ code, command, responseCode = 0 }: SmtpError, words: string): DeliveryFailure => {
+  if (code === 'EENVELOPE') return new DeliveryFailure('refused', words)
+  const kind = code === 'EMESSAGE' && responseCode >= 500 ? 'content' : 'failure'
+  if (code === 'EABORT' || code === 'ETIMEDOUT') return new DeliveryFailure(kind, `no answer in time (${words})`)
+  if (command === 'STARTTLS') return new DeliveryFailure(kind, `no TLS with it, and smtp_tls demands it (${words})`)
+  return new DeliveryFailure(kind, words)
 }

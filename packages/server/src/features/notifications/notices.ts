@@ -1,4 +1,5 @@
 import { eventKinds } from '@stockade/contract'
+import type { EventName } from '@stockade/contract'
 import { iso } from '../../core/clock.ts'
 import { ipText } from '../../core/ip.ts'
 import type { StockadeEvent } from '../../events/events.ts'
@@ -77,201 +78,204 @@ export const noticeOfBan = (ban: BanRow): Notice => {
   }
 }
 
+/** What the texts of an event are made from. */
+interface Told {
+  readonly event: StockadeEvent
+  readonly hostname: string
+  readonly server: ServerName | undefined
+  /** A value of the event's data as one line; empty where it has none. */
+  readonly text: (field: string) => string
+  /** Who did it; null for Stockade itself. */
+  readonly by: string | null
+}
+interface Page {
+  readonly path: string
+  readonly label: string
+}
+interface Words {
+  readonly level: Notice['level']
+  readonly title: string
+  readonly text: string
+  readonly facts: Readonly<Record<string, string | null>>
+  readonly page: Page
+  /** The cells of a digest. */
+  readonly what: string
+  readonly who: string
+}
+
+const auditPage: Page = { path: '/audit', label: 'Show the audit log' }
+const listsPage: Page = { path: '/lists/blocklists', label: 'Show the blocklists' }
+const whitelistPage: Page = { path: '/whitelist', label: 'Show the whitelist' }
+const timeOf = (value: unknown): string | null => (typeof value === 'number' ? iso(value) : null)
+
+const ofServer = (
+  { hostname, server }: Told,
+  words: Pick<Words, 'title' | 'text' | 'what'> & Partial<Pick<Words, 'level' | 'facts'>>,
+): Words => ({
+  level: 'error',
+  page: { path: server ? `/servers/${server.id}` : '/servers', label: 'Show the server' },
+  who: hostname,
+  ...words,
+  facts: { Server: hostname, ...words.facts },
+})
+const ofList = (
+  { text }: Told,
+  words: Pick<Words, 'level' | 'text' | 'what'> & { readonly title: (list: string) => string },
+): Words => ({
+  ...words,
+  title: words.title(`the blocklist ${text('name')}`),
+  facts: { Reason: text('reason') },
+  page: listsPage,
+  who: text('name'),
+})
+const ofEntry = ({ text, by }: Told, done: 'added to' | 'removed from'): Words => ({
+  level: 'info',
+  title: `${text('ip')} ${done} the whitelist`,
+  text: text('description'),
+  facts: { Entry: text('ip'), By: by },
+  page: whitelistPage,
+  what: `${text('ip')} ${done.split(' ')[0] ?? ''}`,
+  who: by ?? 'system',
+})
+
+const wordsOf: Partial<Readonly<Record<EventName, (told: Told) => Words>>> = {
+  'server.offline': told =>
+    ofServer(told, {
+      title: `${told.hostname} is offline`,
+      text: 'It sends no heartbeats. Bans on the host go on; this server does not hear of them.',
+      facts: { 'Last heartbeat': timeOf(told.event.data.last_heartbeat) },
+      what: 'offline',
+    }),
+  'server.protection': told =>
+    ofServer(told, {
+      level: protectionLevels[told.text('to')] ?? 'warning',
+      title: protectionTitle(told.hostname, told.event.data),
+      text: told.text('summary'),
+      facts: { Now: told.text('to'), Since: timeOf(told.event.data.since), Before: told.text('from') || null },
+      what: told.text('to'),
+    }),
+  'server.clone': told =>
+    ofServer(told, {
+      title: `Another host uses the identity of ${told.hostname}`,
+      text: 'A copied machine, or a stolen key. The second host was refused; enrol it on its own. If both report in turns, neither gets commands until an administrator settles it on the page of the server.',
+      what: 'identity used twice',
+    }),
+  'server.quota': told =>
+    ofServer(told, {
+      title: `${told.hostname} has used up what it may report today`,
+      text: 'Its reports are refused until midnight UTC. A host under a heavy attack, or a stolen key: look at its bans, and put it in quarantine if they are made up.',
+      what: 'quota used up',
+    }),
+  'auth.guessing': ({ text }) => ({
+    level: 'error',
+    title: `Somebody guesses the password of ${text('username')}`,
+    text: 'Too many attempts failed today. Only networks from which this account signed in before may try. If it was you, sign in from there.',
+    facts: { Account: text('username'), 'Last address': text('ip') },
+    page: auditPage,
+    what: 'passwords guessed',
+    who: text('username'),
+  }),
+  'rollout.stop': ({ text }) => ({
+    level: 'error',
+    title: `The upgrade of the agents to ${text('version')} paused`,
+    text: 'No further server is upgraded until somebody resumes it. Servers on which it failed run their release from before.',
+    facts: { Reason: text('reason') },
+    page: { path: '/settings/agents', label: 'Show the upgrade' },
+    what: 'upgrade paused',
+    who: 'Stockade',
+  }),
+  'rule.trip': ({ text }) => ({
+    level: 'error',
+    title: `The sharing rule ${text('name')} stopped`,
+    text: 'It met its limit and bans nobody until somebody arms it again. Its bans stay until they end.',
+    facts: { Limit: text('reason') },
+    page: { path: '/lists/rules', label: 'Show the rules' },
+    what: 'sharing rule stopped',
+    who: 'Stockade',
+  }),
+  'list.refuse': told =>
+    ofList(told, {
+      level: 'error',
+      title: list => `A new version of ${list} was not applied`,
+      text: 'The last good version stays in force.',
+      what: 'not applied',
+    }),
+  'list.stale': told =>
+    ofList(told, {
+      level: 'warning',
+      title: list => `${list.charAt(0).toUpperCase()}${list.slice(1)} is out of date`,
+      text: 'Its source could not be read for three intervals. The last good version stays in force.',
+      what: 'out of date',
+    }),
+  'backup.fail': ({ text }) => ({
+    level: 'error',
+    title: 'The scheduled backup failed',
+    text: 'It is tried again every hour. The last good backup stays.',
+    facts: { Reason: text('reason') },
+    page: auditPage,
+    what: 'backup failed',
+    who: 'Stockade',
+  }),
+  'backup.verify_fail': ({ text }) => ({
+    level: 'error',
+    title: 'A scheduled backup could not be restored',
+    text: 'The weekly trial restore failed. Make a new backup and verify it.',
+    facts: { File: text('file'), Reason: text('reason') },
+    page: auditPage,
+    what: 'backup not restorable',
+    who: 'Stockade',
+  }),
+  'command.finish': ({ event, hostname, text }) => {
+    const ended = event.data.status === 'timeout' ? 'was not answered in time' : 'failed'
+    return {
+      level: 'error',
+      title: `Command ${text('type')} ${ended} on ${hostname}`,
+      text: 'The command’s page shows what the host said.',
+      facts: { Server: hostname, Command: text('type') },
+      page: { path: `/commands/${text('id')}`, label: 'Show the command' },
+      what: `${text('type')} ${ended}`,
+      who: hostname,
+    }
+  },
+  'whitelist.add': told => ofEntry(told, 'added to'),
+  'whitelist.remove': told => ofEntry(told, 'removed from'),
+  'whitelist.sync': ({ event, text, by }) => ({
+    level: 'info',
+    title: `Whitelist sync asked of ${text('servers')} server${event.data.servers === 1 ? '' : 's'}`,
+    text: '',
+    facts: { By: by },
+    page: whitelistPage,
+    what: `sync of ${text('servers')} servers`,
+    who: by ?? 'system',
+  }),
+  'whitelist.synced': told => ({
+    ...ofServer(told, {
+      title: `${told.hostname} could not take over the whitelist`,
+      text: 'The list of hosts on the whitelist’s page says why.',
+      what: 'sync failed',
+    }),
+    page: whitelistPage,
+  }),
+}
+
 /** What an event of another kind says; null where there is nothing to say. */
 export const noticeOf = (event: StockadeEvent, category: Burst, server: ServerName | undefined): Notice | null => {
-  const { name, data, author, at } = event
-  const text = (value: unknown) => oneLine(typeof value === 'string' || typeof value === 'number' ? String(value) : '')
-  const hostname = oneLine(server?.hostname ?? text(data.hostname)) || 'a removed server'
-  const by = author === null ? null : author.name
-  const ofServer = { path: server ? `/servers/${server.id}` : '/servers', label: 'Show the server' }
-  const ofAudit = { path: '/audit', label: 'Show the audit log' }
-  const ofLists = { path: '/lists/blocklists', label: 'Show the blocklists' }
-  const ofWhitelist = { path: '/whitelist', label: 'Show the whitelist' }
-  const make = (
-    level: Notice['level'],
-    title: string,
-    words: string,
-    facts: Readonly<Record<string, string | null>>,
-    page: { path: string; label: string },
-    what: string,
-    who: string,
-  ): Notice => ({
+  const text = (field: string): string => {
+    const value = event.data[field]
+    return oneLine(typeof value === 'string' || typeof value === 'number' ? String(value) : '')
+  }
+  const hostname = oneLine(server?.hostname ?? text('hostname')) || 'a removed server'
+  const words = wordsOf[event.name]?.({ event, hostname, server, text, by: event.author?.name ?? null })
+  if (words === undefined) return null
+  return {
     category,
-    level,
-    title: oneLine(title),
-    text: words,
-    facts: factsOf(facts),
+    level: words.level,
+    title: oneLine(words.title),
+    text: words.text,
+    facts: factsOf(words.facts),
     tables: [],
-    ...page,
-    at,
-    row: [oneLine(what), oneLine(who)],
-  })
-  switch (name) {
-    case 'server.offline': {
-      const last = typeof data.last_heartbeat === 'number' ? iso(data.last_heartbeat) : null
-      const words = 'No heartbeat comes any more. Bans on the host go on; this server does not hear of them.'
-      return make(
-        'error',
-        `${hostname} is offline`,
-        words,
-        { Server: hostname, 'Last heartbeat': last },
-        ofServer,
-        'offline',
-        hostname,
-      )
-    }
-    case 'server.protection':
-      return make(
-        protectionLevels[text(data.to)] ?? 'warning',
-        protectionTitle(hostname, data),
-        text(data.summary),
-        {
-          Server: hostname,
-          Now: text(data.to),
-          Since: typeof data.since === 'number' ? iso(data.since) : null,
-          Before: text(data.from) || null,
-        },
-        ofServer,
-        text(data.to),
-        hostname,
-      )
-    case 'server.clone':
-      return make(
-        'error',
-        `Another host uses the identity of ${hostname}`,
-        'A copied machine, or a stolen key. The second host was refused; enrol it on its own. If both report in turns, neither gets commands until an administrator settles it on the page of the server.',
-        { Server: hostname },
-        ofServer,
-        'identity used twice',
-        hostname,
-      )
-    case 'server.quota':
-      return make(
-        'error',
-        `${hostname} has used up what it may report today`,
-        'Its reports are refused until midnight UTC. A host under a heavy attack, or a stolen key: look at its bans, and put it in quarantine if they are made up.',
-        { Server: hostname },
-        ofServer,
-        'quota used up',
-        hostname,
-      )
-    case 'auth.guessing':
-      return make(
-        'error',
-        `Somebody guesses the password of ${text(data.username)}`,
-        'So many were wrong today that only networks from which this account was signed in before may try. Where it was you, sign in from there.',
-        { Account: text(data.username), 'Last address': text(data.ip) },
-        ofAudit,
-        'passwords guessed',
-        text(data.username) ?? '',
-      )
-    case 'rollout.stop':
-      return make(
-        'error',
-        `The upgrade of the agents to ${text(data.version)} paused`,
-        'No further server is upgraded until somebody resumes it. Servers on which it failed run their release from before.',
-        { Reason: text(data.reason) },
-        { path: '/settings/agents', label: 'Show the upgrade' },
-        'upgrade paused',
-        'Stockade',
-      )
-    case 'rule.trip':
-      return make(
-        'error',
-        `The sharing rule ${text(data.name)} stopped`,
-        'It met its limit and bans nobody until somebody arms it again. Bans that it made stand until they end.',
-        { Limit: text(data.reason) },
-        { path: '/lists/rules', label: 'Show the rules' },
-        'sharing rule stopped',
-        'Stockade',
-      )
-    case 'list.refuse':
-      return make(
-        'error',
-        `A new version of the blocklist ${text(data.name)} was not applied`,
-        'The last good version stays in force.',
-        { Reason: text(data.reason) },
-        ofLists,
-        'not applied',
-        text(data.name) ?? '',
-      )
-    case 'list.stale':
-      return make(
-        'warning',
-        `The blocklist ${text(data.name)} is out of date`,
-        'Its source could not be read for three intervals. The last good version stays in force.',
-        { Reason: text(data.reason) },
-        ofLists,
-        'out of date',
-        text(data.name) ?? '',
-      )
-    case 'backup.fail':
-      return make(
-        'error',
-        'The scheduled backup failed',
-        'It is tried again every hour. The last good backup stays.',
-        { Reason: text(data.reason) },
-        ofAudit,
-        'backup failed',
-        'Stockade',
-      )
-    case 'backup.verify_fail':
-      return make(
-        'error',
-        'A scheduled backup could not be restored',
-        'It was restored on trial, as once a week. Make a new backup and verify it.',
-        { File: text(data.file), Reason: text(data.reason) },
-        ofAudit,
-        'backup not restorable',
-        'Stockade',
-      )
-    case 'command.finish': {
-      const ended = data.status === 'timeout' ? 'was not answered in time' : 'failed'
-      const page = { path: `/commands/${text(data.id)}`, label: 'Show the command' }
-      return make(
-        'error',
-        `Command ${text(data.type)} ${ended} on ${hostname}`,
-        'The command’s page shows what the host said.',
-        { Server: hostname, Command: text(data.type) },
-        page,
-        `${text(data.type)} ${ended}`,
-        hostname,
-      )
-    }
-    case 'whitelist.add':
-    case 'whitelist.remove': {
-      const done = name === 'whitelist.add' ? 'added to' : 'removed from'
-      return make(
-        'info',
-        `${text(data.ip)} ${done} the whitelist`,
-        text(data.description),
-        { Entry: text(data.ip), By: by },
-        ofWhitelist,
-        `${text(data.ip)} ${done.split(' ')[0] ?? ''}`,
-        by ?? 'system',
-      )
-    }
-    case 'whitelist.sync':
-      return make(
-        'info',
-        `Whitelist sync asked of ${text(data.servers)} server${data.servers === 1 ? '' : 's'}`,
-        '',
-        { By: by },
-        ofWhitelist,
-        `sync of ${text(data.servers)} servers`,
-        by ?? 'system',
-      )
-    case 'whitelist.synced':
-      return make(
-        'error',
-        `${hostname} could not take over the whitelist`,
-        'The list of hosts on the whitelist’s page says why.',
-        { Server: hostname },
-        ofWhitelist,
-        'sync failed',
-        hostname,
-      )
-    default:
-      return null
+    ...words.page,
+    at: event.at,
+    row: [oneLine(words.what), oneLine(words.who)],
   }
 }
