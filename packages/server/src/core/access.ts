@@ -20,37 +20,49 @@ const needs = (permission: Permission) =>
 export const refusal = (actor: Actor, endpoint: AccessRule, userId?: number): Problem | null => {
   if (endpoint.access === 'public') return null
   if (actor.kind === 'anonymous') return unauthorized('Sign in, or send an API key, as "Authorization: Bearer ...".')
-  if (actor.kind === 'key') {
-    const refused = scopeRefusal(actor, endpoint)
-    if (refused) return refused
+  const refused = actor.kind === 'key' ? scopeRefusal(actor, endpoint) : null
+  if (refused) return refused
+  switch (endpoint.access) {
+    case 'session':
+    case 'session-before-mfa':
+      if (actor.kind !== 'user') return forbidden('This is about a signed-in user; an API key is not one.')
+      return (endpoint.access === 'session' ? mfaRefusal(actor) : null) ?? proofFor(actor, endpoint)
+    case 'agent':
+      if (actor.kind !== 'key' || actor.serverNo === null)
+        return forbidden('This is for agents: it needs an API key that is bound to a server.')
+      return atLeast(actor.permission, 'write') ? null : needs('write')
+    default:
+      return (
+        boundRefusal(actor, endpoint) ??
+        mfaRefusal(actor) ??
+        permissionRefusal(actor, endpoint.access, userId) ??
+        fleetRefusal(actor, endpoint) ??
+        proofFor(actor, endpoint)
+      )
   }
-  if (endpoint.access === 'session' || endpoint.access === 'session-before-mfa') {
-    if (actor.kind !== 'user') return forbidden('This is about a signed-in user; an API key is not one.')
-    return (endpoint.access === 'session' ? mfaRefusal(actor) : null) ?? proofFor(actor, endpoint)
-  }
-  if (endpoint.access === 'agent') {
-    if (actor.kind !== 'key' || actor.serverNo === null)
-      return forbidden('This is for agents: it needs an API key that is bound to a server.')
-    return atLeast(actor.permission, 'write') ? null : needs('write')
-  }
-  if (actor.kind === 'key' && actor.isBound && endpoint.fleet)
-    return forbidden(
-      `This API key is bound to ${actor.accessTags.size > 0 ? 'some servers' : 'one server'}; this concerns the whole fleet.`,
-    )
-  const barred = mfaRefusal(actor)
-  if (barred) return barred
-  // A key is not its owner: else a key that may only read could make itself others, or end its owner's sessions.
-  const { access } = endpoint
-  const may =
-    access === 'self'
-      ? (actor.kind === 'user' && actor.userId === userId) || actor.permission === 'admin'
-      : atLeast(actor.permission, access)
-  if (!may) return needs(access === 'self' ? 'admin' : access)
-  if (endpoint.fleet && (access === 'write' || access === 'admin') && actor.servers !== 'all')
-    return forbidden('This changes all servers, and you have access to some of them. It needs server_access "all".')
-  return proofFor(actor, endpoint)
 }
 
+/** A key that is bound to some servers, where the whole fleet is concerned. */
+const boundRefusal = (actor: Principal, { fleet }: AccessRule): Problem | null =>
+  actor.kind === 'key' && actor.isBound && fleet
+    ? forbidden(
+        `This API key is bound to ${actor.accessTags.size > 0 ? 'some servers' : 'one server'}; this concerns the whole fleet.`,
+      )
+    : null
+const permissionRefusal = (
+  actor: Principal,
+  access: Permission | 'self',
+  userId: number | undefined,
+): Problem | null => {
+  if (access !== 'self') return atLeast(actor.permission, access) ? null : needs(access)
+  // A key is not its owner: else a key that may only read could make itself others, or end its owner's sessions.
+  const isOwn = actor.kind === 'user' && actor.userId === userId
+  return isOwn || actor.permission === 'admin' ? null : needs('admin')
+}
+const fleetRefusal = (actor: Principal, { fleet, access }: AccessRule): Problem | null =>
+  fleet && (access === 'write' || access === 'admin') && actor.servers !== 'all'
+    ? forbidden('This changes all servers, and you have access to some of them. It needs server_access "all".')
+    : null
 const proofFor = (actor: Principal, endpoint: AccessRule) => (endpoint.stepUp ? proofRefusal(actor) : null)
 
 /** Whether a key with scopes is for that family; what has none is for keys without scopes. */

@@ -224,6 +224,55 @@ const firstLate = async (sql: Kysely<Schema>, lastLinked: number, before: number
   }
 }
 
+interface ChainPosition {
+  readonly seq: number
+  readonly hash: string
+}
+/** The id alone says little: changes that commit at the same moment may get their ids in the other order. */
+interface NewestEntry {
+  readonly id: number
+  readonly at: number
+}
+type FoundLink = Awaited<ReturnType<typeof linksAfter>>[number]
+
+/** What is wrong with a link and its entry; null if nothing is. `marks`: the hashes that checkpoints were signed for, by number. */
+const faultOf = (
+  { link, entry }: FoundLink,
+  last: ChainPosition,
+  newest: NewestEntry,
+  marks: ReadonlyMap<number, string>,
+): string | null => {
+  const seq = Number(link.seq)
+  if (seq !== last.seq + 1) return `Entries ${last.seq + 1} to ${seq - 1} were removed from the chain.`
+  const what = `Entry ${seq} (event ${link.event_id}, ${iso(Number(link.at))})`
+  if (!entry) return `${what} was removed.`
+  if (hashOf(last.hash, seq, entry) !== link.hash) return `${what} was changed, or its place in the chain was.`
+  if ((marks.get(seq) ?? link.hash) !== link.hash)
+    return `${what} is not the one that a checkpoint was signed for: the chain was written anew.`
+  if (Number(entry.id) < newest.id && Number(entry.at) < newest.at - recent)
+    return `${what} is older than the entry before it: it was put in later.`
+  return null
+}
+
+/** Follows the chain to its end, or to its first fault. */
+const walkChain = async (sql: Kysely<Schema>, start: ChainPosition, marks: ReadonlyMap<number, string>) => {
+  let last = start
+  let newest: NewestEntry = { id: 0, at: 0 }
+  let entries = 0
+  for (;;) {
+    const found = await linksAfter(sql, last.seq, piece)
+    for (const each of found) {
+      const fault = faultOf(each, last, newest, marks)
+      if (fault !== null) return { last, entries, fault }
+      const { seq, hash, event_id, at } = each.link
+      last = { seq: Number(seq), hash }
+      if (Number(event_id) > newest.id) newest = { id: Number(event_id), at: Number(at) }
+      entries++
+    }
+    if (found.length < piece) return { last, entries, fault: null }
+  }
+}
+
 /** Compares the audit log with its chain and its checkpoints. */
 export const verifyAudit = async (
   sql: Kysely<Schema>,
@@ -240,38 +289,12 @@ export const verifyAudit = async (
     )
   const cut = checkpoints.findLast(({ kind }) => kind === 'cut')
   const marks = new Map(checkpoints.map(({ seq, hash }) => [Number(seq), hash]))
-  let last: { readonly seq: number; readonly hash: string } = cut ? { seq: Number(cut.seq), hash: cut.hash } : beginning
-  let entries = 0
-  /** The newest entry so far; its id alone says little, where changes commit at the same moment. */
-  let newest = { id: 0, at: 0 }
-  for (let broken = false; !broken;) {
-    const found = await linksAfter(sql, last.seq, piece)
-    for (const { link, entry } of found) {
-      const seq = Number(link.seq)
-      const what = `Entry ${seq} (event ${link.event_id}, ${iso(Number(link.at))})`
-      const fault =
-        seq !== last.seq + 1
-          ? `Entries ${last.seq + 1} to ${seq - 1} were removed from the chain.`
-          : !entry
-            ? `${what} was removed.`
-            : hashOf(last.hash, seq, entry) !== link.hash
-              ? `${what} was changed, or its place in the chain was.`
-              : (marks.get(seq) ?? link.hash) !== link.hash
-                ? `${what} is not the one that a checkpoint was signed for: the chain was written anew.`
-                : Number(entry.id) < newest.id && Number(entry.at) < newest.at - recent
-                  ? `${what} is older than the entry before it: it was put in later.`
-                  : null
-      if (fault !== null) {
-        faults.push(fault)
-        broken = true
-        break
-      }
-      last = { seq, hash: link.hash }
-      if (Number(link.event_id) > newest.id) newest = { id: Number(link.event_id), at: Number(link.at) }
-      entries++
-    }
-    if (found.length < piece) break
-  }
+  const { last, entries, fault } = await walkChain(
+    sql,
+    cut ? { seq: Number(cut.seq), hash: cut.hash } : beginning,
+    marks,
+  )
+  if (fault !== null) faults.push(fault)
   const furthest = Math.max(0, ...marks.keys())
   if (faults.length === 0 && last.seq < furthest)
     faults.push(

@@ -59,6 +59,19 @@ export const sectionsOf = (get: Get, baseUrl: () => string): contract.SystemSett
   },
 })
 
+/** The address of the site in a change; null without one. @throws Problem 400 for it, and for a time zone that does not exist */
+const checkedAddress = (
+  { service: { site_url, timezone } = {} }: contract.SettingsChange,
+  at: string,
+): string | null => {
+  const url = site_url === undefined ? null : webAddress(site_url)
+  if (site_url !== undefined && url === null)
+    throw invalid(`${at}service.site_url`, 'service.site_url must be an address that begins with http:// or https://.')
+  if (timezone !== undefined && !isTimeZone(timezone))
+    throw invalid(`${at}service.timezone`, 'service.timezone must be an IANA time zone, such as Europe/Vienna.')
+  return url
+}
+
 /**
  * A change of the sections as what is to be stored; `at` is where the sections stand in the body, for refusals.
  * @throws Problem 400 naming the field
@@ -68,12 +81,7 @@ export const storedOf = (
   now: { site_url: string; isOwnUrl: boolean },
   at = '',
 ): Partial<Settings> => {
-  const { site_url, timezone } = change.service ?? {}
-  const url = site_url === undefined ? null : webAddress(site_url)
-  if (site_url !== undefined && url === null)
-    throw invalid(`${at}service.site_url`, 'service.site_url must be an address that begins with http:// or https://.')
-  if (timezone !== undefined && !isTimeZone(timezone))
-    throw invalid(`${at}service.timezone`, 'service.timezone must be an IANA time zone, such as Europe/Vienna.')
+  const url = checkedAddress(change, at)
   const given: Record<string, Record<string, unknown> | undefined> = change
   const values: Mutable<Record<SettingName, unknown>> = {}
   for (const [path, names] of fields) {
