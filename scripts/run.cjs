@@ -93,6 +93,9 @@ else if (task === 'start') {
 } else if (task === 'release') {
   build()
   hand(node(), [path.join(root, 'scripts', 'release', 'main.ts')].concat(rest))
+} else if (task === 'script') {
+  // A file of TypeScript, which an older Node does not run.
+  hand(node(), rest)
 } else if (task === 'bench') {
   hand(node(), [path.join(root, 'bench', 'main.ts')].concat(rest))
 } else if (task === 'test') {
@@ -100,6 +103,6 @@ else if (task === 'start') {
   build()
   hand(node(), [path.join(root, 'scripts', 'test.mjs')].concat(rest))
 } else {
-  say('tell me what to do: start, demo, dev, dev-host, test, build, release or bench')
+  say('tell me what to do: start, demo, dev, dev-host, test, build, release, bench or script FILE')
   process.exit(2)
 }
