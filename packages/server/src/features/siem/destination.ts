@@ -3,7 +3,7 @@ import { second } from '../../core/clock.ts'
 import type { Secrets } from '../../core/secrets.ts'
 import type { SettingsService } from '../settings/settings.service.ts'
 import type { Target } from './line.ts'
-import type { Plan } from './sender.ts'
+import type { Plan } from './plan.ts'
 
 const defaultPaths = { collector: '/services/collector/event', json: '/' } as const
 const isHttp = (format: contract.SiemSettings['format']): format is 'collector' | 'json' => format in defaultPaths
