@@ -25,12 +25,9 @@ export const refusal = (actor: Actor, endpoint: AccessRule, userId?: number): Pr
   switch (endpoint.access) {
     case 'session':
     case 'session-before-mfa':
-      if (actor.kind !== 'user') return forbidden('This is about a signed-in user; an API key is not one.')
-      return (endpoint.access === 'session' ? mfaRefusal(actor) : null) ?? proofFor(actor, endpoint)
+      return sessionRefusal(actor, endpoint)
     case 'agent':
-      if (actor.kind !== 'key' || actor.serverNo === null)
-        return forbidden('This is for agents: it needs an API key that is bound to a server.')
-      return atLeast(actor.permission, 'write') ? null : needs('write')
+      return agentRefusal(actor)
     default:
       return (
         boundRefusal(actor, endpoint) ??
@@ -42,6 +39,15 @@ export const refusal = (actor: Actor, endpoint: AccessRule, userId?: number): Pr
   }
 }
 
+const sessionRefusal = (actor: Principal, endpoint: AccessRule): Problem | null => {
+  if (actor.kind !== 'user') return forbidden('This is about a signed-in user; an API key is not one.')
+  return (endpoint.access === 'session' ? mfaRefusal(actor) : null) ?? proofFor(actor, endpoint)
+}
+const agentRefusal = (actor: Principal): Problem | null => {
+  if (actor.kind !== 'key' || actor.serverNo === null)
+    return forbidden('This is for agents: it needs an API key that is bound to a server.')
+  return atLeast(actor.permission, 'write') ? null : needs('write')
+}
 /** A key that is bound to some servers, where the whole fleet is concerned. */
 const boundRefusal = (actor: Principal, { fleet }: AccessRule): Problem | null =>
   actor.kind === 'key' && actor.isBound && fleet

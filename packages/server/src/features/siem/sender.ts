@@ -99,6 +99,29 @@ export const createSender = (needs: {
       await saveState(sql, { flush_done: state.flush_asked, flush_sent: sent, flush_failed: left })
     })
   }
+  /** Sends until nothing is due, the target fails, or another target is set. */
+  const sendAll = async (plan: Plan, to: Line, flushing: boolean, tally: Tally): Promise<void> => {
+    while (!closing && JSON.stringify(needs.plan()?.target) === lineKey) {
+      const live = await sendNext(plan, to, flushing, tally)
+      if (live === 'sent') continue
+      if (live === 'stop' || flushing) return
+      const started = performance.now()
+      if ((await replayNext(plan, to)) !== 'sent') return
+      // Half of the time is for whatever else the target has to do.
+      await new Promise(resolve => setTimeout(resolve, Math.min(200, performance.now() - started)))
+    }
+  }
+  /** Forgets what was written to a stream long enough ago. */
+  const sweepWritten = async (plan: Plan, to: Line) => {
+    const now = clock()
+    if (plan.target.way !== 'stream' || !to.isOpen() || Math.abs(now - swept) <= 5 * second) return
+    swept = now
+    await keep(sql => forgetWritten(sql, now - keptFor))
+  }
+  const noteUnreached = async (plan: Plan, { step, message }: Unreached) => {
+    const waiting = (await nextWaiting(db.read, clock(), plan.batchSize)).map(({ id }) => id)
+    await failed({ words: `${step}: ${message}`, status: null, retryAfter: null, bytes: 0 }, waiting, waiting.length)
+  }
   const work = async () => {
     const plan = needs.plan()
     if (plan === null || !(await needs.leads())) return leave()
@@ -112,29 +135,13 @@ export const createSender = (needs: {
     if (flushing) await needs.collect()
     try {
       const to = await connected(plan, state)
-      for (;;) {
-        if (closing || JSON.stringify(needs.plan()?.target) !== key) break
-        const live = await sendNext(plan, to, flushing, tally)
-        if (live === 'stop') break
-        if (live === 'sent') continue
-        if (flushing) break
-        const started = performance.now()
-        if ((await replayNext(plan, to)) !== 'sent') break
-        // Half of the time is for whatever else the target has to do.
-        await new Promise(resolve => setTimeout(resolve, Math.min(200, performance.now() - started)))
-      }
-      const now = clock()
-      if (plan.target.way === 'stream' && to.isOpen() && Math.abs(now - swept) > 5 * second) {
-        swept = now
-        await keep(sql => forgetWritten(sql, now - keptFor))
-      }
+      await sendAll(plan, to, flushing, tally)
+      await sweepWritten(plan, to)
       const { attempts, connected: well } = await readState(db.read)
       await noteSpan(well === 1 && attempts === 0 && to.isOpen())
     } catch (error) {
       if (!(error instanceof Unreached)) throw error
-      const words = `${error.step}: ${error.message}`
-      const waiting = (await nextWaiting(db.read, clock(), plan.batchSize)).map(({ id }) => id)
-      await failed({ words, status: null, retryAfter: null, bytes: 0 }, waiting, waiting.length)
+      await noteUnreached(plan, error)
     }
     if (flushing && !closing) await answerFlush(state, tally.sent)
   }
