@@ -9,7 +9,7 @@ import { readSearch } from '../../db/search.ts'
 import { countryName } from '../ipinfo/ipinfo.service.ts'
 import type { ServersService } from '../servers/servers.service.ts'
 import { countryIdOf, jailIdOf } from './bans.store.ts'
-import { narrow } from './search.store.ts'
+import { narrow } from './narrow.store.ts'
 import type { BanSearch, SearchContext } from './search.store.ts'
 
 /** The filters that all lists of bans share. */

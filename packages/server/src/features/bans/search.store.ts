@@ -13,7 +13,6 @@ import {
   anyOf,
   boundsOf,
   conditionOf,
-  conjuncts,
   never,
   not,
   numberMatches,
@@ -21,7 +20,7 @@ import {
   timeMatches,
 } from '../../db/search.ts'
 import type { Condition } from '../../db/search.ts'
-import { conditions, countsOf, onServers, within } from './bans.store.ts'
+import { conditions, countsOf, within } from './bans.store.ts'
 import type { BanFilter } from './bans.store.ts'
 
 /*
@@ -73,7 +72,7 @@ const ipIs = (value: QueryValue): Condition => {
   const range = rangeOf(value)
   return range ? allOf(within(range)) : never
 }
-const rangeOf = ({ text }: Pick<QueryValue, 'text'>): IpRange | null => {
+export const rangeOf = ({ text }: Pick<QueryValue, 'text'>): IpRange | null => {
   const range = rangeOfQuery(text)
   return range === null ? null : parseRange(range)
 }
@@ -337,85 +336,4 @@ export const pageOfSearch = async (
         order by n ${way}, banned_at desc, id desc ${page}`)
     }
   }
-}
-
-/**
- * Moves what the documented filters can say out of a search and into them, since they have the better indexes and counts.
- * Null: nothing can match. What stays is in `tree`.
- */
-export const narrow = async (
-  sql: Sql,
-  filter: BanSearch,
-  tree: QueryNode | null,
-  context: SearchContext,
-): Promise<BanSearch | null> => {
-  const { engine, now } = context
-  const matches = textMatches(engine)
-  let narrowed = filter
-  const left: QueryNode[] = []
-  /** Whether the filter now says it. */
-  const take = <K extends keyof BanSearch>(key: K, value: BanSearch[K]) => {
-    if (narrowed[key] !== undefined && narrowed[key] !== value) return false
-    narrowed = { ...narrowed, [key]: value }
-    return true
-  }
-  const only = async (table: 'jails' | 'servers', value: QueryValue) => {
-    const query =
-      table === 'jails'
-        ? raw<{ id: number }>`select id from jails where ${matches(raw`name`, value, true)} limit 2`
-        : raw<{ id: number }>`select no as id from servers
-            where ${allOf([...onServers(filter.servers, raw`no`), matches(raw`hostname`, value, true)])} limit 2`
-    return (await query.execute(sql)).rows.map(({ id }) => id)
-  }
-  for (const node of conjuncts(tree)) {
-    const term = node.kind === 'term' && node.values.length === 1 ? node : null
-    const value = term?.values[0]
-    let taken = false
-    if (term && value)
-      switch (term.field) {
-        case 'jail':
-        case 'server': {
-          const [id, ...more] = await only(term.field === 'jail' ? 'jails' : 'servers', value)
-          if (id === undefined) return null
-          taken = more.length === 0 && take(term.field === 'jail' ? 'jailId' : 'serverNo', id)
-          break
-        }
-        case 'country': {
-          const code = value.text.toUpperCase()
-          const { rows } = await raw<{ id: number }>`select id from countries where code = ${code}`.execute(sql)
-          const id = code === 'ZZ' ? 0 : rows[0]?.id
-          if (id === undefined) return null
-          taken = take('countryId', id)
-          break
-        }
-        case 'ip': {
-          const range = rangeOf(value)
-          taken = range !== null && narrowed.ip === undefined && take('ip', range)
-          break
-        }
-        case 'asn':
-          taken = take('asn', asnOfQuery(value.text) ?? -1)
-          break
-        case 'state':
-          taken = value.text.toLowerCase() === 'active' && take('active', true)
-          break
-        case 'banned': {
-          const bounds = boundsOf(value, spanOfQuery(value.text, now) ?? { from: 0, to: 0 })
-          const from = Math.max(bounds.from ?? 0, narrowed.from ?? 0)
-          const to = Math.min(bounds.to ?? Number.MAX_SAFE_INTEGER, narrowed.to ?? Number.MAX_SAFE_INTEGER)
-          narrowed = {
-            ...narrowed,
-            ...(from > 0 ? { from } : {}),
-            ...(to < Number.MAX_SAFE_INTEGER ? { to } : {}),
-          }
-          if (from >= to) return null
-          taken = true
-          break
-        }
-      }
-    if (!taken) left.push(node)
-  }
-  const [first, ...rest] = left
-  if (!first) return narrowed
-  return { ...narrowed, tree: rest.length === 0 ? first : { kind: 'and', items: left, at: 0, length: 0 } }
 }
