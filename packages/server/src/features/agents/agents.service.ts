@@ -105,6 +105,46 @@ export const createAgents = (needs: {
     if (!server) throw unauthorized('The server of this key was removed.')
     return server
   }
+  /** The columns of a server that its heartbeats may change. */
+  const saidIn = (agent: AgentActor, row: ServerRow, beat: Heartbeat, now: number) => ({
+    os: beat.os === undefined ? row.os : word(beat.os),
+    engine_version: beat.engine_version === undefined ? row.engine_version : word(beat.engine_version),
+    agent_version: beat.agent_version === undefined ? row.agent_version : word(beat.agent_version),
+    sealed: beat.sealed === undefined ? row.sealed : sealedText(beat.sealed),
+    upgrades: beat.upgrades === undefined ? row.upgrades : upgradesText(beat.upgrades),
+    policy: beat.policy === undefined ? row.policy : policyText(beat.policy),
+    agent_id: beat.agent_id?.toLowerCase() ?? row.agent_id,
+    machine: beat.machine ?? row.machine,
+    shield_supported: shieldOf(beat) ?? row.shield_supported,
+    ip_address: row.ip_address ?? agent.ip,
+    first_heartbeat_at: row.first_heartbeat_at ?? now,
+    reported_hostname: tameLine(beat.hostname, bounds.hostname * 4),
+  })
+  /** Writes the row where a heartbeat says something new; nothing, for most of them. @throws Problem 401 when the server was removed */
+  const noteNews = async (agent: AgentActor, row: ServerRow, said: ReturnType<typeof saidIn>, now: number) => {
+    const isNew = keysOf(said).some(key => said[key] !== row[key])
+    const replaces = row.agent_replacing === 1 && row.agent_key_id === agent.keyId
+    if (row.status === 'online' && !isNew && !replaces) return
+    const updated = await events.change(async change => {
+      const done = await updateServer(change.sql, row.no, {
+        ...said,
+        status: 'online',
+        updated_at: now,
+        // An upgraded agent proves itself again.
+        ...(said.agent_version === row.agent_version ? {} : { self_test_asked_at: null }),
+        ...(replaces ? { agent_replacing: 0, key_rotated_at: now } : {}),
+      })
+      if (!done) return null
+      // The new agent is at work: the keys of the ones before it have done their duty.
+      if (replaces) await keys.retireAgentKeys(change, row.no, agent.keyId, now, true)
+      if (row.status !== 'online')
+        await change.record({ name: 'server.online', serverNo: row.no, data: { id: row.id, was: row.status } })
+      return done
+    })
+    if (!updated) throw unauthorized('The server of this key was removed.')
+    registry.put(updated)
+    if (replaces) await keys.reload()
+  }
   const listedJails = (told: NonNullable<Heartbeat['jails']>): ListedJail[] =>
     told.map(jail => ({
       name: tameLine(jail.name, 256),
@@ -200,46 +240,9 @@ export const createAgents = (needs: {
     async heartbeat(agent, beat) {
       const now = clock()
       const server = serverOf(agent)
-      const agentId = beat.agent_id?.toLowerCase()
       await clones.judge(agent, server, beat)
       const { row } = server
-      const said = {
-        os: beat.os === undefined ? row.os : word(beat.os),
-        engine_version: beat.engine_version === undefined ? row.engine_version : word(beat.engine_version),
-        agent_version: beat.agent_version === undefined ? row.agent_version : word(beat.agent_version),
-        sealed: beat.sealed === undefined ? row.sealed : sealedText(beat.sealed),
-        upgrades: beat.upgrades === undefined ? row.upgrades : upgradesText(beat.upgrades),
-        policy: beat.policy === undefined ? row.policy : policyText(beat.policy),
-        agent_id: agentId ?? row.agent_id,
-        machine: beat.machine ?? row.machine,
-        shield_supported: shieldOf(beat) ?? row.shield_supported,
-        ip_address: row.ip_address ?? agent.ip,
-        first_heartbeat_at: row.first_heartbeat_at ?? now,
-        reported_hostname: tameLine(beat.hostname, bounds.hostname * 4),
-      }
-      const news = keysOf(said).some(key => said[key] !== row[key])
-      const replaces = row.agent_replacing === 1 && row.agent_key_id === agent.keyId
-      if (row.status !== 'online' || news || replaces) {
-        const updated = await events.change(async change => {
-          const done = await updateServer(change.sql, row.no, {
-            ...said,
-            status: 'online',
-            updated_at: now,
-            // An upgraded agent proves itself again.
-            ...(said.agent_version === row.agent_version ? {} : { self_test_asked_at: null }),
-            ...(replaces ? { agent_replacing: 0, key_rotated_at: now } : {}),
-          })
-          if (!done) return null
-          // The new agent is at work: the keys of the ones before it have done their duty.
-          if (replaces) await keys.retireAgentKeys(change, row.no, agent.keyId, now, true)
-          if (row.status !== 'online')
-            await change.record({ name: 'server.online', serverNo: row.no, data: { id: row.id, was: row.status } })
-          return done
-        })
-        if (!updated) throw unauthorized('The server of this key was removed.')
-        registry.put(updated)
-        if (replaces) await keys.reload()
-      }
+      await noteNews(agent, row, saidIn(agent, row, beat, now), now)
       const jailsBefore = server.jails
       const isLatest = registry.receive(row.no, {
         version: beat.report,
