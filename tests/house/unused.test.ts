@@ -8,13 +8,10 @@ const sources = allSources()
 
 /** Files whose exports something else takes by name: the test runner, and the threads that load a procedure. */
 const takenByName = /\/testing\/[\w-]*setup\.ts$|\/retention\/[\w-]+\.sqlite\.ts$/
-/** Under work while this is written. Empty the list when that is done, and add the dashboard below. */
-const underWork = /\/features\/(?:bans|servers)\//
 const isChecked = (path: string) =>
   /^packages\/(contract|client|agent|cli|server)\/src\/.*\.ts$/.test(path) &&
   !/\.test\.ts$/.test(path) &&
-  !takenByName.test(path) &&
-  !underWork.test(path)
+  !takenByName.test(path)
 
 test('every export is used by another module', () => {
   const unused = unusedExports(sources, isChecked, resolveImport)

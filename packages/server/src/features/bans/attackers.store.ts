@@ -134,7 +134,7 @@ interface ActiveRow {
   readonly permanent: number
 }
 /** What holds now for each of these addresses, in their order. */
-export const standingOf = async (
+const standingOf = async (
   sql: Sql,
   filter: BanFilter,
   now: number,

@@ -170,7 +170,7 @@ const countAll = (sql: Sql, engine: Engine, filter: BanFilter): Promise<number> 
 
 /** In `meta`: all bans from this moment on are there; of older ones only those that are still active, or came late. */
 export const keptFromKey = 'bans.kept_from'
-export const keptFrom = async (sql: Sql): Promise<number> => {
+const keptFrom = async (sql: Sql): Promise<number> => {
   const row = await sql.selectFrom('meta').select('value').where('key', '=', keptFromKey).executeTakeFirst()
   return Number(row?.value ?? 0)
 }

@@ -13,7 +13,7 @@ export const installCommand = (baseUrl: string, token: string, pin: string | nul
 const loopback = /^(localhost|.+\.localhost|127\.\d+\.\d+\.\d+|\[::1\])$/i
 
 /** Whether the base URL is http to an address that is not the server's own machine. */
-export const isPlainHttp = (baseUrl: string): boolean => {
+const isPlainHttp = (baseUrl: string): boolean => {
   const url = URL.parse(baseUrl)
   return url?.protocol === 'http:' && !loopback.test(url.hostname)
 }

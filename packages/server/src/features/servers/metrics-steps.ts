@@ -9,7 +9,7 @@ import { hour } from '../../core/clock.ts'
 export const stepLength = metricsHistory.step * 1000
 export const stepsInHour = hour / stepLength
 
-export const figures = ['cpu', 'memory', 'disk'] as const
+const figures = ['cpu', 'memory', 'disk'] as const
 export type Figure = (typeof figures)[number]
 /** Bytes of one step: for each figure a count, a sum and a peak in hundredths of a percent; then the bans. */
 const figureBytes = 8

@@ -19,7 +19,7 @@ const idleBeforeRelease = 10 * minute
 const pauseAfterFailure = 10 * minute
 
 /** The filter in numbers; null where only SQL can answer it. */
-export const columnFilterOf = (filter: BanSearch): ColumnFilter | null => {
+const columnFilterOf = (filter: BanSearch): ColumnFilter | null => {
   if (filter.tree) return null
   const { ip } = filter
   return {
