@@ -244,13 +244,10 @@ const wall = createRoute({
     throw redirect({ to: '/', search: { kiosk: '1' }, replace: true })
   },
 })
-/** The first of the tabs, for who shortens the address of another one. */
 const lists = createRoute({
   getParentRoute: () => inside,
   path: '/lists',
-  beforeLoad: () => {
-    throw redirect({ to: '/fleet-bans', replace: true })
-  },
+  component: lazyRouteComponent(() => import('../features/lists/lists.tsx'), 'Lists'),
 })
 const blocklists = createRoute({
   getParentRoute: () => inside,
