@@ -8,7 +8,7 @@ import {
 } from '@tanstack/react-router'
 import type { RouteComponent } from '@tanstack/react-router'
 import { statusOf } from '../api/client.ts'
-import { live } from '../api/live.ts'
+import { feed } from '../api/feed.ts'
 import { meQuery, onFactorMissing, onSessionEnd, queries, tryAgain } from '../api/queries.ts'
 import { roleMay } from '../api/roles.ts'
 import { useMe } from '../api/session.ts'
@@ -586,7 +586,7 @@ export const router = createRouter({
 
 onSessionEnd(() => {
   if (router.state.location.pathname.startsWith('/login')) return
-  live.stop()
+  feed.stop()
   const next = router.state.location.href
   queries.clear()
   void router.navigate({ to: '/login', search: { next, ended: '1' } })
@@ -594,7 +594,7 @@ onSessionEnd(() => {
 
 onFactorMissing(() => {
   if (router.state.location.pathname.startsWith('/login')) return
-  live.stop()
+  feed.stop()
   void router.navigate({ to: '/login/enrol', search: { next: router.state.location.href } })
 })
 
