@@ -100,6 +100,8 @@ const takePage = async (
   await page.waitForLoadState('networkidle')
   await act?.(page)
   await page.waitForLoadState('networkidle')
+  if ((await page.getByRole('heading', { name: 'This page broke' }).count()) > 0)
+    throw new Error(`The page "${name}" (${look}) broke: ${await page.locator('main').innerText()}`)
   const file = `${pagesFolder}${name}-${look}.png`
   await page.screenshot({ path: file })
   process.stdout.write(`${file}\n`)
