@@ -13,6 +13,8 @@ import type { Seeded } from './seed.ts'
 /*
  * How fast the dashboard is, in Debian's Chromium, over an instance of many servers and bans:
  *   pages   from the click on a link to the page's content, at full speed; the budget is a second
+ *   load    what a cold page loads and asks for, how far it shifts, and what it asks for at rest; budgets 300 KB of JavaScript, six calls
+ *           of the API and none twice, 0.02 and ten requests a minute
  *   paint   first paint and first use, at a quarter of the CPU and over 1.6 Mb/s with 150 ms; budgets 1.0, 2.5 and 3.5 s
  *   life    the heap after many live events; the budget is 20 MB more than at the beginning
  * `--servers 300 --bans 1000000` and `--events 288000` (eight hours of ten a second) are the full setting; `--data DIR`
@@ -64,8 +66,8 @@ const beats = async () => {
 
 /** Goes as a link does, and waits for what shows that the page is there; milliseconds. */
 const visits: readonly (readonly [name: string, path: string, seen: string, or?: string])[] = [
-  ['overview', '', 'text=Last bans'],
-  ['overview, 30 days', '?period=month', 'text=Last bans'],
+  ['overview', '', 'text=Attacking now'],
+  ['overview, 30 days', '?period=month', 'text=Attacking now'],
   ['bans', 'bans', '[data-ban]'],
   ['bans, page 1000', 'bans?page=1000', '[data-ban]'],
   ['bans of a jail, active', 'bans?q=jail%3Asshd%20state%3Aactive', '[data-ban]'],
@@ -108,11 +110,77 @@ const pages = async () => {
   await page.context().close()
 }
 
+/** Adds up the shifts of the layout that no input caused. */
+const watchShifts = `window.shift = 0; new PerformanceObserver(list => { for (const entry of list.getEntries()) if (!entry.hadRecentInput) window.shift += entry.value }).observe({ type: 'layout-shift', buffered: true })`
+const kilobytes = (page: Page) =>
+  page.evaluate<number>(
+    `performance.getEntriesByType('resource').filter(({ name }) => name.endsWith('.js')).reduce((sum, { encodedBodySize }) => sum + encodedBodySize, 0) / 1024`,
+  )
+const callsOf = (page: Page) => {
+  const calls: string[] = []
+  page.on('request', request => {
+    const { pathname, search } = new URL(request.url())
+    if (pathname.startsWith('/api/')) calls.push(pathname + search)
+  })
+  return calls
+}
+const rowsInView = (page: Page) =>
+  page.evaluate<number>(
+    `[...document.querySelectorAll('main [data-row]')].filter(row => row.getBoundingClientRect().top >= 0 && row.getBoundingClientRect().bottom <= (document.querySelector('[data-thumb]')?.getBoundingClientRect().top ?? innerHeight)).length`,
+  )
+const load = async () => {
+  say(
+    '\n| cold page | JavaScript KB gz | API calls | twice | shift, desktop | shift, phone | rows in view, desktop and phone |',
+  )
+  say('|---|---|---|---|---|---|---|')
+  const first = await (await context()).newPage()
+  await signIn(first)
+  const storageState = await first.context().storageState()
+  await first.context().close()
+  const sizes = [
+    { viewport: { width: 1440, height: 900 } },
+    { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true },
+  ]
+  const cold = [['sign-in', 'login'], ...visits.map(([name, path]) => [name, path] as const)] as const
+  for (const [name, path] of cold) {
+    const seen: { size: number; calls: string[]; shift: number; rows: number }[] = []
+    for (const size of sizes) {
+      const own = await browser.newContext({
+        baseURL: `${server.url}/`,
+        reducedMotion: 'reduce',
+        ...size,
+        ...(path === 'login' ? {} : { storageState }),
+      })
+      await own.addInitScript(watchShifts)
+      const page = await own.newPage()
+      const calls = callsOf(page)
+      await page.goto(path, { waitUntil: 'networkidle' })
+      await page.waitForTimeout(1000)
+      const shift = await page.evaluate<number>('window.shift')
+      seen.push({ size: await kilobytes(page), calls: [...calls], shift, rows: await rowsInView(page) })
+      await own.close()
+    }
+    const [desktop, phone] = seen
+    if (!desktop || !phone) continue
+    const twice = desktop.calls.length - new Set(desktop.calls).size
+    say(
+      `| ${name} | ${desktop.size.toFixed(0)} | ${desktop.calls.length} | ${twice} | ${desktop.shift.toFixed(3)} | ${phone.shift.toFixed(3)} | ${desktop.rows} and ${phone.rows} |`,
+    )
+  }
+  const resting = await (await browser.newContext({ baseURL: `${server.url}/`, storageState })).newPage()
+  await resting.goto('', { waitUntil: 'networkidle' })
+  await resting.waitForTimeout(5000)
+  const calls = callsOf(resting)
+  await resting.waitForTimeout(60_000)
+  say(`\nat rest on the overview, one minute: ${calls.length} requests`)
+  await resting.context().close()
+}
+
 const paint = async () => {
   say('\n| at CPU/4, 1.6 Mb/s, 150 ms | first contentful paint ms | usable ms |\n|---|---|---|')
   for (const [name, path, seen, signed] of [
     ['sign-in, cold', 'login', 'input[autocomplete=username]', false],
-    ['overview, cold', '', 'text=Last bans', true],
+    ['overview, cold', '', 'text=Attacking now', true],
     ['bans, cold', 'bans', '[data-ban]', true],
   ] as const) {
     const own = await context()
@@ -190,6 +258,7 @@ const life = async () => {
 try {
   await beats()
   if (wanted('pages')) await pages()
+  if (wanted('load')) await load()
   if (wanted('paint')) await paint()
   if (wanted('life')) await life()
 } finally {

@@ -1,14 +1,16 @@
-import { mkdirSync } from 'node:fs'
+import { existsSync, mkdirSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { chromium } from 'playwright-core'
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { freePort } from '@stockade/server/testing'
 import { account, startDemo } from './demo.ts'
-import type { Demo } from './demo.ts'
+import { furnishPages, pages } from './pages.ts'
+import type { PageOfDashboard, Subjects } from './pages.ts'
 
 /*
  * `npm run pictures`: pictures of the demo, taken by Debian's Chromium (CHROMIUM names another one). Those of the README go to
- * docs/images; each page on desktop and phone, light and dark, goes to pictures/, which Git ignores.
+ * docs/images; each page on desktop and phone, light and dark, goes to pictures/, which Git ignores. `npm run pictures bans server`
+ * takes only the named pages, `PICTURES_LOOKS=desktop-light` only the named looks; then those of the README stay as they are.
  */
 
 const folderOf = (path: string): string => fileURLToPath(new URL(`../${path}/`, import.meta.url))
@@ -40,47 +42,27 @@ const readme: readonly Picture[] = [
   { name: 'commands', path: 'commands', seen: '[data-row]' },
 ]
 
-/** Every page that the rail or a row of a list leads to. */
-const pagesOf = async ({ admin, hosts }: Demo): Promise<readonly Omit<Picture, 'look'>[]> => {
-  const server = `servers/${hosts[0]?.id ?? ''}`
-  const { templates } = await admin.call('GET /templates')
-  const { commands } = await admin.call('GET /commands', { query: { limit: 1 } })
-  const { users } = await admin.call('GET /users')
-  const paths: Readonly<Record<string, string>> = {
-    overview: '',
-    wall: '?kiosk=1',
-    bans: 'bans',
-    addresses: 'ip',
-    address: 'ip/203.0.113.66',
-    servers: 'servers',
-    server: `${server}/overview`,
-    'server-jails': `${server}/jails`,
-    'server-commands': `${server}/commands`,
-    'add-server': 'servers/new',
-    'fleet-bans': 'fleet-bans',
-    whitelist: 'whitelist',
-    templates: 'templates',
-    template: `templates/${templates[0]?.id ?? ''}`,
-    'knock-sequences': 'portknock/sequences',
-    'knock-history': 'portknock/history',
-    commands: 'commands',
-    command: `commands/${commands[0]?.id ?? ''}`,
-    siem: 'siem',
-    audit: 'audit',
-    users: 'users',
-    user: `users/${users[0]?.id ?? ''}`,
-    settings: 'settings',
-    account: 'account',
-  }
-  return Object.entries(paths).map(([name, path]) => ({ name, path, seen: 'main' }))
-}
-const looks = (['light', 'dark'] as const).flatMap(colorScheme => [
-  { name: `desktop-${colorScheme}`, look: { ...desktop, colorScheme } },
-  { name: `phone-${colorScheme}`, look: { ...phone, colorScheme } },
-])
+const tablet = { viewport: { width: 768, height: 1024 }, hasTouch: true }
+const namedLooks = process.env.PICTURES_LOOKS?.split(',')
+const isNamedLook = ({ name }: { name: string }) => namedLooks?.includes(name) ?? !name.startsWith('tablet')
+const looks = (['light', 'dark'] as const)
+  .flatMap(colorScheme => [
+    { name: `desktop-${colorScheme}`, look: { ...desktop, colorScheme } },
+    { name: `phone-${colorScheme}`, look: { ...phone, colorScheme } },
+    { name: `tablet-${colorScheme}`, look: { ...tablet, colorScheme } },
+  ])
+  .filter(isNamedLook)
+const namedPages = process.argv.slice(2)
+const unknownName = namedPages.find(name => !pages.some(page => page.name === name))
+if (unknownName !== undefined)
+  throw new Error(`There is no page "${unknownName}". Pages: ${pages.map(({ name }) => name).join(', ')}.`)
+const executablePath = process.env.CHROMIUM ?? '/usr/bin/chromium'
+if (!existsSync(executablePath))
+  throw new Error(`There is no browser at ${executablePath}. CHROMIUM names another one.`)
+const isWhole = namedPages.length === 0 && namedLooks === undefined
 
-const signedIn = async (browser: Browser, url: string, look: BrowserContextOptions): Promise<Page> => {
-  const context = await browser.newContext({
+const windowOf = (browser: Browser, url: string, look: BrowserContextOptions) =>
+  browser.newContext({
     ...desktop,
     colorScheme: 'light',
     locale: 'en-GB',
@@ -89,6 +71,8 @@ const signedIn = async (browser: Browser, url: string, look: BrowserContextOptio
     ...look,
     baseURL: `${url}/`,
   })
+const signedIn = async (browser: Browser, url: string, look: BrowserContextOptions): Promise<Page> => {
+  const context = await windowOf(browser, url, look)
   const page = await context.newPage()
   await page.goto('login')
   await page.getByLabel('Username').fill(account.username)
@@ -105,14 +89,30 @@ const take = async (page: Page, { path, seen }: Picture, file: string): Promise<
   process.stdout.write(`${file}\n`)
 }
 
+/** A page of somebody who is not signed in gets a window of its own. */
+const takePage = async (
+  { name, path, isOutside, act }: PageOfDashboard,
+  { inside, outside, subjects, look }: { inside: Page; outside: Page; subjects: Subjects; look: string },
+): Promise<void> => {
+  const page = isOutside ? outside : inside
+  await page.goto(typeof path === 'string' ? path : path(subjects))
+  await page.locator('main').first().waitFor()
+  await page.waitForLoadState('networkidle')
+  await act?.(page)
+  await page.waitForLoadState('networkidle')
+  if ((await page.getByRole('heading', { name: 'This page broke' }).count()) > 0)
+    throw new Error(`The page "${name}" (${look}) broke: ${await page.locator('main').innerText()}`)
+  const file = `${pagesFolder}${name}-${look}.png`
+  await page.screenshot({ path: file })
+  process.stdout.write(`${file}\n`)
+}
+
 mkdirSync(readmeFolder, { recursive: true })
 mkdirSync(pagesFolder, { recursive: true })
 const demo = await startDemo({ port: await freePort() })
-const browser = await chromium.launch({
-  executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
-  args: ['--no-sandbox', '--disable-gpu'],
-})
-try {
+const furnished = await furnishPages(demo)
+const browser = await chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-gpu'] })
+const takeReadme = async (): Promise<void> => {
   // The one that is silent has to be offline, not just quiet.
   process.stdout.write('waiting for the silent host to be offline …\n')
   await new Promise(resolve => setTimeout(resolve, 100_000))
@@ -121,13 +121,20 @@ try {
     await take(page, picture, `${readmeFolder}${picture.name}.png`)
     await page.context().close()
   }
-  const pages = await pagesOf(demo)
+}
+try {
+  if (isWhole) await takeReadme()
   for (const { name, look } of looks) {
-    const page = await signedIn(browser, demo.url, look)
-    for (const picture of pages) await take(page, picture, `${pagesFolder}${picture.name}-${name}.png`)
-    await page.context().close()
+    const inside = await signedIn(browser, demo.url, look)
+    const outside = await (await windowOf(browser, demo.url, look)).newPage()
+    for (const page of pages)
+      if (namedPages.length === 0 || namedPages.includes(page.name))
+        await takePage(page, { inside, outside, subjects: furnished.subjects, look: name })
+    await inside.context().close()
+    await outside.context().close()
   }
 } finally {
   await browser.close()
+  await furnished.close()
   await demo.close()
 }

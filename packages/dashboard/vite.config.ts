@@ -151,11 +151,17 @@ export default defineConfig({
     rolldownOptions: {
       output: {
         codeSplitting: {
-          // What every page uses travels together: a page should not take twenty requests.
+          // What pages use travels together: a page should not take twenty requests. What only signed-in users see comes after the sign-in.
           groups: [
             {
               name: 'shared',
-              test: /src\/(?:api\/|lib\/|kit\/(?!search|charts|styles|theme|modal|views|path-link|list-keys))/,
+              priority: 2,
+              test: /src\/(?:api\/(?!live|patch|tabs|lease|read-again|sign-out)|lib\/(?!drafts)|kit\/(?:announce|copy|demo-tag|field|now|page|parts|trouble|width)[.-])|node_modules\/@(?:tanstack\/(?:query-core|react-query|react-router)|mantine\/core\/esm\/core)\//,
+            },
+            {
+              name: 'shared-pages',
+              priority: 1,
+              test: /src\/(?:api|kit)\/(?!search|charts|styles|theme|modal|views|path-link|list-keys)/,
             },
             // What dialogs share with their page: without a chunk of its own they would bring the whole page.
             { name: 'servers-parts', test: /features\/servers\/servers\.texts/ },

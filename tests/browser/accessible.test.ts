@@ -106,7 +106,7 @@ describe.runIf(hasBrowser)('every page is accessible', () => {
   const inside: readonly Look[] = [
     { name: 'servers', path: () => 'servers', seen: 'text=web-01' },
     { name: 'servers, nothing found', path: () => 'servers?search=nothing', seen: 'text=No server matches.' },
-    { name: 'server', path: () => `servers/${host.id}`, seen: 'text=nginx-http-auth' },
+    { name: 'server', path: () => `servers/${host.id}`, seen: 'text=nginx-http-auth >> visible=true' },
     {
       name: 'server, gone',
       path: () => 'servers/01934f9e-0000-7000-8000-000000000001',

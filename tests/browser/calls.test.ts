@@ -56,6 +56,7 @@ describe.runIf(hasBrowser)('what a page asks of the API', () => {
     'bans?by=bans',
     'ip/203.0.113.9',
     'servers',
+    'lists',
     'whitelist',
     'commands',
     'audit',

@@ -235,7 +235,7 @@ describe.runIf(hasBrowser)('an unsaved edit', () => {
     await lists().click()
     await reopened()
     await endSession(dialog.getByRole('button', { name: 'Ban on 1 server' }))
-    await page.waitForURL('**/fleet-bans')
+    await page.waitForURL('**/lists')
     await reopened()
     await page.reload()
     await reopened()

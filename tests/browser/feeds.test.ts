@@ -32,9 +32,10 @@ describe.runIf(hasBrowser)('feeds', () => {
     await server?.close()
   })
 
-  it('is found from the address of the lists', async () => {
+  it('is found from the page of all lists', async () => {
     await go(desktop.page, 'lists')
-    await desktop.page.waitForURL('**/fleet-bans')
+    for (const name of ['No fleet bans yet', 'No blocklists yet', 'No sharing rules yet'])
+      await desktop.page.getByRole('heading', { name }).waitFor()
     await desktop.page.getByRole('link', { name: 'Feeds' }).click()
     await desktop.page.waitForURL('**/lists/feeds')
   })

@@ -58,7 +58,7 @@ describe.runIf(hasBrowser)('sharing rules', () => {
     await dialog.getByRole('button', { name: 'Turn on' }).click()
     await page.getByText('Two servers is on. The first ban comes with the next match.').waitFor()
     const rule = page.getByRole('listitem').filter({ hasText: 'Two servers' })
-    await rule.getByText('On', { exact: true }).waitFor()
+    await rule.getByRole('switch', { name: 'Two servers' }).and(page.locator(':checked')).waitFor()
     await rule.getByText('When an address is banned on 2 servers within 1 h, ban it on all servers for 1 d.').waitFor()
     expect(complaints).toEqual([])
   })
@@ -79,8 +79,10 @@ describe.runIf(hasBrowser)('sharing rules', () => {
     await settled(page)
     expect(await breaches(page)).toEqual([])
     await dialog.getByRole('button', { name: 'Close' }).last().click()
-    await page.getByRole('button', { name: 'Turn off Two servers' }).click()
+    const onOff = page.getByRole('switch', { name: 'Two servers' })
+    await onOff.click()
     await page.getByText('Two servers is off. Its bans stay until they end.').waitFor()
+    await onOff.and(page.locator(':not(:checked)')).waitFor()
     await page.getByRole('button', { name: 'History of Two servers' }).click()
     await dialog.getByRole('button', { name: 'Lift its bans' }).click()
     await page.getByText('Its bans are being lifted.').waitFor()
@@ -89,9 +91,27 @@ describe.runIf(hasBrowser)('sharing rules', () => {
     expect(complaints).toEqual([])
   })
 
+  it('stands beside the other lists, and is turned on again there', async () => {
+    const { page, complaints } = desktop
+    await go(page, 'lists')
+    await page.getByRole('link', { name: 'All: Sharing rules' }).waitFor()
+    await settled(page)
+    expect(await breaches(page)).toEqual([])
+    const onOff = page.getByRole('switch', { name: 'Two servers' })
+    await onOff.click()
+    await page.getByText('Two servers is on. The first ban comes with the next match.').waitFor()
+    await onOff.and(page.locator(':checked')).waitFor()
+    expect(complaints).toEqual([])
+  })
+
   it('has room on a phone', async () => {
     const { page } = desktop
     await page.setViewportSize({ width: 390, height: 844 })
+    await go(page, 'lists')
+    await page.getByRole('link', { name: 'All: Sharing rules' }).waitFor()
+    await settled(page)
+    expect(await overflows(page)).toBe(false)
+    expect(await breaches(page)).toEqual([])
     await go(page, 'lists/rules')
     await page.getByRole('heading', { name: 'Two servers' }).waitFor()
     await settled(page)

@@ -60,7 +60,7 @@ const offered: Readonly<Record<string, readonly string[]>> = {
     'targets.texts.ts',
     'undo.ts',
   ],
-  'fleet-bans': ['new-dialog.tsx'],
+  'fleet-bans': ['new-dialog.tsx', 'fleet-bans.tsx', 'fleet-bans.texts.ts'],
   identity: [
     'add-passkey.tsx',
     'backup-codes.tsx',
@@ -94,6 +94,8 @@ const offered: Readonly<Record<string, readonly string[]>> = {
   'sign-in': ['entry.module.css', 'entry.tsx', 'password-input.tsx'],
   templates: ['for-servers.ts'],
   whitelist: ['add-dialog.tsx', 'end-choice.tsx', 'ends.texts.ts', 'ends.ts', 'lines.ts', 'sync-panel.tsx'],
+  blocklists: ['blocklists.tsx', 'blocklists.texts.ts'],
+  'sharing-rules': ['rules.tsx', 'sharing-rules.texts.ts'],
 }
 
 const source = fileURLToPath(new URL('../../packages/dashboard/src/', import.meta.url))

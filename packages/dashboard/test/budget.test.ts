@@ -48,7 +48,7 @@ describe('what the dashboard weighs, compressed', () => {
 
   const shell = ['src/app/shell/shell.tsx', 'src/app/shell/account-menu.tsx', 'src/features/overview/overview.tsx']
   it.each([
-    ['sign-in', ['src/features/sign-in/sign-in.tsx'], 190],
+    ['sign-in', ['src/features/sign-in/sign-in.tsx'], 150],
     ['the second factor', ['src/features/sign-in/second-factor.tsx'], 190],
     ['the enrolment', ['src/features/sign-in/enrol.tsx'], 190],
     ['set-up', ['src/features/set-up/set-up.tsx'], 190],
@@ -64,7 +64,9 @@ describe('what the dashboard weighs, compressed', () => {
   })
 
   it('each further chunk, with what it alone brings: at most 60 KB', () => {
-    const first = firstLoad([])
+    // Every page of signed-in users has what they share.
+    const sharedByPages = Object.keys(manifest).filter(name => name.startsWith('_shared-pages'))
+    const first = new Set([...firstLoad([]), ...filesOf(sharedByPages)])
     const later = Object.entries(manifest).filter(([, { file }]) => file.endsWith('.js') && !first.has(file))
     expect(later.length).toBeGreaterThan(6)
     const heavy = later

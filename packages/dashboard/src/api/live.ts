@@ -7,6 +7,7 @@ import { patch } from './patch.ts'
 import { optionsQuery, queries } from './queries.ts'
 import { quiet } from './quiet.ts'
 import { pacedReads } from './read-again.ts'
+import { feed } from './feed.ts'
 import { joinTabs } from './tabs.ts'
 import type { News, Tabs } from './tabs.ts'
 
@@ -29,8 +30,6 @@ let socket: WebSocket | null = null
 let attempt = 0
 let heard = 0
 let probed = 0
-/** Where the feed stood before the page read its data; the first connection goes on from there. */
-let position: string | null = null
 let reconnect: ReturnType<typeof setTimeout> | undefined
 let running: { stop(): void } | null = null
 let tabs: Tabs | null = null
@@ -169,14 +168,14 @@ const connect = () => {
   const url = new URL(`${ownAddress}/api/v1/ws`)
   url.protocol = url.protocol.replace('http', 'ws')
   url.searchParams.set('pulse', 'true')
-  const resumes = position
+  const resumes = feed.position
   if (resumes !== null) url.searchParams.set('after', resumes)
   const opened = new WebSocket(url, 'stockade.v1')
   socket = opened
   opened.onopen = () => {
     attempt = 0
     heard = Date.now()
-    position = null
+    feed.position = null
     learned(resumes === null ? 'opened' : 'resumed')
   }
   opened.onmessage = event => {
@@ -265,6 +264,7 @@ export const live = {
     addEventListener('offline', lost)
     addEventListener('online', back)
     document.addEventListener('visibilitychange', seen)
+    feed.isRunning = true
     running = {
       stop() {
         clearInterval(probing)
@@ -280,6 +280,7 @@ export const live = {
   stop(): void {
     running?.stop()
     running = null
+    feed.isRunning = false
     clearTimeout(looking)
     looking = undefined
     arrived = []
@@ -287,13 +288,9 @@ export const live = {
     tabs?.leave()
     tabs = null
     quiet.setPaused(false)
-    position = null
+    feed.position = null
     state = starting(Date.now())
     show()
-  },
-  /** The position of the feed before the data was read that a page begins with. */
-  resumeAt(read: string): void {
-    if (!running) position = read
   },
   /** Leaves all that is shown as it is, until it is called again. */
   pause(paused: boolean): void {
@@ -324,3 +321,4 @@ const watch = (tell: () => void) => {
   return () => watchers.delete(tell)
 }
 export const useLive = (): Live => useSyncExternalStore(watch, () => shown)
+feed.stop = () => live.stop()

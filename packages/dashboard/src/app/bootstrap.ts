@@ -1,5 +1,5 @@
 import { api } from '../api/client.ts'
-import { live } from '../api/live.ts'
+import { resumeFeedAt } from '../api/feed.ts'
 import { keptPreferencesKey, meQuery, optionsQuery, queries, summaryQuery } from '../api/queries.ts'
 import type { Me } from '../api/queries.ts'
 import { licenceQuery } from '../features/identity/queries.ts'
@@ -7,7 +7,7 @@ import { licenceQuery } from '../features/identity/queries.ts'
 /** The first request of a signed-in page: its reply fills the cache with what every page needs. Answers 401 like `GET /auth/me`. */
 export const readBootstrap = async ({ signal }: { signal: AbortSignal }): Promise<Me> => {
   const { me, options, preferences, summary, license, live_position } = await api.call('GET /bootstrap', { signal })
-  live.resumeAt(live_position)
+  resumeFeedAt(live_position)
   // What the page has read before stays: the set-up goes on to its next step by it.
   queries.setQueryData(optionsQuery.queryKey, known => known ?? options)
   if (preferences) queries.setQueryData(keptPreferencesKey, preferences.preferences)

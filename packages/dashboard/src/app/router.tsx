@@ -8,7 +8,7 @@ import {
 } from '@tanstack/react-router'
 import type { RouteComponent } from '@tanstack/react-router'
 import { statusOf } from '../api/client.ts'
-import { live } from '../api/live.ts'
+import { feed } from '../api/feed.ts'
 import { meQuery, onFactorMissing, onSessionEnd, queries, tryAgain } from '../api/queries.ts'
 import { roleMay } from '../api/roles.ts'
 import { useMe } from '../api/session.ts'
@@ -244,13 +244,10 @@ const wall = createRoute({
     throw redirect({ to: '/', search: { kiosk: '1' }, replace: true })
   },
 })
-/** The first of the tabs, for who shortens the address of another one. */
 const lists = createRoute({
   getParentRoute: () => inside,
   path: '/lists',
-  beforeLoad: () => {
-    throw redirect({ to: '/fleet-bans', replace: true })
-  },
+  component: lazyRouteComponent(() => import('../features/lists/lists.tsx'), 'Lists'),
 })
 const blocklists = createRoute({
   getParentRoute: () => inside,
@@ -589,7 +586,7 @@ export const router = createRouter({
 
 onSessionEnd(() => {
   if (router.state.location.pathname.startsWith('/login')) return
-  live.stop()
+  feed.stop()
   const next = router.state.location.href
   queries.clear()
   void router.navigate({ to: '/login', search: { next, ended: '1' } })
@@ -597,7 +594,7 @@ onSessionEnd(() => {
 
 onFactorMissing(() => {
   if (router.state.location.pathname.startsWith('/login')) return
-  live.stop()
+  feed.stop()
   void router.navigate({ to: '/login/enrol', search: { next: router.state.location.href } })
 })
 

@@ -33,6 +33,8 @@ export interface ListProps<Row> extends Omit<ListRows<Row>, 'rows'> {
   readonly empty: ReactNode
   /** A filter is set and nothing matches. */
   readonly noMatch: string
+  /** A few of the rows on a page with other lists: a title and the way to all of them, instead of pages. */
+  readonly excerpt?: { readonly title: string; readonly all: ReactNode } | undefined
   /** The filters that are set, each with the way to take it off. */
   readonly filters: readonly Part[]
   readonly onClear: () => void
@@ -61,16 +63,24 @@ const Waiting = <Row,>(props: ListProps<Row>) => (
 )
 
 const Shown = <Row,>(props: ListProps<Row> & { rows: readonly Row[] }) => {
-  const { query, rows, page, limit, total, onPage, head, foot, shown = rows.length } = props
+  const { query, rows, page, limit, total, onPage, head, foot, excerpt, shown = rows.length } = props
   if (rows.length === 0) return <Nothing {...props} />
   return (
     <section className={styles.panel} aria-label={props.caption} data-old={query.isPlaceholderData || undefined}>
+      {excerpt && (
+        <header className={styles.excerpt}>
+          <h2>{excerpt.title}</h2>
+          {excerpt.all}
+        </header>
+      )}
       {head && <header className={styles.head}>{head}</header>}
       <Rows {...props} />
-      <footer className={styles.foot}>
-        <Pages page={page} limit={limit} shown={shown} total={total} onPage={onPage} />
-        {foot}
-      </footer>
+      {!excerpt && (
+        <footer className={styles.foot}>
+          <Pages page={page} limit={limit} shown={shown} total={total} onPage={onPage} />
+          {foot}
+        </footer>
+      )}
     </section>
   )
 }

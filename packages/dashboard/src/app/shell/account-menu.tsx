@@ -14,7 +14,7 @@ import {
 import { Link, useNavigate } from '@tanstack/react-router'
 import { live, useLive } from '../../api/live.ts'
 import type { Me } from '../../api/queries.ts'
-import { signOut } from '../../api/session.ts'
+import { signOut } from '../../api/sign-out.ts'
 import { keyList } from '../../kit/keys.ts'
 import { keysTexts } from '../../kit/keys.texts.ts'
 import { useTheme } from '../../kit/preferences.ts'

@@ -6,6 +6,7 @@ import { useNavigate, useSearch } from '@tanstack/react-router'
 import { useMay } from '../../api/session.ts'
 import { Empty } from '../../kit/list-states.tsx'
 import { List } from '../../kit/list.tsx'
+import type { ListProps } from '../../kit/list.tsx'
 import { Page } from '../../kit/page.tsx'
 import { textsOf } from '../../lib/texts/catalogue.ts'
 import { ListTabs } from '../identity/list-tabs.tsx'
@@ -23,50 +24,71 @@ const ChangeDialog = lazy(() => import('./change-dialog.tsx'))
 
 type Opened = { readonly what: 'new' } | { readonly what: 'details' | 'change'; readonly list: Blocklist }
 
+/** What is open over a list of blocklists, and how it is opened. */
+export const useBlocklistDialogs = () => {
+  const { may } = useMay('write')
+  const [open, setOpen] = useState<Opened | null>(null)
+  const close = () => setOpen(null)
+  const dialogs = (
+    <Suspense>
+      {open?.what === 'new' && <SubscribeDialog onClose={close} />}
+      {open?.what === 'details' && (
+        <DetailDialog
+          given={open.list}
+          may={may}
+          onClose={close}
+          onChange={list => setOpen({ what: 'change', list })}
+        />
+      )}
+      {open?.what === 'change' && <ChangeDialog list={open.list} onClose={close} />}
+    </Suspense>
+  )
+  const onOpen = (list: Blocklist) => setOpen({ what: 'details', list })
+  return { may, onNew: () => setOpen({ what: 'new' }), onOpen, dialogs }
+}
+
 /** Lists that others keep, and where they really hold. */
 export const Blocklists = () => {
   const t = textsOf(blocklistsTexts)
   const names = textsOf(shellTexts)
-  const { may } = useMay('write')
-  const [open, setOpen] = useState<Opened | null>(null)
-  const close = () => setOpen(null)
-  const showDetails = (list: Blocklist) => setOpen({ what: 'details', list })
+  const navigate = useNavigate()
+  const { page = 1 } = useSearch({ from: '/inside/lists/blocklists' })
+  const { dialogs, ...opening } = useBlocklistDialogs()
   return (
     <Page
       title={`${t.title} · ${names.lists}`}
       heading={names.lists}
       tools={<ListTabs />}
       actions={
-        may && (
-          <Button leftSection={<IconPlus size={16} />} onClick={() => setOpen({ what: 'new' })}>
+        opening.may && (
+          <Button leftSection={<IconPlus size={16} />} onClick={opening.onNew}>
             {t.add}
           </Button>
         )
       }
     >
       <p className={styles.lead}>{t.lead}</p>
-      <Rows may={may} onNew={() => setOpen({ what: 'new' })} onOpen={showDetails} />
-      <Suspense>
-        {open?.what === 'new' && <SubscribeDialog onClose={close} />}
-        {open?.what === 'details' && (
-          <DetailDialog
-            given={open.list}
-            may={may}
-            onClose={close}
-            onChange={list => setOpen({ what: 'change', list })}
-          />
-        )}
-        {open?.what === 'change' && <ChangeDialog list={open.list} onClose={close} />}
-      </Suspense>
+      <BlocklistRows
+        {...opening}
+        page={page}
+        onPage={to => void navigate({ to: '/lists/blocklists', search: to === 1 ? {} : { page: to } })}
+      />
+      {dialogs}
     </Page>
   )
 }
 
-const Rows = (props: { may: boolean; onNew: () => void; onOpen: (list: Blocklist) => void }) => {
+export const BlocklistRows = (props: {
+  may: boolean
+  page: number
+  most?: number
+  excerpt?: ListProps<Blocklist>['excerpt']
+  onPage: (page: number) => void
+  onNew: () => void
+  onOpen: (list: Blocklist) => void
+}) => {
   const t = textsOf(blocklistsTexts)
-  const navigate = useNavigate()
-  const { page = 1 } = useSearch({ from: '/inside/lists/blocklists' })
-  const query = useQuery(blocklistsQuery(page))
+  const query = useQuery(blocklistsQuery(props.page, props.most))
   return (
     <List
       what={t.what}
@@ -75,10 +97,11 @@ const Rows = (props: { may: boolean; onNew: () => void; onOpen: (list: Blocklist
       query={query}
       rows={query.data?.lists}
       keyOf={({ id }) => id}
-      page={page}
+      page={props.page}
       limit={blocklistsLimit}
       total={query.data?.total ?? 0}
-      onPage={to => void navigate({ to: '/lists/blocklists', search: to === 1 ? {} : { page: to } })}
+      onPage={props.onPage}
+      excerpt={props.excerpt}
       acts={list => (
         <>
           {props.may && <Turn list={list} />}

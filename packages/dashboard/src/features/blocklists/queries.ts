@@ -10,10 +10,10 @@ export type BlocklistServer = Reply<'GET /lists/{id}/servers'>['servers'][number
 export type BlocklistPreview = Reply<'POST /lists/preview'>
 
 export const blocklistsLimit = 50
-export const blocklistsQuery = (page: number) =>
+export const blocklistsQuery = (page: number, limit = blocklistsLimit) =>
   queryOptions({
-    queryKey: ['blocklists', 'list', page],
-    queryFn: ({ signal }) => api.call('GET /lists', { query: { page, limit: blocklistsLimit }, signal }),
+    queryKey: ['blocklists', 'list', page, limit],
+    queryFn: ({ signal }) => api.call('GET /lists', { query: { page, limit }, signal }),
     placeholderData: keepPreviousData,
   })
 export const blocklistQuery = (id: number) =>

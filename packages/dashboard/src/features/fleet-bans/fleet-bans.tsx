@@ -7,6 +7,7 @@ import { useMay } from '../../api/session.ts'
 import { useKeys } from '../../kit/keys.ts'
 import { Empty } from '../../kit/list-states.tsx'
 import { List } from '../../kit/list.tsx'
+import type { ListProps } from '../../kit/list.tsx'
 import { Page } from '../../kit/page.tsx'
 import parts from '../../kit/parts.module.css'
 import { Segmented } from '../../kit/segmented.tsx'
@@ -28,27 +29,53 @@ const DetailDialog = lazy(() => import('./detail-dialog.tsx'))
 
 type Open = 'new' | { readonly change: FleetBan } | { readonly detail: FleetBan } | null
 
-/** Bans of the whole fleet as one entry each, with where they really hold. */
-export const FleetBans = () => {
-  const t = textsOf(fleetBansTexts)
-  const names = textsOf(shellTexts)
+/** What is open over a list of fleet bans, and how it is opened. */
+export const useFleetBanDialogs = () => {
   const { may } = useMay('write')
   const [open, setOpen] = useState<Open>(null)
-  useKeys(useMemo(() => [{ key: 'a', text: t.addKey, act: () => setOpen('new'), there: () => may }], [t, may]))
   const close = () => setOpen(null)
+  const onChange = (ban: FleetBan) => setOpen({ change: ban })
   const liftAndClose = (ban: FleetBan) => {
     close()
     lift(ban)
   }
   const opened = open !== null && typeof open === 'object' ? open : null
+  const dialogs = (
+    <Suspense>
+      {open === 'new' && <NewDialog onClose={close} />}
+      {opened && 'change' in opened && <ChangeDialog ban={opened.change} onClose={close} />}
+      {opened && 'detail' in opened && (
+        <DetailDialog
+          given={opened.detail}
+          onClose={close}
+          onChange={may ? onChange : undefined}
+          onLift={may ? liftAndClose : undefined}
+        />
+      )}
+    </Suspense>
+  )
+  const onNew = may ? () => setOpen('new') : undefined
+  return { onNew, onChange, onDetail: (ban: FleetBan) => setOpen({ detail: ban }), dialogs }
+}
+
+/** Bans of the whole fleet as one entry each, with where they really hold. */
+export const FleetBans = () => {
+  const t = textsOf(fleetBansTexts)
+  const names = textsOf(shellTexts)
+  const { search, change } = useAsked()
+  const { dialogs, ...opening } = useFleetBanDialogs()
+  const { onNew } = opening
+  useKeys(
+    useMemo(() => [{ key: 'a', text: t.addKey, act: () => onNew?.(), there: () => onNew !== undefined }], [t, onNew]),
+  )
   return (
     <Page
       title={`${t.title} · ${names.lists}`}
       heading={names.lists}
       tools={<ListTabs />}
       actions={
-        may && (
-          <Button leftSection={<IconPlus size={16} />} onClick={() => setOpen('new')}>
+        onNew && (
+          <Button leftSection={<IconPlus size={16} />} onClick={onNew}>
             {t.add}
           </Button>
         )
@@ -56,23 +83,8 @@ export const FleetBans = () => {
     >
       <p className={styles.lead}>{t.lead}</p>
       <Tools />
-      <Bans
-        onNew={may ? () => setOpen('new') : undefined}
-        onChange={ban => setOpen({ change: ban })}
-        onDetail={ban => setOpen({ detail: ban })}
-      />
-      <Suspense>
-        {open === 'new' && <NewDialog onClose={close} />}
-        {opened && 'change' in opened && <ChangeDialog ban={opened.change} onClose={close} />}
-        {opened && 'detail' in opened && (
-          <DetailDialog
-            given={opened.detail}
-            onClose={close}
-            onChange={may ? ban => setOpen({ change: ban }) : undefined}
-            onLift={may ? liftAndClose : undefined}
-          />
-        )}
-      </Suspense>
+      <FleetBanRows {...opening} search={search} change={change} />
+      {dialogs}
     </Page>
   )
 }
@@ -117,18 +129,22 @@ const Tools = () => {
   )
 }
 
-const Bans = (props: {
+export const FleetBanRows = (props: {
+  search: FleetBansSearch
+  most?: number
+  excerpt?: ListProps<FleetBan>['excerpt']
+  change: (changed: FleetBansSearch) => void
   onNew: (() => void) | undefined
   onChange: (ban: FleetBan) => void
   onDetail: (ban: FleetBan) => void
 }) => {
   const t = textsOf(fleetBansTexts)
-  const { search, change } = useAsked()
+  const { search, change, most = fleetBansLimit } = props
   const page = search.page ?? 1
   const showEnded = search.show === 'ended'
   const may = props.onNew !== undefined
   const query = useQuery(
-    fleetBansQuery({ active: !showEnded, page, ...(search.search ? { search: search.search } : {}) }),
+    fleetBansQuery({ active: !showEnded, page, limit: most, ...(search.search ? { search: search.search } : {}) }),
   )
   const acts = (ban: FleetBan) => (
     <>
@@ -150,6 +166,7 @@ const Bans = (props: {
       limit={fleetBansLimit}
       total={query.data?.total ?? 0}
       onPage={to => change({ page: to === 1 ? undefined : to })}
+      excerpt={props.excerpt}
       acts={acts}
       empty={
         <Empty

@@ -12,11 +12,12 @@ export interface FleetBansAsked {
   readonly active: boolean
   readonly page: number
   readonly search?: string
+  readonly limit: number
 }
 export const fleetBansQuery = (asked: FleetBansAsked) =>
   queryOptions({
     queryKey: ['fleet-bans', 'list', asked],
-    queryFn: ({ signal }) => api.call('GET /fleet/bans', { query: { ...asked, limit: fleetBansLimit }, signal }),
+    queryFn: ({ signal }) => api.call('GET /fleet/bans', { query: asked, signal }),
     placeholderData: keepPreviousData,
   })
 export const fleetBanQuery = (id: number) =>

@@ -27,7 +27,7 @@ export const Sections = (props: {
   return (
     <nav className={styles.sections} data-beside={props.beside || undefined} aria-label={props.label} ref={nav}>
       {props.items.map(({ to, text, about }) => (
-        <Link key={to} to={to}>
+        <Link key={to} to={to} activeOptions={{ exact: true, includeSearch: false }}>
           {text}
           {about && <small aria-hidden="true">{about}</small>}
         </Link>

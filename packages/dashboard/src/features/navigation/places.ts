@@ -30,7 +30,7 @@ const see = [
   { to: '/servers', icon: IconServer2, text: 'servers', letter: 's', first: true },
 ] as const
 const protection = [
-  { to: '/fleet-bans', icon: IconListDetails, text: 'lists', letter: 'f', first: false, within: '/lists' },
+  { to: '/lists', icon: IconListDetails, text: 'lists', letter: 'f', first: false, within: '/fleet-bans' },
   { to: '/whitelist', icon: IconShieldCheck, text: 'whitelist', letter: 'w', first: false },
   { to: '/templates', icon: IconTemplate, text: 'templates', letter: 't', first: false },
   { to: '/portknock', icon: IconDoorEnter, text: 'portknock', letter: 'p', first: false },
@@ -53,6 +53,7 @@ const admin = [
 
 /** The tabs of “Lists”, each with a route of its own: what is banned on many servers, and why. A new tab is a line here. */
 export const listTabs = [
+  { to: '/lists', text: 'all' },
   { to: '/fleet-bans', text: 'fleetBans' },
   { to: '/lists/blocklists', text: 'blocklists' },
   { to: '/lists/rules', text: 'sharingRules' },

@@ -9,6 +9,8 @@ const en = {
   lookUp: 'Addresses',
   servers: 'Servers',
   lists: 'Lists',
+  all: 'All',
+  allOf: (what: string) => `All: ${what}`,
   fleetBans: 'Fleet bans',
   sharingRules: 'Sharing rules',
   blocklists: 'Blocklists',

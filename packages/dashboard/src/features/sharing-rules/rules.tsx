@@ -1,4 +1,5 @@
 import { Suspense, lazy, useMemo, useState } from 'react'
+import type { ReactNode } from 'react'
 import { Button } from '@mantine/core'
 import { IconPlus, IconShare3 } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
@@ -9,11 +10,12 @@ import { Page, Panel } from '../../kit/page.tsx'
 import parts from '../../kit/parts.module.css'
 import { Mark } from '../../kit/state.tsx'
 import type { Tone } from '../../kit/state.tsx'
+import { Switch } from '../../kit/switch.tsx'
 import { Trouble } from '../../kit/trouble.tsx'
 import { textsOf } from '../../lib/texts/catalogue.ts'
 import { ListTabs } from '../identity/list-tabs.tsx'
 import { shellTexts } from '../navigation/shell.texts.ts'
-import { remove, turnOff } from './acts.ts'
+import { remove, turnOff, turnOn } from './acts.ts'
 import { rulesQuery } from './queries.ts'
 import type { Rule } from './queries.ts'
 import { rulesTexts } from './sharing-rules.texts.ts'
@@ -25,17 +27,29 @@ const HistoryDialog = lazy(() => import('./history-dialog.tsx'))
 
 type Open = 'new' | { readonly edit: Rule } | { readonly history: Rule } | null
 
+/** What is open over a list of rules, and how it is opened. */
+export const useRuleDialogs = () => {
+  const { may: mayWrite } = useMay('write')
+  const isRestricted = useMe()?.server_access === 'specific'
+  const [open, setOpen] = useState<Open>(null)
+  const close = () => setOpen(null)
+  const opened = open !== null && typeof open === 'object' ? open : null
+  const dialogs = (
+    <Suspense>
+      {open === 'new' && <RuleDialog onClose={close} />}
+      {opened && 'edit' in opened && <RuleDialog rule={opened.edit} onClose={close} />}
+      {opened && 'history' in opened && <HistoryDialog rule={opened.history} onClose={close} />}
+    </Suspense>
+  )
+  return { may: mayWrite && !isRestricted, onOpen: setOpen, dialogs }
+}
+
 /** Rules by which bans of some servers become bans of many, each with what it did or would have done. */
 export const SharingRules = () => {
   const t = textsOf(rulesTexts)
   const names = textsOf(shellTexts)
-  const { may: mayWrite } = useMay('write')
-  const isRestricted = useMe()?.server_access === 'specific'
-  const may = mayWrite && !isRestricted
-  const [open, setOpen] = useState<Open>(null)
-  useKeys(useMemo(() => [{ key: 'a', text: t.add, act: () => setOpen('new'), there: () => may }], [t, may]))
-  const close = () => setOpen(null)
-  const opened = open !== null && typeof open === 'object' ? open : null
+  const { may, onOpen, dialogs } = useRuleDialogs()
+  useKeys(useMemo(() => [{ key: 'a', text: t.add, act: () => onOpen('new'), there: () => may }], [t, may, onOpen]))
   return (
     <Page
       title={`${t.title} · ${names.lists}`}
@@ -43,25 +57,23 @@ export const SharingRules = () => {
       tools={<ListTabs />}
       actions={
         may && (
-          <Button leftSection={<IconPlus size={16} />} onClick={() => setOpen('new')}>
+          <Button leftSection={<IconPlus size={16} />} onClick={() => onOpen('new')}>
             {t.add}
           </Button>
         )
       }
     >
       <p className={styles.lead}>{t.lead}</p>
-      <Rules may={may} onOpen={setOpen} />
-      <Suspense>
-        {open === 'new' && <RuleDialog onClose={close} />}
-        {opened && 'edit' in opened && <RuleDialog rule={opened.edit} onClose={close} />}
-        {opened && 'history' in opened && <HistoryDialog rule={opened.history} onClose={close} />}
-      </Suspense>
+      <Rules may={may} onOpen={onOpen} />
+      {dialogs}
     </Page>
   )
 }
 
-const Rules = ({ may, onOpen }: { may: boolean; onOpen: (open: Open) => void }) => {
+/** @param most how many are shown, under a title, on a page with other lists */
+export const Rules = (props: { may: boolean; most?: number; aside?: ReactNode; onOpen: (open: Open) => void }) => {
   const t = textsOf(rulesTexts)
+  const { may, most, onOpen } = props
   const query = useQuery(rulesQuery)
   const rules = query.data?.rules
   return (
@@ -73,9 +85,9 @@ const Rules = ({ may, onOpen }: { may: boolean; onOpen: (open: Open) => void }) 
         </Empty>
       )}
       {rules && rules.length > 0 && (
-        <Panel>
+        <Panel {...(most === undefined ? {} : { title: t.title, aside: props.aside })}>
           <ul className={styles.rules} aria-label={t.title}>
-            {rules.map(rule => (
+            {rules.slice(0, most).map(rule => (
               <RuleRow key={rule.id} rule={rule} may={may} onOpen={onOpen} />
             ))}
           </ul>
@@ -100,7 +112,8 @@ const RuleRow = ({ rule, may, onOpen }: { rule: Rule; may: boolean; onOpen: (ope
     <li className={styles.rule}>
       <h2>{rule.name}</h2>
       <span className={styles.state}>
-        <Mark tone={tones[rule.state]}>{t.states[rule.state]}</Mark>
+        {may && <OnOff rule={rule} onOpen={onOpen} />}
+        {(!may || rule.state === 'tripped') && <Mark tone={tones[rule.state]}>{t.states[rule.state]}</Mark>}
       </span>
       <p className={styles.sentence}>
         {condition} {result}
@@ -112,7 +125,6 @@ const RuleRow = ({ rule, may, onOpen }: { rule: Rule; may: boolean; onOpen: (ope
           : t.wouldHave(simulation.banned, simulation.days)}
       </p>
       <div className={`${styles.acts ?? ''} ${parts.untilTouched ?? ''}`}>
-        {may && <OnOff rule={rule} onOpen={onOpen} />}
         <Button size="xs" variant="default" aria-label={t.showOf(rule.name)} onClick={() => onOpen({ history: rule })}>
           {t.show}
         </Button>
@@ -131,16 +143,12 @@ const RuleRow = ({ rule, may, onOpen }: { rule: Rule; may: boolean; onOpen: (ope
   )
 }
 
-/** Turning on leads through the dialog, which shows the simulation. */
+/** Turning on leads through the dialog, which shows the simulation, unless somebody has seen it. */
 const OnOff = ({ rule, onOpen }: { rule: Rule; onOpen: (open: Open) => void }) => {
-  const t = textsOf(rulesTexts)
-  return rule.state === 'armed' ? (
-    <Button size="xs" variant="default" aria-label={t.turnOffOf(rule.name)} onClick={() => turnOff(rule)}>
-      {t.turnOff}
-    </Button>
-  ) : (
-    <Button size="xs" variant="default" aria-label={t.turnOnOf(rule.name)} onClick={() => onOpen({ edit: rule })}>
-      {t.turnOn}
-    </Button>
-  )
+  const turn = () => {
+    if (rule.state === 'armed') turnOff(rule)
+    else if (rule.state === 'simulated') void turnOn(rule)
+    else onOpen({ edit: rule })
+  }
+  return <Switch label={rule.name} isOn={rule.state === 'armed'} onTurn={turn} />
 }

@@ -102,6 +102,8 @@ export const shell: Texts['shell'] = {
   lookUp: 'Adressen',
   servers: 'Server',
   lists: 'Listen',
+  all: 'Alle',
+  allOf: what => `Alle: ${what}`,
   fleetBans: 'Flottensperren',
   sharingRules: 'Verteilungsregeln',
   blocklists: 'Sperrlisten',

@@ -101,6 +101,8 @@ export const shell: Texts['shell'] = {
   lookUp: 'Direcciones',
   servers: 'Servidores',
   lists: 'Listas',
+  all: 'Todo',
+  allOf: what => `Todo: ${what}`,
   fleetBans: 'Bloqueos de flota',
   sharingRules: 'Reglas de difusión',
   blocklists: 'Listas de bloqueo',

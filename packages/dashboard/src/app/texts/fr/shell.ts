@@ -101,6 +101,8 @@ export const shell: Texts['shell'] = {
   lookUp: 'Adresses',
   servers: 'Serveurs',
   lists: 'Listes',
+  all: 'Tout',
+  allOf: what => `Tout : ${what}`,
   fleetBans: 'Bans de flotte',
   sharingRules: 'Règles de partage',
   blocklists: 'Listes de blocage',
