@@ -1,10 +1,10 @@
-import { copyFileSync, mkdtempSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { copyFileSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { boot } from './machine.ts'
 import type { Machine } from './machine.ts'
-import { release } from './release.ts'
+import { debIn } from './release.ts'
 
 /*
  * From `apt install` to the first dropped packet on a Debian with fail2ban as its packages leave it, by the commands of the guide; and what
@@ -20,9 +20,6 @@ const formerAttacker = '10.77.0.3'
 const hour = 3_600_000
 const password = 'Sup3r-secret-1'
 
-beforeAll(async () => {
-  await release('--no-image', '--output', folder, '--compression', 'gzip')
-}, 900_000)
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 describe.each(suites)('a fresh machine with %s', suite => {
@@ -31,8 +28,7 @@ describe.each(suites)('a fresh machine with %s', suite => {
   let serverId = ''
   beforeAll(async () => {
     machine = await boot(suite, join(folder, suite), 'host')
-    const deb = readdirSync(folder).find(name => name.endsWith('.deb')) ?? ''
-    copyFileSync(join(folder, deb), machine.path('root/stockade.deb'))
+    copyFileSync(debIn(inject('shipped').folder), machine.path('root/stockade.deb'))
     await wireAttacker()
   }, 900_000)
   afterAll(() => machine?.close())
