@@ -21,7 +21,10 @@ export default async (project: TestProject): Promise<(() => void) | undefined> =
     mkdirSync(shipped.folder)
     const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'prime256v1' })
     writeFileSync(shipped.keyFile, privateKey.export({ format: 'pem', type: 'pkcs8' }))
-    await release('--output', shipped.folder, '--compression', 'gzip', '--key', shipped.keyFile)
+    const minisign = generateKeyPairSync('ed25519').privateKey.export({ format: 'pem', type: 'pkcs8' })
+    writeFileSync(join(place, 'minisign.key'), minisign)
+    const keys = ['--key', shipped.keyFile, '--minisign-key', join(place, 'minisign.key')]
+    await release('--output', shipped.folder, '--compression', 'gzip', ...keys)
   } catch (error) {
     rmSync(place, { recursive: true, force: true })
     throw error

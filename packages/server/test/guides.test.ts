@@ -156,6 +156,21 @@ describe.runIf(engine === 'sqlite')('the guide', () => {
     expect(await hostsOf(fresh)).toEqual(['web-01'])
   })
 
+  test('high availability: a secret of all processes, and a restart', async () => {
+    const secret = join(folder, 'shared.key')
+    const machine = await aMachine('pair', { STOCKADE_SECRET_KEY_FILE: secret })
+    const [make = '', restart = '', ...others] = guideBlocks('high-availability', 'sh')
+    expect(others).toEqual([])
+    // The user of the service is the package's.
+    await succeeds(
+      machine,
+      make.replaceAll('/etc/stockade/secret.key', secret).replace('chown root:stockade', 'chown 0:0'),
+    )
+    expect(await succeeds(machine, restart.replace('http://127.0.0.1:8420', machine.url))).toContain('ready')
+    await succeeds(machine, 'systemctl stop stockade')
+    expect(existsSync(join(machine.dataDir, 'secret.key'))).toBe(false)
+  })
+
   test('high availability: settings that the server takes', () => {
     const [settings = ''] = guideBlocks('high-availability', 'ini')
     const env = Object.fromEntries(
