@@ -25,7 +25,12 @@ import { aHost, engine, freePort, freshDatabase, spawnServer } from '../src/test
  */
 const checkout = fileURLToPath(new URL('../../../', import.meta.url))
 const folder = mkdtempSync(join(tmpdir(), 'stockade-guides-'))
-afterAll(() => rmSync(folder, { recursive: true, force: true }))
+const services: string[] = []
+afterAll(() => {
+  // Of a test that failed before its end.
+  for (const pidFile of services) if (existsSync(pidFile)) process.kill(Number(readFileSync(pidFile, 'utf8')))
+  rmSync(folder, { recursive: true, force: true })
+})
 
 /** A machine with a service whose data is in `data`. */
 const aMachine = async (name: string, env: Readonly<Record<string, string>> = {}) => {
@@ -45,6 +50,7 @@ const aMachine = async (name: string, env: Readonly<Record<string, string>> = {}
     chmodSync(join(programs, file), 0o755)
   }
   const pidFile = join(home, 'pid')
+  services.push(pidFile)
   const node = process.execPath
   program('sudo', 'exec "$@"')
   program('apt', `echo "apt $*" >> ${home}/apt.log\nsystemctl restart stockade`)
@@ -166,7 +172,7 @@ describe.runIf(engine === 'sqlite')('the guide', () => {
       machine,
       make.replaceAll('/etc/stockade/secret.key', secret).replace('chown root:stockade', 'chown 0:0'),
     )
-    expect(await succeeds(machine, restart.replace('http://127.0.0.1:8420', machine.url))).toContain('ready')
+    expect(await succeeds(machine, restart.replace('http://127.0.0.1:8420', machine.url))).toContain('"ok"')
     await succeeds(machine, 'systemctl stop stockade')
     expect(existsSync(join(machine.dataDir, 'secret.key'))).toBe(false)
   })
