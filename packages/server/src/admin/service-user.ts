@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { existsSync } from 'node:fs'
+import { accessSync, constants, existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { codeOf } from '@stockade/contract/error-code.ts'
 import { conflict } from '../core/problem.ts'
@@ -31,6 +31,8 @@ export const becomeService = (): void => {
   // The folder of the caller may be closed to that user.
   if (process.getuid?.() === 0 && existsSync(settings) && switchUser()) process.chdir('/')
   try {
+    // loadEnvFile calls a file that can't be read one that is not there.
+    accessSync(settings, constants.R_OK)
     process.loadEnvFile(settings)
   } catch (error) {
     if (codeOf(error) === 'ENOENT') return
