@@ -116,6 +116,7 @@ export default defineConfig({
           ...shared,
           name: 'ship',
           ...together,
+          globalSetup: ['tests/ship/setup.ts'],
           include: process.env.STOCKADE_TEST_SHIP === '1' ? ['tests/ship/*.test.ts'] : ['tests/ship/tree.test.ts'],
         },
       },

@@ -1,10 +1,7 @@
 #!/usr/bin/env node
 'use strict'
 /*
- * Runs the command line on a Node that is new enough: the one among the packages, else this one. What recovers or checks
- * the server on its own host (`admin`, `doctor`, `backup`, ...) works on its storage, `license keygen` and `license issue` on
- * files; everything else speaks to a server
- * over its API.
+ * Runs the command line on a Node that is new enough: the one among the packages, else this one.
  * Plain old JavaScript, so that an old Node can read it and say what to do.
  */
 var fs = require('fs')
@@ -14,13 +11,7 @@ var compiled = require('./compiled.cjs')
 var programs = require('../packages/server/programs.cjs')
 
 var root = path.resolve(__dirname, '..')
-var args = process.argv.slice(2)
-var onHost = ['admin', 'audit', 'doctor', 'geoip', 'backup', 'restore'].indexOf(args[0]) >= 0
-var entry = programs.program(
-  onHost || (args[0] === 'license' && (args[1] === 'keygen' || args[1] === 'issue'))
-    ? 'server/src/admin/main'
-    : 'cli/src/main',
-)
+var entry = programs.program('server/src/admin/main')
 var version = process.versions.node.split('.').map(Number)
 var own = path.join(root, 'node_modules', '.bin', 'node')
 var isNew = version[0] > 23 || (version[0] === 22 && version[1] >= 19)
@@ -29,13 +20,10 @@ if (!fs.existsSync(path.join(root, 'node_modules')) || (program !== own && !isNe
   process.stderr.write('stockade: run npm install first\n')
   process.exit(1)
 }
-// `npm start` runs the server in the checkout: a relative data folder must mean the same one here.
 var options = { stdio: 'inherit', env: compiled.environment(root) }
-if (onHost) {
-  options.cwd = root
-  options.env.STOCKADE_CALLED_FROM = process.cwd()
-}
-var child = childProcess.spawn(program, [entry].concat(args), options)
+// `npm start` runs the server in the checkout: what works on its storage means the same relative data folder.
+options.env.STOCKADE_CHECKOUT = root
+var child = childProcess.spawn(program, [entry].concat(process.argv.slice(2)), options)
 ;['SIGTERM', 'SIGINT'].forEach(function (signal) {
   process.on(signal, function () {
     // A terminal sends Ctrl-C to both.

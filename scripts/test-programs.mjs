@@ -27,6 +27,7 @@ const needed = [
         ['buildah', 'buildah'],
         ['runc', 'runc'],
         ['groff', 'groff-base'],
+        ['minisign', 'minisign'],
       ]
     : []),
 ]

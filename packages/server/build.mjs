@@ -44,7 +44,7 @@ const entryPoints = () => {
   const threads = sourcesOf(join(packages, 'server/src')).flatMap(file =>
     [...readFileSync(file, 'utf8').matchAll(loadedByAddress)].map(([, path]) => join(file, '..', path)),
   )
-  const programs = ['server/src/main.ts', 'server/src/admin/main.ts', 'cli/src/main.ts']
+  const programs = ['server/src/main.ts', 'server/src/admin/main.ts']
   return [...programs.map(path => join(packages, path)), ...threads]
 }
 

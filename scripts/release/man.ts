@@ -1,6 +1,5 @@
 import type { Command, Option } from 'commander'
-import { hostCommands } from '../../packages/cli/src/completion.ts'
-import { program } from '../../packages/cli/src/program.ts'
+import { program } from '../../packages/server/src/admin/program.ts'
 import { epoch, version } from './places.ts'
 
 /* The manual page of the command line, from the commands themselves. */
@@ -45,10 +44,6 @@ const visible = (command: Command): readonly Command[] =>
 /** The page in roff. */
 export const manualPage = (): string => {
   const date = new Date(epoch * 1000).toISOString().slice(0, 10)
-  const host = Object.entries(hostCommands).map(([name, words]) => [
-    name,
-    ...(words.length > 0 ? [words.join('|')] : []),
-  ])
   return [
     `.TH STOCKADE 1 ${date} "Stockade ${version}" "User Commands"`,
     '.SH NAME',
@@ -57,13 +52,13 @@ export const manualPage = (): string => {
     '.B stockade',
     '[options] command',
     '.SH DESCRIPTION',
-    'Operators speak to a Stockade server over its API. On the host of the server other commands work on its storage, also while it does not run.',
+    'Operators speak to a Stockade server over its API.',
+    'On the host of the server admin, audit, backup, doctor, geoip and restore work on its storage, whether it runs or not.',
+    'They read the same STOCKADE_* environment as the server.',
     '.SH OPTIONS',
     ...program.options.flatMap(optionLines),
     '.SH COMMANDS',
     ...visible(program).flatMap(command => commandLines(command, [])),
-    '.SH COMMANDS ON THE HOST OF THE SERVER',
-    ...host.flatMap(words => ['.TP', `.B ${escaped(words.join(' '))}`, `See ${escaped('stockade admin --help')}.`]),
     '.SH ENVIRONMENT',
     ...[
       ['STOCKADE_URL', 'where Stockade answers'],

@@ -25,6 +25,7 @@ test.each([
   ['contract/src/bans.ts', '../../server/src/core/ip.ts', 'move what both need into the contract'],
   ['agent/src/wire.ts', '@stockade/client', 'move what both need into the contract'],
   ['server/src/features/bans/bans.service.ts', '@stockade/client', 'only server/src/testing speaks through it'],
+  ['server/src/app/app.ts', '@stockade/cli/print.ts', 'only server/src/admin adds commands to it'],
   ['server/src/http/http.ts', '../features/bans/bans.service.ts', 'the feature passes in what they need'],
   ['server/src/core/ids.ts', '../db/database.ts', 'belongs to db, http or a feature'],
   ['server/src/features/bans/bans.routes.ts', './bans.store.ts', 'the service calls the store'],

@@ -30,7 +30,7 @@ const below: Readonly<Record<string, readonly string[]>> = {
   agent: ['agent', 'contract'],
   cli: ['cli', 'client', 'contract'],
   dashboard: ['dashboard', 'client', 'contract'],
-  server: ['server', 'client', 'contract'],
+  server: ['server', 'client', 'contract', 'cli'],
 }
 /** Rooms of the server that stand below its features. */
 const foundations = new Set(['core', 'db', 'http', 'events', 'jobs', 'outgoing'])
@@ -48,6 +48,10 @@ const rules: readonly Rule[] = [
   {
     sentence: 'The server serves without the client: only server/src/testing speaks through it.',
     breaks: ({ from, to }) => packageOf(from) === 'server' && packageOf(to) === 'client' && roomOf(from) !== 'testing',
+  },
+  {
+    sentence: 'The server serves without the command line: only server/src/admin adds commands to it.',
+    breaks: ({ from, to }) => packageOf(from) === 'server' && packageOf(to) === 'cli' && roomOf(from) !== 'admin',
   },
   {
     sentence:

@@ -1,4 +1,4 @@
-import { createHash, generateKeyPairSync, sign } from 'node:crypto'
+import { createHash, createPublicKey, sign } from 'node:crypto'
 import {
   copyFileSync,
   mkdirSync,
@@ -11,10 +11,10 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { boot } from './machine.ts'
 import type { Machine } from './machine.ts'
-import { release } from './release.ts'
+import { debIn } from './release.ts'
 
 /*
  * Upgrades of a real agent under a real systemd, ordered from the server: one that works, ones that do not, one whose upgrader is
@@ -23,7 +23,8 @@ import { release } from './release.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'stockade-upgrade-'))
 const base = 'https://127.0.0.1:8420'
-const keys = generateKeyPairSync('ec', { namedCurve: 'prime256v1' })
+const shipped = inject('shipped')
+const privateKey = readFileSync(shipped.keyFile, 'utf8')
 const minute = { timeout: 240_000, interval: 1000 }
 
 interface Rollout {
@@ -39,12 +40,8 @@ describe('upgrades of the agent', () => {
   let program = ''
   let ownVersion = ''
   beforeAll(async () => {
-    const keyFile = join(folder, 'release.key')
-    writeFileSync(keyFile, keys.privateKey.export({ format: 'pem', type: 'pkcs8' }))
-    await release('--no-image', '--output', folder, '--compression', 'gzip', '--key', keyFile)
     machine = await boot('bookworm', join(folder, 'machine'), 'host')
-    const deb = readdirSync(folder).find(name => name.endsWith('.deb')) ?? ''
-    copyFileSync(join(folder, deb), machine.path('root/stockade.deb'))
+    copyFileSync(debIn(shipped.folder), machine.path('root/stockade.deb'))
     await machine.exec('apt-get', 'install', '-y', '--no-install-recommends', '/root/stockade.deb')
     const [, code = ''] = /\/setup\?code=([\w-]+)/.exec(await machine.exec('stockade', 'admin', 'setup-code')) ?? []
     const made = await call<{ access_token: string }>('POST', '/setup', {
@@ -82,7 +79,7 @@ describe('upgrades of the agent', () => {
     const put = (name: string, text: string | Buffer) => writeFileSync(machine.path(`srv/agent/${name}`), text)
     put('stockade-agent.mjs', content + after)
     put('MANIFEST', manifest)
-    put('MANIFEST.sig', sign('sha256', Buffer.from(manifest), keys.privateKey))
+    put('MANIFEST.sig', sign('sha256', Buffer.from(manifest), privateKey))
   }
   const runs = async () => (await machine.exec('/opt/stockade-agent/stockade-agent', '--version')).trim()
   const isAble = async () => (await call<{ unable: number; outdated: number }>('GET', '/agents/release')).unable === 0
@@ -121,7 +118,7 @@ describe('upgrades of the agent', () => {
 
   it('take what the key of the host signed', async () => {
     expect(readFileSync(machine.path('etc/stockade-agent/release-keys.pem'), 'utf8')).toBe(
-      keys.publicKey.export({ format: 'pem', type: 'spki' }),
+      createPublicKey(privateKey).export({ format: 'pem', type: 'spki' }),
     )
     const rollout = await ended(await order())
     expect(rollout).toMatchObject({ state: 'finished', counts: { done: 1, failed: 0 } })

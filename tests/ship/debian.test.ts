@@ -3,10 +3,10 @@ import { copyFileSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync,
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFailed } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, inject, it, onTestFailed } from 'vitest'
 import { boot } from './machine.ts'
 import type { Machine } from './machine.ts'
-import { release } from './release.ts'
+import { debIn } from './release.ts'
 
 /* The Debian package on real systemd: `npm run test:ship`, as root, with mmdebstrap and systemd-container. */
 
@@ -14,12 +14,9 @@ const run = promisify(execFile)
 const suites = (process.env.STOCKADE_SHIP_SUITES ?? 'bookworm,trixie,bullseye').split(',')
 const folder = mkdtempSync(join(tmpdir(), 'stockade-ship-'))
 const next = join(folder, 'next.deb')
-let deb: string
+const deb = debIn(inject('shipped').folder)
 
 beforeAll(async () => {
-  const output = join(folder, 'release')
-  await release('--no-image', '--output', output, '--compression', 'gzip')
-  deb = join(output, readdirSync(output).find(name => name.endsWith('.deb')) ?? '')
   // The next version of the same files, with another default among the settings.
   const unpacked = join(folder, 'unpacked')
   await run('dpkg-deb', ['-R', deb, unpacked])

@@ -15,10 +15,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { parse } from 'yaml'
 import { freePort } from '../../packages/server/src/testing/index.ts'
-import { release } from './release.ts'
 
 /* The container image: read by buildah, and run by runc as the compose file has it. Needs root, buildah and runc. */
 
@@ -63,9 +62,9 @@ describe.skipIf(missing.length > 0)('the container image', () => {
   let log = ''
 
   beforeAll(async () => {
-    await release('--output', join(folder, 'release'), '--compression', 'gzip')
-    const [archive = ''] = readdirSync(join(folder, 'release')).filter(name => name.includes('-image-'))
-    await buildah('from', '--name', 'one', `docker-archive:${join(folder, 'release', archive)}`)
+    const release = inject('shipped').folder
+    const [archive = ''] = readdirSync(release).filter(name => name.includes('-image-'))
+    await buildah('from', '--name', 'one', `docker-archive:${join(release, archive)}`)
     const inspected = JSON.parse(await buildah('inspect', 'one')) as { Docker: { config: ImageConfig } }
     image = inspected.Docker.config
     port = await freePort()

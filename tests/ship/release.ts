@@ -1,4 +1,6 @@
 import { execFile } from 'node:child_process'
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 
@@ -12,3 +14,7 @@ export const release = async (...args: string[]): Promise<string> => {
   })
   return stdout
 }
+
+/** The Debian package among the files of a release. */
+export const debIn = (folder: string): string =>
+  join(folder, readdirSync(folder).find(name => name.endsWith('.deb')) ?? '')

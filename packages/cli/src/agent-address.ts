@@ -62,6 +62,7 @@ const runMove = async (url: string, options: MoveOptions, command: Command): Pro
   const { client, json } = contextOf(command)
   const { dryRun, wait, timeout = patience } = options
   if (dryRun) {
+    await client.call('PUT /agents/address', { body: { url, dry_run: true } })
     const { servers } = await client.call('GET /servers')
     const count = servers.filter(({ status }) => status !== 'pending').length
     if (json) return printJson({ dry_run: true, url, servers: count })
@@ -94,7 +95,7 @@ export const addAddressCommands = (agents: Command): void => {
     .description(
       'Order all agents to another address of this server; the same one again lets those that failed try at once.',
     )
-    .option('--dry-run', 'only say how many servers it would concern')
+    .option('--dry-run', 'only say whether the URL is accepted, and how many servers it would concern')
     .option('--wait', 'until each server moved or failed')
     .option('--timeout <seconds>', `longest wait, ${patience} unless given`, wholeOf)
     .action(runMove)

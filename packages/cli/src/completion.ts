@@ -1,6 +1,6 @@
 import { Argument } from 'commander'
 import type { Command, Option } from 'commander'
-import { contextOf } from './context.ts'
+import { contextOf, rootOf } from './context.ts'
 import { profileNames } from './profiles.ts'
 
 /*
@@ -15,21 +15,12 @@ interface Candidate {
 /** Looks up the names of one kind; answers none where the server can't be asked. */
 type NamesOf = (kind: 'server' | 'tag' | 'profile') => Promise<readonly string[]>
 
-/** The commands of the server's own host belong to another program. */
-export const hostCommands: Readonly<Record<string, readonly string[]>> = {
-  admin: ['setup-code', 'reset-password', 'reset-mfa', 'recount'],
-  audit: ['verify'],
-  backup: ['verify'],
-  doctor: [],
-  geoip: ['update'],
-  restore: [],
-}
-
 const plain = (value: string, description = ''): Candidate => ({ value, description })
 const takesValue = (option: Option | undefined): boolean => option !== undefined && (option.required || option.optional)
+/** Its own, and those of the program. The options of a list, such as `servers`, are none of its commands below. */
 const optionsOf = (command: Command): readonly Option[] => [
   ...command.options,
-  ...(command.parent ? optionsOf(command.parent) : []),
+  ...(command.parent ? rootOf(command).options : []),
 ]
 const optionNamed = (command: Command, word: string): Option | undefined =>
   optionsOf(command).find(({ long, short }) => word === long || word === short)
@@ -85,10 +76,7 @@ const candidatesOf = async (
 ): Promise<readonly Candidate[]> => {
   const last = words.at(-1) ?? ''
   const before = words.slice(0, -1)
-  const [first = ''] = before
-  const host = hostCommands[first]
   const begins = ({ value }: Candidate) => value.startsWith(last)
-  if (host) return (before.length === 1 ? host : []).map(word => plain(word)).filter(begins)
   const { command, arguments_, pending } = positionOf(program, before)
   if (last.startsWith('-'))
     return optionsOf(command)
@@ -99,9 +87,8 @@ const candidatesOf = async (
   const values = pending ? await valuesOf(pending, namesOf) : []
   if (pending && !pending.variadic) return values.filter(begins)
   const subcommands = arguments_ === 0 ? visible(command).map(each => plain(each.name(), each.description())) : []
-  const hosts = command === program && arguments_ === 0 ? Object.keys(hostCommands).map(word => plain(word)) : []
   const rest = await argumentsOf(command, arguments_, namesOf)
-  return [...values, ...subcommands, ...hosts, ...rest].filter(begins)
+  return [...values, ...subcommands, ...rest].filter(begins)
 }
 
 export const completionScripts = {

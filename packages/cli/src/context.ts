@@ -10,7 +10,7 @@ export interface Context extends Connection {
   readonly json: boolean
 }
 
-const rootOf = (command: Command): Command => (command.parent ? rootOf(command.parent) : command)
+export const rootOf = (command: Command): Command => (command.parent ? rootOf(command.parent) : command)
 /** @param needsKey whether it is refused without a key */
 export const contextOf = (command: Command, needsKey = true): Context => {
   const { url, json, profile } = command.optsWithGlobals<{ url: string; json?: boolean; profile?: string }>()

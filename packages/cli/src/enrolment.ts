@@ -113,6 +113,17 @@ const waitingOne = async (
   return install.token_used_at === null ? one : 'enrolled'
 }
 
+const printAdded = (made: readonly Made[], asked: number, enrolled: number): void => {
+  const added = made.filter(({ renewed }) => !renewed).length
+  const parts = [
+    `${added} of ${asked} added`,
+    ...(made.length > added ? [`${made.length - added} renewed`] : []),
+    ...(enrolled > 0 ? [`${enrolled} enrolled already`] : []),
+  ]
+  print(`${made.length > 0 ? '\n' : ''}${parts.join(', ')}.`)
+  if (made.length > 0) print(`${made.length === 1 ? 'The' : 'Each'} command ${oncePerCommand}`)
+}
+
 const add = async (context: Context, names: readonly string[], options: AddOptions): Promise<void> => {
   const { client, json } = context
   const { description, renew = false, plain = false } = options
@@ -145,17 +156,7 @@ const add = async (context: Context, names: readonly string[], options: AddOptio
     throw error
   }
   output.end(false)
-  const made = output.made()
-  const added = made.filter(({ renewed }) => !renewed).length
-  if (!json && !plain) {
-    const parts = [
-      `${added} of ${hostnames.length} added`,
-      ...(made.length > added ? [`${made.length - added} renewed`] : []),
-      ...(enrolled > 0 ? [`${enrolled} enrolled already`] : []),
-    ]
-    print(`${made.length > 0 ? '\n' : ''}${parts.join(', ')}.`)
-    if (made.length > 0) print(`${made.length === 1 ? 'The' : 'Each'} command ${oncePerCommand}`)
-  }
+  if (!json && !plain) printAdded(output.made(), hostnames.length, enrolled)
   if (failed > 0) throw new Failure(`${failed} of ${hostnames.length} ${failed === 1 ? 'was' : 'were'} not added.`)
 }
 

@@ -32,19 +32,22 @@ import { addWhoAmI } from './whoami.ts'
 import { addCompletion } from './completion.ts'
 import { addProfiles } from './profiles.ts'
 
-/* The command line of operators, whole. */
+/*
+ * The commands that speak to a server over its API. Those of its own host come from `server/src/admin/commands.ts`: they belong to the same
+ * program and are added by whoever starts it.
+ */
 
 const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as { version: string }
 
 /** Set before the commands are added: they take it over. */
 export const program = new Command('stockade')
-  .description('Speaks to a Stockade server.')
+  .description('Speaks to a Stockade server over its API, and on its own host works on its storage.')
   .version(version)
   .addOption(
     new Option('--url <address>', 'where Stockade answers').env('STOCKADE_URL').default('http://localhost:8420'),
   )
   .addOption(new Option('--profile <name>', 'address and key of this profile').env('STOCKADE_PROFILE'))
-  .option('--json', "print the API's answer as JSON")
+  .option('--json', 'print the answer as JSON')
   .configureHelp({ showGlobalOptions: true })
   .configureOutput({ outputError: (text, write) => write(text.replace(/^error: /, 'stockade: ')) })
   .exitOverride()
@@ -83,14 +86,6 @@ addCompletion(program)
 program.addHelpText(
   'after',
   `
-On the host of the server, with its STOCKADE_* environment:
-  admin setup-code               make a new link for the first administrator
-  admin reset-password USERNAME  make a temporary password
-  admin reset-mfa USERNAME       turn the second factor off
-  admin recount                  compare the sums of bans with the bans
-  audit verify                   say whether the audit log was changed, removed or cut off
-  doctor                         check the installation
-
 The API key comes from STOCKADE_API_KEY, from the file that STOCKADE_API_KEY_FILE names, or from the profile.
 Exit codes: 0 done, 1 refused or failed, 2 given wrongly.`,
 )

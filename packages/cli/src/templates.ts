@@ -42,6 +42,21 @@ const settingsOf = ({ settings }: Template): string =>
     .map(([name, value]) => `${name}=${String(value)}`)
     .join(' ')
 
+const requireSense = (file: string, { filter, sample }: Tried, command: Command): void => {
+  if ([file, filter, sample].filter(name => name === '-').length > 1)
+    throw new Misuse('Standard input can be one of the files only.')
+  if (sample === undefined && command.getOptionValueSource('expect') === 'cli')
+    throw new Misuse('--expect says what lines should do: give them with --sample.')
+}
+const printVerdict = (
+  { valid, problems }: Reply<'POST /templates/validate'>,
+  names: Readonly<Record<'jail' | 'filter', string>>,
+): void => {
+  for (const { file, line, message, severity } of problems)
+    print(`${safe(names[file])}${line === null ? '' : `:${line}`}: ${severity}: ${safe(message)}`)
+  if (valid) print(problems.length > 0 ? 'It passes, with warnings.' : 'It passes.')
+}
+
 export const addTemplateCommands = (program: Command): void => {
   const templates = program.command('templates').description('jails to deploy to hosts')
 
@@ -185,12 +200,8 @@ export const addTemplateCommands = (program: Command): void => {
     .action(async (file: string, options: Tried, command: Command) => {
       const { client, json } = contextOf(command)
       const { filter } = options
-      if ([file, filter, options.sample].filter(name => name === '-').length > 1)
-        throw new Misuse('Standard input can be one of the files only.')
-      if (options.sample === undefined && command.getOptionValueSource('expect') === 'cli')
-        throw new Misuse('--expect says what lines should do: give them with --sample.')
+      requireSense(file, options, command)
       const sample = options.sample === undefined ? undefined : await readSample(options.sample)
-      const names = { jail: file, filter: filter ?? '' }
       const verdict = await client.call('POST /templates/validate', {
         body: {
           jail_config: await contentOf(file),
@@ -199,11 +210,7 @@ export const addTemplateCommands = (program: Command): void => {
         },
       })
       if (json) printJson(verdict)
-      else {
-        for (const { file: which, line, message, severity } of verdict.problems)
-          print(`${safe(names[which])}${line === null ? '' : `:${line}`}: ${severity}: ${safe(message)}`)
-        if (verdict.valid) print(verdict.problems.length > 0 ? 'It passes, with warnings.' : 'It passes.')
-      }
+      else printVerdict(verdict, { jail: file, filter: filter ?? '' })
       if (!verdict.valid)
         throw new Failure(
           `It is refused for ${verdict.errors.length} ${verdict.errors.length === 1 ? 'error' : 'errors'}.`,

@@ -71,10 +71,12 @@ test('says what runs, upgrades, pauses, resumes and aborts', async () => {
 test('orders agents to another address, says how far they are, and withdraws it', async () => {
   await beat(null)
   expect((await run('agents', 'address')).out).toBe('Agents are not ordered to another address.\n')
-  expect(await run('agents', 'move', 'https://evil.example')).toMatchObject({
-    code: 1,
-    err: expect.stringContaining('No host would move to https://evil.example'),
-  })
+  for (const more of [[], ['--dry-run']])
+    expect(await run('agents', 'move', 'https://evil.example', ...more)).toMatchObject({
+      code: 1,
+      out: '',
+      err: expect.stringContaining('No host would move to https://evil.example'),
+    })
   expect((await run('agents', 'move', 'https://new.stockade.example', '--dry-run')).out).toBe(
     'Would order 1 servers to https://new.stockade.example. Nothing was done.\n',
   )

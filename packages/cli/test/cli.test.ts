@@ -13,7 +13,7 @@ import { aHost, eventually, freePort, startServer } from '../../server/src/testi
 import type { EnrolledHost, Signed, TestServer } from '../../server/src/testing/index.ts'
 
 // What the launcher starts, without the process in between.
-const entry = program('cli/src/main')
+const entry = program('server/src/admin/main')
 const ofTests = { PATH: process.env.PATH, NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE }
 
 interface Ran {
@@ -536,7 +536,7 @@ describe('given wrongly', () => {
   test('help and version are no misuse', async () => {
     const help = await runWith({}, '--help')
     expect(help).toMatchObject({ code: 0, err: '' })
-    for (const name of ['servers', 'bans', 'unban', 'whoami', 'admin setup-code', 'doctor', 'Exit codes'])
+    for (const name of ['servers', 'bans', 'unban', 'whoami', 'admin', 'doctor', 'Exit codes'])
       expect(help.out).toContain(name)
     expect((await runWith({}, 'ban', '--help')).out).toContain('--duration <time>')
     expect(await runWith({}, '--version')).toMatchObject({ code: 0, out: expect.stringMatching(/^\d+\.\d+\.\d+\n$/) })

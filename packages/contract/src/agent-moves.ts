@@ -12,7 +12,7 @@ import {
   openResource,
   paging,
   resource,
-  serverRef,
+  serverProgress,
   shape,
   text,
   timestamp,
@@ -106,7 +106,13 @@ export const changeAgentAddress = endpoint({
   summary: 'Order all agents to another address of this server, or withdraw the order',
   description:
     'Each host lets the server prove itself at the new address before it sends its key there, uses the address on trial for 10 minutes with the one before as a way back, and then keeps it. The address must be STOCKADE_BASE_URL, or https with a TLS key that the server itself serves; else 409. Ordering the same address again lets hosts that failed try at once. `null` withdraws the order: hosts on trial go back, hosts that moved stay.',
-  body: shape({ url: field(nullable(text(1, 2048)), 'The new base URL; null withdraws the order.') }),
+  body: shape({
+    url: field(nullable(text(1, 2048)), 'The new base URL; null withdraws the order.'),
+    dry_run: field(
+      Type.Optional(Type.Boolean()),
+      'Only say whether the URL is accepted: `true` orders nothing, and answers what is ordered at present.',
+    ),
+  }),
   status: 200,
   reply: agentAddress,
   refusals: [409],
@@ -126,10 +132,9 @@ export const listAgentMoves = endpoint({
   reply: listOf(
     'servers',
     resource('AgentMove', {
-      server: serverRef,
-      state: field(moveState, 'How far the server is.'),
-      reason: field(
-        nullable(Type.String()),
+      ...serverProgress(
+        moveState,
+        'How far the server is.',
         'Why it failed last, also while it tries again; null where it did not fail, and once it has moved.',
       ),
       changed_at: field(nullable(timestamp), 'Time at which the server said so first; null before.'),

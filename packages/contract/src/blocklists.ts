@@ -13,7 +13,7 @@ import {
   openResource,
   paging,
   resource,
-  serverRef,
+  serverProgress,
   shape,
   text,
   timestamp,
@@ -281,9 +281,11 @@ export const listBlocklistServers = endpoint({
   reply: listOf(
     'servers',
     resource('BlocklistServer', {
-      server: serverRef,
-      state: field(hostState, '`held` is what the host read back from its kernel.'),
-      reason: field(nullable(Type.String()), 'Why the server does not hold it; null when it does.'),
+      ...serverProgress(
+        hostState,
+        '`held` is what the host read back from its kernel.',
+        'Why the server does not hold it; null when it does.',
+      ),
       entries: field(nullable(count), 'Entries that the kernel holds; null before the first report.'),
       packets: field(count, 'Packets that matched since the server holds the list.'),
       at: field(nullable(timestamp), 'Time of the last report of the host about the list; null before the first.'),

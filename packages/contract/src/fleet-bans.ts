@@ -16,7 +16,7 @@ import {
   openResource,
   paging,
   resource,
-  serverRef,
+  serverProgress,
   shape,
   text,
   timestamp,
@@ -151,16 +151,12 @@ export const listFleetBanServers = endpoint({
   reply: listOf(
     'servers',
     resource('FleetBanServer', {
-      server: serverRef,
-      online: field(Type.Boolean(), 'Whether the server is online. Others follow when they are back.'),
-      state: field(
+      ...serverProgress(
         fleetBanState,
         '`held` is what the host read back from its kernel, or from fail2ban where it has no shield.',
-      ),
-      reason: field(
-        nullable(Type.String()),
         'Why the server does not hold it, or why fail2ban holds it instead of the kernel; null when the kernel does.',
       ),
+      online: field(Type.Boolean(), 'Whether the server is online. Others follow when they are back.'),
       at: field(nullable(timestamp), 'Time of the last report of the host about fleet bans; null before the first.'),
     }),
   ),

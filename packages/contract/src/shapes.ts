@@ -78,6 +78,12 @@ export const periods = { day: 86_400, week: 7 * 86_400, month: 30 * 86_400 } as 
 export const steps = <const N extends readonly string[]>(title: string, names: N) =>
   Type.Array(resource(title, { name: oneOf(names), ok: Type.Boolean(), ms: count, detail: Type.String() }))
 export const serverRef = resource('ServerRef', { id: uuid, hostname: Type.String() })
+/** Fields of a list of servers that says how far each one is. Both texts describe fields. */
+export const serverProgress = <State extends TSchema>(state: State, ofState: string, ofReason: string) => ({
+  server: serverRef,
+  state: field(state, ofState),
+  reason: field(nullable(Type.String()), ofReason),
+})
 
 /** `page` and `limit` of a list: integers from 1; beyond the maximum is refused. */
 export const paging = (limits: { readonly default: number; readonly maximum: number }) => ({

@@ -25,7 +25,12 @@ import { aHost, engine, freePort, freshDatabase, spawnServer } from '../src/test
  */
 const checkout = fileURLToPath(new URL('../../../', import.meta.url))
 const folder = mkdtempSync(join(tmpdir(), 'stockade-guides-'))
-afterAll(() => rmSync(folder, { recursive: true, force: true }))
+const services: string[] = []
+afterAll(() => {
+  // Of a test that failed before its end.
+  for (const pidFile of services) if (existsSync(pidFile)) process.kill(Number(readFileSync(pidFile, 'utf8')))
+  rmSync(folder, { recursive: true, force: true })
+})
 
 /** A machine with a service whose data is in `data`. */
 const aMachine = async (name: string, env: Readonly<Record<string, string>> = {}) => {
@@ -45,6 +50,7 @@ const aMachine = async (name: string, env: Readonly<Record<string, string>> = {}
     chmodSync(join(programs, file), 0o755)
   }
   const pidFile = join(home, 'pid')
+  services.push(pidFile)
   const node = process.execPath
   program('sudo', 'exec "$@"')
   program('apt', `echo "apt $*" >> ${home}/apt.log\nsystemctl restart stockade`)
@@ -154,6 +160,21 @@ describe.runIf(engine === 'sqlite')('the guide', () => {
     const keyOf = ({ dataDir }: Machine) => readFileSync(join(dataDir, 'tls.key'), 'utf8')
     expect(keyOf(fresh)).toBe(keyOf(old))
     expect(await hostsOf(fresh)).toEqual(['web-01'])
+  })
+
+  test('high availability: a secret of all processes, and a restart', async () => {
+    const secret = join(folder, 'shared.key')
+    const machine = await aMachine('pair', { STOCKADE_SECRET_KEY_FILE: secret })
+    const [make = '', restart = '', ...others] = guideBlocks('high-availability', 'sh')
+    expect(others).toEqual([])
+    // The user of the service is the package's.
+    await succeeds(
+      machine,
+      make.replaceAll('/etc/stockade/secret.key', secret).replace('chown root:stockade', 'chown 0:0'),
+    )
+    expect(await succeeds(machine, restart.replace('http://127.0.0.1:8420', machine.url))).toContain('"ok"')
+    await succeeds(machine, 'systemctl stop stockade')
+    expect(existsSync(join(machine.dataDir, 'secret.key'))).toBe(false)
   })
 
   test('high availability: settings that the server takes', () => {

@@ -48,11 +48,11 @@ const endOf = (date: string, now: number): number => {
 }
 
 export interface IssueOptions {
-  readonly privateKeyFile: string
+  readonly privateKey: string
   readonly tier: string
-  readonly servers: string | undefined
   readonly to: string
-  readonly expires: string | undefined
+  readonly servers?: string
+  readonly expires?: string
 }
 /** Signs a licence; the answer is the key. */
 export const issue = (options: IssueOptions, now: number): string => {
@@ -67,14 +67,14 @@ export const issue = (options: IssueOptions, now: number): string => {
     return refuse(`--to must be a name of 1 to ${bounds.name * 2} characters.`)
   let privateKey: string
   try {
-    privateKey = readFileSync(options.privateKeyFile, 'utf8')
+    privateKey = readFileSync(options.privateKey, 'utf8')
   } catch (error) {
-    return refuse(`${options.privateKeyFile} can't be read: ${reasonOf(error)}.`)
+    return refuse(`${options.privateKey} can't be read: ${reasonOf(error)}.`)
   }
   const expiresAt = options.expires === undefined ? null : endOf(options.expires, now)
   try {
     return issueLicence(privateKey, { tier, serverLimit, registeredTo, issuedAt: now, expiresAt })
   } catch {
-    return refuse(`${options.privateKeyFile} holds no Ed25519 private key as PEM text.`)
+    return refuse(`${options.privateKey} holds no Ed25519 private key as PEM text.`)
   }
 }

@@ -64,8 +64,7 @@ const beyond = (): never => {
   throw new Error('Recovery concerns accounts only.')
 }
 
-/** @throws Problem when there is no storage of this version to work on; nothing is made or migrated. */
-export const openRecovery = async (config: Config): Promise<Recovery> => {
+const requireStorage = (config: Config): void => {
   if (!storageExists(config))
     throw conflict(
       `There is no database in ${config.dataDir}. Set STOCKADE_DATA_DIR as it is set for the server, and start the server once.`,
@@ -74,6 +73,11 @@ export const openRecovery = async (config: Config): Promise<Recovery> => {
     throw conflict(
       `${secretFile(config)} is missing. Put it back from a backup; a server that starts without makes a new one.`,
     )
+}
+
+/** @throws Problem when there is no storage of this version to work on; nothing is made or migrated. */
+export const openRecovery = async (config: Config): Promise<Recovery> => {
+  requireStorage(config)
   const db = await openStorage(config)
   try {
     const { state } = await schemaState(db)

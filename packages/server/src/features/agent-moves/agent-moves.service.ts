@@ -45,8 +45,8 @@ export interface AgentMoves {
   /** Servers that failed since the order and did not move yet; those that try again too. */
   failing(): Promise<readonly Failing[]>
   servers(query: QueryOf<typeof contract.listAgentMoves>): Promise<Listed>
-  /** Orders all hosts to an address; null withdraws the order. @throws Problem 400, 409 */
-  change(actor: Principal, url: string | null): Promise<Address>
+  /** Orders all hosts to an address; null withdraws the order. A dry run only judges the address. @throws Problem 400, 409 */
+  change(actor: Principal, asked: BodyOf<typeof contract.changeAgentAddress>): Promise<Address>
   /** Takes over an order that another process gave. */
   reload(): Promise<void>
 }
@@ -176,12 +176,12 @@ export const createAgentMoves = async (needs: {
         .sort((a, b) => rank[a.state] - rank[b.state] || (a.server.hostname < b.server.hostname ? -1 : 1))
       return { servers: rows.slice((page - 1) * limit, page * limit), total: rows.length, page, limit }
     },
-    async change(actor, given) {
+    async change(actor, { url: given, dry_run: isDryRun = false }) {
       const url = given === null ? null : webAddress(given)
       if (given !== null && url === null)
         throw invalid('url', 'url must be an address that begins with http:// or https://.')
       if (url !== null) requireProvable(url)
-      if (url === null && order() === null) return read()
+      if (isDryRun || (url === null && order() === null)) return read()
       await events.change(async change => {
         await lockOrders(change.sql, db.engine)
         const before = await lastOrder(change.sql)

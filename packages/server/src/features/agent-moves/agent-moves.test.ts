@@ -76,6 +76,13 @@ describe('the order to use another address', () => {
     // What a session can set by itself is not enough.
     await admin.client.call('PATCH /settings', { body: { service: { site_url: 'https://evil.example' } } })
     expect(await put('https://evil.example')).toMatchObject({ status: 409 })
+    // A dry run judges an address as the order does, and orders nothing.
+    const judge = (url: string) =>
+      raw(server, 'PUT', '/api/v1/agents/address', { token: admin.token, body: { url, dry_run: true } })
+    expect(await judge('https://evil.example')).toMatchObject({ status: 409 })
+    expect(await judge('ftp://stockade.example')).toMatchObject({ status: 400 })
+    expect(await judge(baseUrl)).toMatchObject({ status: 200, json: { url: null } })
+    expect(await admin.client.call('GET /agents/address')).toMatchObject({ url: null })
     for (const url of ['', 'ftp://stockade.example', `${baseUrl}?a=b`, 7])
       expect(await put(url)).toMatchObject({ status: 400, json: { details: [{ path: 'url' }] } })
     expect((await stateOf(web)).move).toBeNull()

@@ -77,11 +77,8 @@ export const tidy = (key: string): string => key.replace(/\s+/g, '')
 const isTime = (value: unknown): value is number =>
   Number.isSafeInteger(value) && Number(value) >= 0 && Number(value) < 253_402_300_800_000
 
-/**
- * Checks the signature and reads the licence; whether it has expired is the caller's question.
- * @throws BadLicence
- */
-export const readLicence = (key: string, publicKey: string): Licence => {
+/** What an authority signed. @throws BadLicence where the key is not whole, or the signature is another's. */
+const signedBody = (key: string, publicKey: string): Buffer => {
   const [name = '', body = '', signature = '', ...more] = tidy(key).split('.')
   const foreign = /^stk(\d+)$/.exec(name)?.[1]
   if (foreign !== undefined && foreign !== '1')
@@ -94,7 +91,26 @@ export const readLicence = (key: string, publicKey: string): Licence => {
     throw new BadLicence(
       'The signature does not fit: the key was changed or cut, or comes from another authority than this server trusts.',
     )
-  // From here on it is what the authority wrote; a newer authority may have written what is not known here.
+  return bytes
+}
+const isLimit = (value: unknown): value is number =>
+  Number.isSafeInteger(value) && Number(value) >= 1 && Number(value) <= mostServers
+/** Null where a newer authority wrote what is not known here. */
+const licenceIn = (document: Readonly<Record<string, unknown>>): Licence | null => {
+  const { id, server_limit: serverLimit, registered_to: registeredTo } = document
+  const { issued_at: issuedAt, expires_at: expiresAt } = document
+  const tier = tiers.find(name => name === document.tier)
+  if (typeof id !== 'string' || tier === undefined || typeof registeredTo !== 'string') return null
+  if (!isLimit(serverLimit) || !isTime(issuedAt) || !(expiresAt === null || isTime(expiresAt))) return null
+  return { id, tier, serverLimit, registeredTo, issuedAt, expiresAt }
+}
+
+/**
+ * Checks the signature and reads the licence; whether it has expired is the caller's question.
+ * @throws BadLicence
+ */
+export const readLicence = (key: string, publicKey: string): Licence => {
+  const bytes = signedBody(key, publicKey)
   const unknown = new BadLicence(
     'The licence is signed, but holds something that this version does not know. Update this server first.',
   )
@@ -104,25 +120,7 @@ export const readLicence = (key: string, publicKey: string): Licence => {
   } catch {
     throw unknown
   }
-  const { id, tier, server_limit, registered_to, issued_at, expires_at } = document
-  const known = tiers.find(name => name === tier)
-  if (
-    typeof id !== 'string' ||
-    known === undefined ||
-    !Number.isSafeInteger(server_limit) ||
-    Number(server_limit) < 1 ||
-    Number(server_limit) > mostServers ||
-    typeof registered_to !== 'string' ||
-    !isTime(issued_at) ||
-    !(expires_at === null || isTime(expires_at))
-  )
-    throw unknown
-  return {
-    id,
-    tier: known,
-    serverLimit: Number(server_limit),
-    registeredTo: registered_to,
-    issuedAt: issued_at,
-    expiresAt: expires_at,
-  }
+  const licence = licenceIn(document)
+  if (licence === null) throw unknown
+  return licence
 }

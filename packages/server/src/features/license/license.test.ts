@@ -417,9 +417,9 @@ test('the command line makes an authority and issues keys', async () => {
     await server.close()
 
     const misused = await run(folder, ...base)
-    expect([misused.code, misused.out, misused.err]).toEqual([2, '', expect.stringMatching(/--to is missing/)])
+    expect([misused.code, misused.out, misused.err]).toEqual([2, '', expect.stringMatching(/required option '--to <name>' not specified/)])
     const good = {
-      privateKeyFile: join(folder, 'keys/license-private.pem'),
+      privateKey: join(folder, 'keys/license-private.pem'),
       tier: 'pro',
       servers: undefined,
       to: 'x',
@@ -433,8 +433,8 @@ test('the command line makes an authority and issues keys', async () => {
       [{ servers: '2.5' }, /--servers must be/],
       [{ tier: 'gold' }, /--tier must be/],
       [{ to: ' ' }, /--to must be/],
-      [{ privateKeyFile: join(folder, 'keys/license-public.pem') }, /no Ed25519 private key/],
-      [{ privateKeyFile: join(folder, 'none.pem') }, /can't be read: ENOENT/],
+      [{ privateKey: join(folder, 'keys/license-public.pem') }, /no Ed25519 private key/],
+      [{ privateKey: join(folder, 'none.pem') }, /can't be read: ENOENT/],
     ]
     for (const [change, message] of wrong) expect(() => issue({ ...good, ...change }, Date.now())).toThrow(message)
   } finally {

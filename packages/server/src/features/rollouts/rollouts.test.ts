@@ -193,7 +193,8 @@ test('pauses when a release fails, goes on when told to, and returns the upgrade
     .filter(({ release }) => release === oldRelease)
     .slice(0, Math.max(2, Math.ceil(hostCount * 0.03)))
   for (const host of faulty) host.fault = '9.0.0: the server did not answer it within 60 s; 8.0.0 runs again.'
-  const stopped = await liveUntil(made.id, ({ state }) => state === 'paused')
+  // What was ordered before the pause goes on to its end.
+  const stopped = await liveUntil(made.id, ({ state, counts }) => state === 'paused' && counts.ordered === 0)
   expect(stopped.reason).toMatch(/^\d+ of \d+ servers in wave \d failed\.$/)
   const audit = await admin.client.call('GET /settings/audit', { query: { action: 'rollout.stop' } })
   expect(audit.entries[0]?.details).toMatchObject({ id: made.id, version: '9.0.0' })

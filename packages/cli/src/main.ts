@@ -1,5 +1,0 @@
-import { run } from './run.ts'
-
-// The reader may stop early, as `head` does.
-process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1))
-process.exitCode = await run(process.argv.slice(2))
