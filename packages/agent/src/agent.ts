@@ -242,7 +242,7 @@ export const startAgent = async (
     nft: options.nft,
     now,
     approvals: approvals.handlers,
-    selfTest: createHostSelfTest({ testBan: shield.testBan, probe, engine, loader, options, now }),
+    selfTest: createHostSelfTest({ testBan: shield.testBan, probe, engine, config, loader, options, now }),
     upgrade: upgrades.handler,
   })
   const runner = createRunner({

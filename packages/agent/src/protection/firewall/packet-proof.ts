@@ -18,7 +18,7 @@ const maxProved = 10_000
 /** A closed port answers with a reset, which serves as well as a listener. */
 const anyPort = 9
 /** A probe goes to the host itself, through a device of its own: rules of other chains and of a network card do not see it. */
-const seesProbes = (actionStart: string): boolean =>
+export const seesProbes = (actionStart: string): boolean =>
   /-[IA] INPUT\b/.test(actionStart) && !/ -i |--in-interface/.test(actionStart)
 
 /** What the answers to a packet of an address that nobody bans, and to one of the banned address, say; null: nothing. */
