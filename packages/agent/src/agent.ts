@@ -258,7 +258,6 @@ export const startAgent = async (
     log,
   })
 
-  const onLevel = (): void => heartbeat.wake()
   const protection = createProtection({
     engine,
     config,
@@ -273,7 +272,7 @@ export const startAgent = async (
     generation: kernel.generation,
     whyNotProbe: () => policy.whyNotCommand('self-test', {}),
     options,
-    onLevel,
+    onNews: () => heartbeat.wake(),
     now,
     log,
   })
