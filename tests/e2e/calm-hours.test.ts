@@ -49,7 +49,14 @@ const ordinaryHours = (): void => {
     expect(await server.outcome(id)).toMatchObject({ success: true })
   }
 
-  /** Attacks, bans, log rotation, reloads and restarts of fail2ban and of the agent, as an ordinary day has them. */
+  /** The kernel forgets its rules, then fail2ban and the agent start side by side. */
+  const reboot = async (host: Host): Promise<void> => {
+    await host.stopAgent()
+    await host.stopEngine()
+    await host.inside('nft', 'flush', 'ruleset')
+    await Promise.all([host.startAgent({}), host.startEngine()])
+  }
+  /** Attacks, bans, log rotation, reloads, restarts of fail2ban and of the agent, and reboots, as ordinary hours have them. */
   const ordinaryRound = async ({ host, serverId }: (typeof members)[number], round: number): Promise<void> => {
     await host.attack(`198.51.100.${round % 250}`)
     await order(serverId, 'ban-ip', { ip: `203.0.113.${round % 250}`, duration: 90 })
@@ -61,6 +68,7 @@ const ordinaryHours = (): void => {
       await host.client('reload')
     }
     if (each(10, round)) await order(serverId, 'service-restart')
+    if (each(12, round)) await reboot(host)
     if (each(15, round)) {
       await host.stopAgent()
       await host.startAgent({})

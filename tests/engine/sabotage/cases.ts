@@ -16,16 +16,26 @@ export type Case = (scene: RecordedScene, firewall: FirewallKind) => Promise<voi
 
 const pidOf = (host: Host): number => Number(fs.readFileSync(join(host.directory, 'run', 'f2b.pid'), 'utf8'))
 
-/** The title of the case and how long each report took; printed at the end. */
-export const delays: {
+interface Delay {
   readonly what: string
   readonly seen: number
   readonly well: number
   /** When the receiver of an alert heard of it; null where nobody was asked to send one. */
   readonly alerted: number | null
-}[] = []
+}
+/** The sentence of each report and how long it took; printed at the end. */
+const delays: Delay[] = []
+/** SABOTAGE_RECORD names a file that gets a line of JSON for each report at once: a long run may be cut off. */
+const noteDelay = (delay: Delay): void => {
+  delays.push(delay)
+  const file = process.env['SABOTAGE_RECORD']
+  if (file) fs.appendFileSync(file, `${JSON.stringify({ test: expect.getState().currentTestName, ...delay })}\n`)
+}
 /** Who hears of it beyond the host's own report, in `npm run test:prometheus`. */
 export const listening: { alerted: Alerted | null } = { alerted: null }
+
+/** With the real intervals a problem has to be seen within a minute. */
+const hasRealIntervals = process.env['SABOTAGE_PACE'] === '1'
 
 /** The problem is told once, and once it is told that it is over. */
 const told = async (
@@ -46,11 +56,12 @@ const told = async (
   const alerted = (await firing.finally(() => act.repair())) ?? null
   const repairedAt = Date.now()
   await wellAgain(scene)
-  delays.push({ what: act.says.source, seen: seenAt - startedAt, well: Date.now() - repairedAt, alerted })
+  noteDelay({ what: act.says.source, seen: seenAt - startedAt, well: Date.now() - repairedAt, alerted })
   await listening.alerted?.ends(act.level, repairedAt)
   const levels = levelsSince(scene, from).filter(level => level !== 'unknown')
   const problems = levels.slice(levels.findIndex(level => level !== 'protected'))
   if (act.level !== 'protected') expect(problems.filter(level => level === 'protected')).toHaveLength(1)
+  if (hasRealIntervals) expect(seenAt - startedAt, act.says.source).toBeLessThan(60_000)
 }
 
 const restartAll = async (host: Host): Promise<void> => {
