@@ -25,7 +25,7 @@ import { logCheck } from './checks/log.ts'
 import { publishedCheck } from './checks/published.ts'
 import { shieldCheck } from './checks/shield.ts'
 import type { Shield } from '../shield/model.ts'
-import type { Probe } from '../self-test/probe.ts'
+import type { ProbeAll } from '../self-test/probe.ts'
 import { ownAddresses } from '../self-test/host-self-test.ts'
 import { createJournalJails } from './journal/journal-jails.ts'
 import { createNftListings } from './firewall/nft-listings.ts'
@@ -54,7 +54,7 @@ export const createProtection = (needs: {
   /** Changes with each change of nftables; null when the kernel cannot be asked. */
   generation: () => number | null
   /** Sends test packets, unless the host's policy refuses them. */
-  probe: Probe
+  probeAll: ProbeAll
   whyNotProbe: () => string | null
   options: Pick<Options, 'nft' | 'run' | 'state' | 'checkPace'>
   /** A problem began or ended. */
