@@ -22,7 +22,7 @@ export const defaultPatience: Patience = {
   failedAfter: 300_000,
   hold: 40_000,
   longestHold: 180_000,
-  longestWait: 20_000,
+  longestWait: 15_000,
 }
 
 const hour = 3_600_000
