@@ -15,10 +15,10 @@ import { median, say } from './report.ts'
  */
 
 const sizes = [10, 1000, 100_000]
-const rounds = 8
+const rounds = 6
 const goal = 2000
-/** Milliseconds. An agent sends at most 80 requests a minute, and each click makes it send three. */
-const betweenClicks = 2500
+/** Milliseconds. An agent sends at most 80 requests a minute, and each click makes it send three or four. */
+const betweenClicks = 5000
 let content = ''
 const source = createServer((_, reply) => reply.writeHead(200, { 'content-type': 'text/plain' }).end(content))
 const listOf = (count: number): string =>
