@@ -215,10 +215,9 @@ export const shortCases: Readonly<Record<string, Case>> = {
 
   async 'names published ports that bans of jails do not cover'(scene, firewall) {
     const { host } = scene
-    const rule = ['PREROUTING', '-p', 'tcp', '--dport', '8080', '-j', 'DNAT', '--to-destination', '172.30.0.2:80']
-    await host.inside('iptables', '-w', '-t', 'nat', '-A', ...rule)
+    await firewall.publish(host)
     await seen(scene, 'protected', new RegExp(`^${firewall.says.published}`))
-    await host.inside('iptables', '-w', '-t', 'nat', '-D', ...rule)
+    await firewall.unpublish(host)
   },
 }
 
@@ -247,6 +246,30 @@ export const iptablesBeside: Case = async scene => {
     repair: () => host.client('restart', 'web'),
   })
   await host.client('set', 'web', 'unbanip', '203.0.113.4', '2001:db8::4')
+}
+
+/** Debian's fail2ban calls iptables, which it only recommends: the hosts of this kind do not have it. */
+export const bareCases: Readonly<Record<string, Case>> = {
+  async 'names iptables, which fail2ban calls and this Debian does not have'(scene) {
+    const { host } = scene
+    const file = join(host.f2bConfig, 'jail.d', 'packaged.local')
+    const restart = async (): Promise<void> => {
+      await host.stopEngine()
+      await host.startEngine()
+    }
+    await expect(host.inside('which', 'iptables')).rejects.toThrow()
+    // With short intervals the restart itself is a problem that comes and goes.
+    fs.writeFileSync(file, '[DEFAULT]\nbanaction = iptables-multiport\nbanaction_allports = iptables-allports\n')
+    const startedAt = Date.now()
+    await restart()
+    const says = /^bans of jail sshd reach no firewall: iptables is not installed$/
+    await seen(scene, 'unprotected', says)
+    const seenAt = Date.now()
+    fs.rmSync(file)
+    await restart()
+    await wellAgain(scene)
+    noteDelay({ what: says.source, seen: seenAt - startedAt, well: Date.now() - seenAt, alerted: null })
+  },
 }
 
 /** The cases of `npm run test:sabotage` only. */
@@ -331,7 +354,7 @@ export const moreCases: Readonly<Record<string, Case>> = {
 
   async 'proves with a line in a log that its firewall stops what fail2ban bans'(scene) {
     const { output } = await carriedOut(scene, 'self-test', { level: 'engine' })
-    expect(JSON.parse(output)).toMatchObject({ result: 'proved' })
+    expect(JSON.parse(output), output).toMatchObject({ result: 'proved' })
     expect(output.match(/"step":"engine-drop"/g)).toHaveLength(2)
   },
 
