@@ -3,12 +3,15 @@ import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { promisify } from 'node:util'
+import { parseKnock } from '../packages/agent/src/knock/model.ts'
+import { script as knockScript } from '../packages/agent/src/knock/rules.ts'
 import type { DriverRequest } from '../tests/engine/shield-driver.ts'
 import { median, ratio, say } from './report.ts'
 
 /*
- * `npm run bench:shield`: what the agent's table of bans costs, with 10 to 100,000 entries, in a network namespace. Times
- * are medians; look at the ratios between the sizes, the rest is this machine's. Needs root, nft and python3.
+ * `npm run bench:shield`: what the agent's tables cost, with 10 to 100,000 bans, as many entries of a blocklist and, in the table of port
+ * knocking, as many of the whitelist, in a network namespace. Times are medians; look at the ratios between the sizes, the rest is this
+ * machine's. Needs root, nft and python3.
  */
 
 const run = promisify(execFile)
@@ -17,14 +20,15 @@ const rounds = 15
 const long = 86_400_000
 
 /** Milliseconds. What a person, a command or another program waits for. */
-const goals = { load: 1000, change: 5, changeMany: 50, find: 10, foreign: 30 }
+const goals = { load: 1000, lists: 1000, change: 5, changeMany: 50, find: 10, foreign: 30 }
 type Figure = keyof typeof goals
 const titles: Readonly<Record<Figure, string>> = {
-  load: 'load the whole table',
+  load: 'load all bans',
+  lists: 'take a blocklist, from its text',
   change: 'one ban, from request to kernel',
   changeMany: '500 bans in one transaction',
   find: 'read one ban back',
-  foreign: 'nft add element of another program',
+  foreign: 'nft add element beside all of it',
 }
 
 const address = (i: number): string => `10.${(i >> 16) & 255}.${(i >> 8) & 255}.${i & 255}`
@@ -46,6 +50,30 @@ const aDriver = () => {
   return { ask, end: () => child.kill('SIGKILL') }
 }
 
+/** The table of port knocking with one sequence, and a whitelist of addresses and ranges. */
+const loadKnock = async (whitelisted: number): Promise<void> => {
+  const [sequence] = parseKnock({
+    sequences: [
+      {
+        ...{ id: 1, revision: 1, protected_port: 22, knock_ports: [7000, 8000, 9000], protocol: 'tcp', timeout: 30 },
+        ...{ knock_timeout: 10, max_attempts: 5, block_duration: 600 },
+      },
+    ],
+  }).sequences
+  if (sequence === undefined) throw new Error('the sequence was refused')
+  const text = knockScript([sequence], mixed(whitelisted), { reset: true, fresh: true, present: [] })
+  const loading = inside('nft', '-f', '-')
+  loading.child.stdin?.end(text)
+  await loading
+}
+
+/** Addresses and ranges of two prefix lengths, as lists have them. */
+const mixed = (count: number): string[] =>
+  Array.from({ length: count }, (_, i) => {
+    const network = `${20 + (i >> 16)}.${(i >> 8) & 255}.${i & 255}`
+    return i % 5 === 0 ? `${network}.${(i % 8) * 32}/27` : `${network}.${i % 250}`
+  })
+
 const timed = async (work: () => Promise<unknown>): Promise<number> => {
   const startedAt = performance.now()
   await work()
@@ -63,6 +91,7 @@ const measure = async (count: number): Promise<Record<Figure, number>> => {
   try {
     const bans = Array.from({ length: count }, (_, i) => ({ entry: address(i), timeout: long }))
     await ask({ load: { bans: [], kept: [] } })
+    await loadKnock(count)
     const many = (round: number) =>
       Array.from({ length: 500 }, (_, i) => ({ entry: address(0x20_0000 + round * 500 + i), timeout: long }))
     return {
@@ -70,6 +99,9 @@ const measure = async (count: number): Promise<Record<Figure, number>> => {
       change: await repeated(round => ask({ add: [{ entry: address(0x10_0000 + round), timeout: long }] })),
       changeMany: await repeated(round => ask({ add: many(round) })),
       find: await repeated(round => ask({ find: address(round % count) })),
+      lists: await timed(() =>
+        ask({ lists: [{ id: 1, version: 1, mode: 'enforce', text: `${mixed(count).join('\n')}\n` }] }),
+      ),
       foreign: await repeated(round =>
         inside('nft', 'add', 'element', 'inet', 'other', 'banned', `{ 192.0.2.${round} }`),
       ),

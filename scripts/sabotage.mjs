@@ -100,8 +100,22 @@ function unpackEngines() {
   }
 }
 
+/** The programs of a Debian 12 with fail2ban and nftables, and nothing that they recommend. */
+function unpackBareRoot() {
+  const directory = join(engines, 'bare')
+  if (existsSync(directory)) return
+  const part = `${directory}.part`
+  rmSync(part, { recursive: true, force: true })
+  mkdirSync(engines, { recursive: true })
+  const wanted = '--include=fail2ban,nftables,python3-systemd,iproute2'
+  const made = spawnSync('mmdebstrap', ['--variant=minbase', wanted, 'bookworm', part], { stdio: 'ignore' })
+  if (made.status === 0) renameSync(part, directory)
+  else say('a Debian 12 without iptables cannot be made: this needs root, mmdebstrap and a Debian mirror')
+}
+
 unpackEngines()
-for (const program of ['iptables', 'iptables-legacy', 'ipset', 'setpriv'])
+unpackBareRoot()
+for (const program of ['iptables', 'iptables-legacy', 'ipset', 'setpriv', 'mmdebstrap'])
   if (spawnSync('which', [program]).status !== 0) say(`${program} is not installed: the cases that need it fail`)
 const run = spawnSync(
   process.execPath,

@@ -122,26 +122,28 @@ describe.runIf(hasBrowser)('guarding', () => {
     await page.getByText(/^Protected since/).waitFor()
     await expect.poll(() => reasons.count()).toBe(0)
   })
+  /** The host carries out the self-test that was asked for, as far as the page can see. */
+  const answerTest = async (success: boolean, output: string) => {
+    const { commands } = await host.client.call('GET /servers/{serverId}/commands/pending', {
+      params: { serverId: host.id },
+    })
+    const { id, params } = commands.find(({ type }) => type === 'self-test') ?? { id: '', params: {} }
+    const body = { success, output, exit_code: success ? 0 : 1 }
+    await host.client.call('POST /commands/{commandId}/result', { params: { commandId: id }, body })
+    return params
+  }
+  const step = (name: string, text: string, ok: boolean | null = true) => ({ step: name, family: 4, ok, ms: 12, text })
+  const steps = [
+    step('control', 'a packet from 192.0.2.77 is answered by 198.51.100.4:22'),
+    step('ban', 'the kernel holds a ban of 192.0.2.77'),
+    step('drop', 'packets of the banned address get no answer; the kernel dropped 1'),
+    step('lift', 'after the ban, packets are answered again'),
+  ]
   it('proves on the page of a host that bans stop packets, hop by hop', async () => {
     await go(page, `servers/${host.id}/overview`)
     await page.getByRole('button', { name: 'Test now' }).click()
     await page.getByText('The test is running.').waitFor()
-    const step = (name: string, text: string) => ({ step: name, family: 4, ok: true, ms: 12, text })
-    const answer = async (success: boolean, output: string) => {
-      const { commands } = await host.client.call('GET /servers/{serverId}/commands/pending', {
-        params: { serverId: host.id },
-      })
-      const { id } = commands.find(({ type }) => type === 'self-test') ?? { id: '' }
-      const body = { success, output, exit_code: success ? 0 : 1 }
-      await host.client.call('POST /commands/{commandId}/result', { params: { commandId: id }, body })
-    }
-    const steps = [
-      step('control', 'a packet from 192.0.2.77 is answered by 198.51.100.4:22'),
-      step('ban', 'the kernel holds a ban of 192.0.2.77'),
-      step('drop', 'packets of the banned address get no answer; the kernel dropped 1'),
-      step('lift', 'after the ban, packets are answered again'),
-    ]
-    await answer(true, JSON.stringify({ result: 'proved', steps }))
+    expect(await answerTest(true, JSON.stringify({ result: 'proved', steps }))).toEqual({})
     await page.getByText('Proved: bans stop packets').waitFor()
     const list = page.getByRole('list', { name: 'Steps' })
     await list.getByText('the kernel dropped 1', { exact: false }).waitFor()
@@ -154,8 +156,43 @@ describe.runIf(hasBrowser)('guarding', () => {
     // A host that can't do it says why.
     await page.getByRole('button', { name: 'Test now' }).click()
     await page.getByText('The test is running.').waitFor()
-    await answer(false, 'the shield does not work on this host')
+    await answerTest(false, 'the shield does not work on this host')
     await page.getByText('the shield does not work on this host').waitFor()
+  })
+  it('tests fail2ban too, and names the action whose bans do not hold', async () => {
+    const both = page.getByRole('button', { name: 'Test fail2ban too' })
+    const list = page.getByRole('list', { name: 'Steps' })
+    const ofAction = (action: string, text: string, ok: boolean | null) => [
+      step('engine-jail', `fail2ban runs a jail for the test, with the action ${action}`),
+      step('engine-ban', 'fail2ban read a line of 192.0.2.77 in a log and banned it after 400 ms'),
+      step('engine-drop', text, ok),
+      step('engine-lift', 'after fail2ban lifted the ban, packets are answered again'),
+    ]
+    await both.click()
+    await page.getByText('The test is running.').waitFor()
+    const held = ofAction('hostsdeny', 'not tried: hostsdeny stops no packets', null)
+    expect(await answerTest(true, JSON.stringify({ result: 'held', steps: [...steps, ...held] }))).toEqual({
+      level: 'engine',
+    })
+    await page.getByText('Held by the kernel, no packet tried').waitFor()
+    await list.getByText('not tried: hostsdeny stops no packets').waitFor()
+    await list.getByText('IPv4: fail2ban bans because of a line in a log').waitFor()
+    expect(await list.getByText('Not tried', { exact: true }).count()).toBe(1)
+    await fits()
+
+    await both.click()
+    await page.getByText('The test is running.').waitFor()
+    const through = 'fail2ban says that 192.0.2.77 is banned by dummy, but 198.51.100.4:22 still answers its packets'
+    const broken = [
+      ...ofAction('nftables-multiport', 'packets do not get through', true),
+      ...ofAction('dummy', through, false),
+    ]
+    await answerTest(false, JSON.stringify({ result: 'failed', steps: [...steps, ...broken] }))
+    await list.getByText(through).waitFor()
+    // Our own hop, those of the shield, and those of each action.
+    expect(await list.getByRole('listitem').count()).toBe(13)
+    expect(await list.getByText('Failed', { exact: true }).count()).toBe(1)
+    await fits()
   })
   it('whitelists a large part of the Internet only after the figure is typed', async () => {
     await go(page, 'whitelist')

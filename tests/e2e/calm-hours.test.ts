@@ -10,6 +10,8 @@ import type { RealServer } from './real-server.ts'
 /** `npm run test:calm`: this number of ordinary rounds, a minute apart. In `npm test`, `calm-day.test.ts` is the short form. */
 const rounds = Number(process.env['CALM_MINUTES'] ?? 0)
 const pause = 60_000
+/** Seconds. A run of hours may meet minutes in which this machine has no time for it, and these are no alarm. */
+const patience = 600
 const each = (count: number, round: number): boolean => round % count === count - 1
 /** As without settings. */
 const realIntervals = { STOCKADE_HEARTBEAT_INTERVAL: '30', STOCKADE_OFFLINE_AFTER: '90' }
@@ -28,6 +30,8 @@ const ordinaryHours = (): void => {
     }
   })
   afterAll(async () => {
+    // A run that was cut off says what it saw until then.
+    loudly(`alerts of the calm time: ${JSON.stringify(await alerts().catch(String))}`)
     if (process.env['STOCKADE_TEST_LOG']) for (const { host } of members) loudly(host.agentLog())
     for (const { host } of members) await host.stop()
     await server?.close()
@@ -45,11 +49,18 @@ const ordinaryHours = (): void => {
   }
   const order = async (serverId: string, type: string, params: Record<string, unknown> = {}): Promise<void> => {
     const id = await server.order(serverId, type, params)
-    await until(async () => (await server.outcome(id)) !== null, 120, `the result of ${type}`)
+    await until(async () => (await server.outcome(id)) !== null, patience, `the result of ${type}`)
     expect(await server.outcome(id)).toMatchObject({ success: true })
   }
 
-  /** Attacks, bans, log rotation, reloads and restarts of fail2ban and of the agent, as an ordinary day has them. */
+  /** The kernel forgets its rules, then fail2ban and the agent start side by side. */
+  const reboot = async (host: Host): Promise<void> => {
+    await host.stopAgent()
+    await host.stopEngine()
+    await host.inside('nft', 'flush', 'ruleset')
+    await Promise.all([host.startAgent({}), host.startEngine()])
+  }
+  /** Attacks, bans, log rotation, reloads, restarts of fail2ban and of the agent, and reboots, as ordinary hours have them. */
   const ordinaryRound = async ({ host, serverId }: (typeof members)[number], round: number): Promise<void> => {
     await host.attack(`198.51.100.${round % 250}`)
     await order(serverId, 'ban-ip', { ip: `203.0.113.${round % 250}`, duration: 90 })
@@ -61,6 +72,7 @@ const ordinaryHours = (): void => {
       await host.client('reload')
     }
     if (each(10, round)) await order(serverId, 'service-restart')
+    if (each(12, round)) await reboot(host)
     if (each(15, round)) {
       await host.stopAgent()
       await host.startAgent({})

@@ -26,6 +26,8 @@ export interface HostSettings {
   readonly programs?: Readonly<Record<string, string>>
   /** Gives fail2ban and the agent a clock that `setClock` sets. Needs `clockLibrary`. */
   readonly hasOwnClock?: boolean
+  /** Another Debian whose programs this host has in place of the machine's: its root directory. */
+  readonly root?: string
   /** Runs the agent with the capabilities of its systemd unit instead of all of root's. */
   readonly hasUnitRights?: boolean
 }

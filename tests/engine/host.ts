@@ -22,6 +22,7 @@ import { describe } from 'vitest'
 import { buildAgent } from '../../packages/agent/build.mjs'
 import { installedEngine, ownClock, stamp, writeConfig, writePolicy } from './host-config.ts'
 import type { HostSettings } from './host-config.ts'
+import { enterNamespaces } from './other-root.ts'
 
 const run = promisify(execFile)
 
@@ -137,6 +138,7 @@ export async function aHost(settings: HostSettings = {}): Promise<Host> {
   const directory = fs.mkdtempSync(join(tmpdir(), `stockade-host-`))
   const path = (...parts: string[]): string => join(directory, ...parts)
   const net = await createNamespace(name, id)
+  const namespaces = await enterNamespaces(name, settings.root)
   let agent: ChildProcess | null = null
   let settingsOfAgent: AgentOptions = {}
   let startedAt: number | null = null
@@ -155,7 +157,7 @@ export async function aHost(settings: HostSettings = {}): Promise<Host> {
   }
   setClock(0)
   const inside = async (...command: string[]): Promise<string> =>
-    (await run('ip', ['netns', 'exec', name, ...command], { env, maxBuffer: 64 * 1024 * 1024 })).stdout
+    (await run(namespaces.program, [...namespaces.args, ...command], { env, maxBuffer: 64 * 1024 * 1024 })).stdout
   const fail2banClient = join(engine.bin, 'fail2ban-client')
   const client = (...words: string[]): Promise<string> => inside(fail2banClient, '-c', path('etc'), ...words)
   const enginePid = (): number => Number(quietly(() => fs.readFileSync(path('run', 'f2b.pid'), 'utf8')) ?? 0)
@@ -167,6 +169,7 @@ export async function aHost(settings: HostSettings = {}): Promise<Host> {
     if (agent?.pid !== undefined && agent.exitCode === null) quietly(() => process.kill(agent?.pid ?? 0, 'SIGKILL'))
     const pid = enginePid()
     if (pid > 1 && isOurs(pid, directory)) quietly(() => process.kill(pid, 'SIGKILL'))
+    namespaces.end()
     quietly(() => execFileSync('ip', ['netns', 'del', name], { stdio: 'ignore' }))
     quietly(() => execFileSync('ip', ['link', 'del', net.link], { stdio: 'ignore' }))
     quietly(() => fs.rmSync(directory, { recursive: true, force: true }))
@@ -237,16 +240,14 @@ export async function aHost(settings: HostSettings = {}): Promise<Host> {
       const node =
         settingsOfAgent.node ??
         process.env['STOCKADE_AGENT_NODE'] ??
-        (fs.existsSync('/usr/bin/node') ? '/usr/bin/node' : process.execPath)
+        (settings.root === undefined && fs.existsSync('/usr/bin/node') ? '/usr/bin/node' : process.execPath)
       if (!fs.existsSync(path('agent-etc', 'agent.json'))) {
         if (!settingsOfAgent.baseUrl || !settingsOfAgent.token)
           throw new Error('the first start needs baseUrl and token')
         await run(
-          'ip',
+          namespaces.program,
           [
-            'netns',
-            'exec',
-            name,
+            ...namespaces.args,
             node,
             file,
             'enroll',
@@ -263,11 +264,9 @@ export async function aHost(settings: HostSettings = {}): Promise<Host> {
       const log = fs.openSync(path('agent.log'), 'a')
       startedAt = Date.now()
       agent = spawn(
-        'ip',
+        namespaces.program,
         [
-          'netns',
-          'exec',
-          name,
+          ...namespaces.args,
           ...(settingsOfAgent.starter ?? (settings.hasUnitRights === true ? unitRights : [])),
           ...(settingsOfAgent.hasLauncher === false ? [] : ['/usr/bin/python3', '-I', launcherFile]),
           node,

@@ -143,7 +143,7 @@ export async function neighboursOf(host: Host): Promise<Neighbours> {
       if (isV6) await ip('-n', host.name, '-6', 'route', 'add', `${source}/128`, 'dev', 'att0')
       else await ip('-n', host.name, 'route', 'add', `${source}/32`, 'dev', 'att0')
     }
-    await host.inside('sysctl', '-qw', 'net.ipv4.ip_forward=1', 'net.ipv6.conf.all.forwarding=1')
+    await ip('netns', 'exec', host.name, 'sysctl', '-qw', 'net.ipv4.ip_forward=1', 'net.ipv6.conf.all.forwarding=1')
     await listen(host.name, hostPort)
     await listen(host.name, echoPort, echo)
     await listen(container, 80)

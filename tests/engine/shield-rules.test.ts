@@ -2,7 +2,7 @@ import { spawn, type ChildProcess } from 'node:child_process'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { aHost, describeHosts, launcherFile, type Host } from './host.ts'
+import { aHost, describeHosts, launcherFile, until, type Host } from './host.ts'
 import { neighboursOf, passes, publishContainer, sources, type Neighbours } from './neighbours.ts'
 import type { DriverRequest } from './shield-driver.ts'
 
@@ -92,6 +92,31 @@ describeHosts('the table of the shield', () => {
       // What is absent may be removed, and holds up nothing.
       await ask({ remove: [sources.bad, '203.0.113.0/25', sources.other] })
       expect(await ask({ find: sources.bad })).toBeNull()
+    })
+
+    it('takes bans that overlap, each with its own end', async () => {
+      const ask = aDriver(kind, 'stateless')
+      await ask({ load: { bans: [{ entry: '192.0.2.0/24', timeout: 2000 }], kept: [] } })
+      await ask({
+        add: [
+          { entry: '192.0.2.0/27', timeout: 2000 },
+          { entry: '192.0.2.0/23', timeout: long },
+          { entry: sources.other, timeout: long },
+        ],
+      })
+      const isHeld = async (length: string): Promise<boolean> =>
+        (await host.inside('nft', 'list', 'set', 'inet', 'stockade_shield', `ban${length}_4`)).includes('192.0.2.')
+      for (const length of ['23', '']) expect(await isHeld(length), length).toBe(true)
+      for (const length of ['24', '27'])
+        await until(async () => !(await isHeld(length)), 30, `the end of the /${length}`)
+      // Neither the end of the narrower ranges nor the removal of the wider one opens what another ban holds.
+      expect(await neighbours.reachesHost(sources.other)).toBe(false)
+      await ask({ remove: ['192.0.2.0/23'] })
+      expect(await neighbours.reachesHost(sources.other)).toBe(false)
+      await ask({ add: [{ entry: '192.0.2.0/23', timeout: long }], remove: [sources.other] })
+      expect(await neighbours.reachesHost(sources.other)).toBe(false)
+      await ask({ remove: ['192.0.2.0/23'] })
+      await passes(() => neighbours.reachesHost(sources.other), 'an address that no ban holds any more')
     })
 
     it('notices what others did to it', async () => {

@@ -39,7 +39,7 @@ import { createSealGate } from './seal/gate.ts'
 import { openSpent } from './seal/spent.ts'
 import { ownJail, testJail } from './engine/own-files.ts'
 import { createHostSelfTest } from './self-test/host-self-test.ts'
-import { createProbe } from './self-test/probe.ts'
+import { createProbes } from './self-test/probe.ts'
 import { createHostShield } from './shield/host-shield.ts'
 import { openKernel } from './shield/open.ts'
 import { loginSources } from './shield/sessions.ts'
@@ -103,7 +103,7 @@ export const startAgent = async (
   // fail2ban
   const python = findInterpreter(options.f2bServer)
   const config = createEngineConfig({ directory: options.f2bConfig, python, lister, checker })
-  const probe = createProbe(python, probeProgram)
+  const { probe, probeAll } = createProbes(python, probeProgram)
   const socketPath = options.f2bSocket ?? (await config.socket().catch(() => null)) ?? '/var/run/fail2ban/fail2ban.sock'
   const engine = createEngine({
     socketPath,
@@ -242,7 +242,7 @@ export const startAgent = async (
     nft: options.nft,
     now,
     approvals: approvals.handlers,
-    selfTest: createHostSelfTest({ testBan: shield.testBan, probe, engine, loader, options, now }),
+    selfTest: createHostSelfTest({ testBan: shield.testBan, probe, engine, config, loader, options, now }),
     upgrade: upgrades.handler,
   })
   const runner = createRunner({
@@ -258,7 +258,6 @@ export const startAgent = async (
     log,
   })
 
-  const onLevel = (): void => heartbeat.wake()
   const protection = createProtection({
     engine,
     config,
@@ -269,11 +268,11 @@ export const startAgent = async (
     shield,
     floor,
     bans: { ledger, overrides, whitelist, drain: tail.drain },
-    probe,
+    probeAll,
     generation: kernel.generation,
     whyNotProbe: () => policy.whyNotCommand('self-test', {}),
     options,
-    onLevel,
+    onNews: () => heartbeat.wake(),
     now,
     log,
   })

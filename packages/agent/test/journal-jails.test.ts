@@ -36,6 +36,7 @@ const jail = {
   enabled: true,
   filter: 'door',
   logpath: '',
+  banaction: '',
   backend: 'systemd[journalpath="/nowhere", journalflags=1]',
   maxretry: 3,
   bantime: 600,

@@ -79,7 +79,7 @@ it('lets a problem wait while fail2ban starts, and never forgets it', () => {
   const { look, state, tracker } = build()
   look(1, fine)
   tracker.hold('engine')
-  look(11, stopped)
+  look(7, stopped)
   expect(state()).toBe('ok')
   look(1, stopped)
   expect(state()).toBe('bad')

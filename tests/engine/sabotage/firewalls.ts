@@ -6,7 +6,10 @@ import type { Host } from '../host.ts'
 /** A kind of firewall that fail2ban's actions use, and how to damage it behind fail2ban's back. */
 export interface FirewallKind {
   readonly name: string
-  readonly settings: (engine: string) => Pick<HostSettings, 'banactions' | 'programs'>
+  readonly settings: (engine: string) => Pick<HostSettings, 'banactions' | 'programs' | 'root'>
+  /** Forwards port 8080 to a container, and ends that. */
+  publish(host: Host): Promise<unknown>
+  unpublish(host: Host): Promise<unknown>
   /** Removes everything that fail2ban has in the kernel. */
   flush(host: Host): Promise<unknown>
   /** Removes the rule through which packets reach the bans of a jail. */
@@ -25,11 +28,17 @@ export interface FirewallKind {
   readonly banWord: string
 }
 
+const forwarding = ['PREROUTING', '-p', 'tcp', '--dport', '8080', '-j', 'DNAT', '--to-destination', '172.30.0.2:80']
+const byIptables = {
+  publish: (host: Host) => host.inside('iptables', '-w', '-t', 'nat', '-A', ...forwarding),
+  unpublish: (host: Host) => host.inside('iptables', '-w', '-t', 'nat', '-D', ...forwarding),
+}
 const published = 'port 8080 is forwarded to 172\\.30\\.0\\.2:80, which bans of jails do not cover'
 /** The agent may not read rules of the old interface. */
 const unreadPublished = 'the agent cannot read whether iptables-legacy forwards ports'
 
 const nftables: FirewallKind = {
+  ...byIptables,
   name: 'nftables',
   settings: () => ({ banactions: ['nftables-multiport', 'nftables-allports'] }),
   flush: host => host.inside('nft', 'flush', 'ruleset'),
@@ -65,6 +74,7 @@ const unhookInput = async (host: Host, pattern: RegExp): Promise<void> => {
 }
 
 const iptables: FirewallKind = {
+  ...byIptables,
   name: 'iptables-nft',
   settings: () => ({ banactions: ['iptables-multiport', 'iptables-allports'] }),
   async flush(host) {
@@ -103,6 +113,7 @@ const legacy: FirewallKind = {
 }
 
 const ipset: FirewallKind = {
+  ...byIptables,
   name: 'ipset',
   settings: () => ({ banactions: ['iptables-ipset-proto6', 'iptables-ipset-proto6-allports'] }),
   async flush(host) {
@@ -129,7 +140,24 @@ const legacyIpset: FirewallKind = {
   says: { ...ipset.says, published: unreadPublished },
 }
 
+/** A Debian 12 with fail2ban and nftables and nothing that they recommend, so without iptables; unpacked by `npm run test:sabotage`. */
+export const bareRoot = join(process.env['STOCKADE_ENGINES'] ?? '', 'bare')
+
+const bare: FirewallKind = {
+  ...nftables,
+  name: 'nftables, without iptables',
+  settings: engine => ({ ...nftables.settings(engine), root: bareRoot }),
+  publish: host =>
+    host.inside(
+      'nft',
+      'add table ip nat; add chain ip nat prerouting { type nat hook prerouting priority -100; }; add rule ip nat prerouting tcp dport 8080 dnat to 172.30.0.2:80',
+    ),
+  unpublish: host => host.inside('nft', 'delete', 'table', 'ip', 'nat'),
+}
+
 export const firewallKinds = { nftables, iptables, legacy, ipset, legacyIpset } as const
+/** Of the packaged fail2ban only: it is the one that this Debian has. */
+export const bareKind = bare
 
 /** From now on the program that bans does nothing and ends with this code: 0 says that all is well. Answers how to end that. */
 export const silenceBans = async (

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, it } from 'vitest'
 import { onStage } from '../stage.ts'
 import { alertedBy } from './alerted.ts'
-import { iptablesBeside, lastCase, listening, moreCases, printDelays, shortCases } from './cases.ts'
+import { bareCases, iptablesBeside, lastCase, listening, moreCases, printDelays, shortCases } from './cases.ts'
+import { bareKind } from './firewalls.ts'
 import { settings } from './settings.ts'
 
 const web = `
@@ -27,6 +28,7 @@ for (const { engine, firewall, isWhole, pace } of settings()) {
     scene => {
       const cases = {
         ...shortCases,
+        ...(firewall === bareKind ? bareCases : {}),
         ...(isWhole ? moreCases : onlyShortCases),
       }
       beforeAll(async () => {

@@ -2,7 +2,7 @@ import * as fs from 'node:fs'
 import { join } from 'node:path'
 import { installedEngine, type EngineFiles } from '../host-config.ts'
 import { loudly } from '../host.ts'
-import { firewallKinds, type FirewallKind } from './firewalls.ts'
+import { bareKind, bareRoot, firewallKinds, type FirewallKind } from './firewalls.ts'
 
 export interface Setting {
   readonly engine: EngineFiles
@@ -42,5 +42,10 @@ export const settings = (): Setting[] => {
   const engines = [installedEngine, ...unpackedEngines()].filter(({ version }) => named('SABOTAGE_ENGINES')(version))
   const firewalls = Object.entries(firewallKinds).filter(([name]) => named('SABOTAGE_FIREWALLS')(name))
   const pace = process.env['SABOTAGE_PACE'] ?? '0.03'
-  return engines.flatMap(engine => firewalls.map(([, firewall]) => ({ engine, firewall, isWhole: true, pace })))
+  const all = engines.flatMap(engine => firewalls.map(([, firewall]) => ({ engine, firewall, isWhole: true, pace })))
+  if (!named('SABOTAGE_FIREWALLS')('bare') || !engines.includes(installedEngine)) return all
+  if (fs.existsSync(join(bareRoot, 'usr/bin/fail2ban-server')))
+    return [...all, { engine: installedEngine, firewall: bareKind, isWhole: true, pace }]
+  loudly('SKIPPED: sabotage of a Debian 12 without iptables: its root is not unpacked')
+  return all
 }

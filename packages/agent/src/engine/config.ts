@@ -15,6 +15,8 @@ export interface ConfiguredJail {
   readonly maxretry: number | null
   readonly bantime: number | null
   readonly findtime: number | null
+  /** The firewall action, with its options, such as `nftables[type=allports]`; empty where the jail has none. */
+  readonly banaction: string
 }
 
 /** A path, a glob, or a variable such as `%(sshd_log)s`, as a jail names it. */
@@ -147,6 +149,7 @@ const jailOf = (value: unknown): ConfiguredJail => {
     maxretry: number('maxretry'),
     bantime: number('bantime'),
     findtime: number('findtime'),
+    banaction: asText(fields['banaction']),
   }
 }
 

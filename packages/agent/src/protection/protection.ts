@@ -25,7 +25,7 @@ import { logCheck } from './checks/log.ts'
 import { publishedCheck } from './checks/published.ts'
 import { shieldCheck } from './checks/shield.ts'
 import type { Shield } from '../shield/model.ts'
-import type { Probe } from '../self-test/probe.ts'
+import type { ProbeAll } from '../self-test/probe.ts'
 import { ownAddresses } from '../self-test/host-self-test.ts'
 import { createJournalJails } from './journal/journal-jails.ts'
 import { createNftListings } from './firewall/nft-listings.ts'
@@ -54,10 +54,11 @@ export const createProtection = (needs: {
   /** Changes with each change of nftables; null when the kernel cannot be asked. */
   generation: () => number | null
   /** Sends test packets, unless the host's policy refuses them. */
-  probe: Probe
+  probeAll: ProbeAll
   whyNotProbe: () => string | null
   options: Pick<Options, 'nft' | 'run' | 'state' | 'checkPace'>
-  onLevel: () => void
+  /** A problem began or ended. */
+  onNews: () => void
   now: () => number
   log: Log
 }): Watch => {
@@ -96,13 +97,13 @@ export const createProtection = (needs: {
     time: createEvenTime({ now: needs.now, steadyNow }),
     checks: checks.map(check => ({ ...check, every: check.every * pace, badAfter: check.badAfter * pace })),
     patience: patienceAt(pace),
-    onChange(report, isLevelNew) {
+    onChange(report, isNews) {
       try {
         writeDurably(file, JSON.stringify(report))
       } catch (error) {
         needs.log.debug(`the state of protection cannot be written: ${errorText(error)}`)
       }
-      if (isLevelNew) needs.onLevel()
+      if (isNews) needs.onNews()
     },
   })
 }
@@ -113,6 +114,7 @@ const patienceAt = (pace: number): Patience => ({
   failedAfter: defaultPatience.failedAfter * pace,
   hold: defaultPatience.hold * pace,
   longestHold: defaultPatience.longestHold * pace,
+  longestWait: defaultPatience.longestWait * pace,
 })
 
 /** What the running agent found last, for the command line; null if it wrote nothing. */

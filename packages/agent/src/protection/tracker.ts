@@ -12,14 +12,17 @@ export interface Patience {
   readonly hold: number
   /** A problem that lasts longer than this counts in spite of holds. */
   readonly longestHold: number
+  /** A check that takes long waits no longer than this, or its own interval, for its next look: a problem is told within a minute. */
+  readonly longestWait: number
 }
 
 export const defaultPatience: Patience = {
   okAfter: 30_000,
   steadyAfter: 600_000,
   failedAfter: 300_000,
-  hold: 60_000,
+  hold: 40_000,
   longestHold: 180_000,
+  longestWait: 15_000,
 }
 
 const hour = 3_600_000

@@ -9,10 +9,8 @@ import type { Check, ProtectionLevel, ProtectionReport } from './model.ts'
 import { createTracker } from './tracker.ts'
 import type { HoldScope, Patience } from './tracker.ts'
 
-/** A check takes at most a twentieth of the time: on a host with very large sets it looks less often. */
+/** A check should take at most a twentieth of the time: on a host with very large sets it looks less often. */
 const shareOfTime = 20
-/** But a check whose time was spent with waiting must not be delayed for long. */
-const longestDelay = 8
 const maxChecks = 50
 const maxDetail = 500
 const maxSubject = 200
@@ -30,8 +28,8 @@ export interface Watch {
 export const createWatch = (needs: {
   checks: readonly Check[]
   patience: Patience
-  /** The report has changed. `isLevelNew`: its level too. */
-  onChange: (report: ProtectionReport, isLevelNew: boolean) => void
+  /** The report has changed. `isNews`: a problem began or ended, and not only its words changed. */
+  onChange: (report: ProtectionReport, isNews: boolean) => void
   time: EvenTime
   log: Log
 }): Watch => {
@@ -47,6 +45,7 @@ export const createWatch = (needs: {
   let level: ProtectionLevel = 'unknown'
   let levelSince = now()
   let told = ''
+  let toldStates = ''
 
   const report = (): ProtectionReport | null => {
     if (checks.length > 0 && tracker.entries().length === 0) return null
@@ -84,8 +83,11 @@ export const createWatch = (needs: {
     const text = JSON.stringify(current)
     if (current === null || text === told) return
     told = text
+    const states = `${level} ${JSON.stringify(current.checks.map(({ id, subject, state }) => [id, subject, state]).sort())}`
+    const isNews = isSettled && states !== toldStates
+    toldStates = states
     if (isLevelNew) log[level === 'protected' ? 'info' : 'warn'](`this server is ${level}: ${current.summary}`)
-    needs.onChange(current, isLevelNew)
+    needs.onChange(current, isNews)
   }
 
   const look = async (check: Check): Promise<void> => {
@@ -107,7 +109,7 @@ export const createWatch = (needs: {
   const waitAfter = (check: Check, duration: number): number =>
     tracker.isPending(check)
       ? check.every / 3
-      : Math.min(Math.max(check.every, duration * shareOfTime), check.every * longestDelay)
+      : Math.max(check.every, Math.min(duration * shareOfTime, needs.patience.longestWait))
 
   const plan = (check: Check, wait: number): void => {
     const run = (): Promise<void> => (check.needsEngine ? inTurn(() => look(check)) : look(check))

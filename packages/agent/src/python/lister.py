@@ -3,7 +3,7 @@
 stdin:  {"config": directory, "ignoreip": whether it is wanted (it can be long),
          "logpaths": [paths, globs or variables such as %(sshd_log)s]}
 stdout: {"socket": path or null, "pidfile": path or null, "jails": [{"name", "enabled", "filter", "logpath", "backend", "maxretry", "bantime",
-         "findtime", "ignoreip"}],
+         "findtime", "banaction", "ignoreip"}],
          "logpaths": [{"asked", "places": [paths and globs that it stands for, at most 20], "found": whether one leads to a file}]}
 """
 import glob
@@ -27,6 +27,7 @@ OPTIONS = {
     "maxretry": ["string", None],
     "bantime": ["string", None],
     "findtime": ["string", None],
+    "banaction": ["string", ""],
 }
 
 
@@ -84,6 +85,7 @@ def main():
             "maxretry": number(found.get("maxretry")),
             "bantime": number(found.get("bantime")),
             "findtime": number(found.get("findtime")),
+            "banaction": found.get("banaction") or "",
             "ignoreip": found.get("ignoreip"),
         })
     json.dump({"socket": early.get("socket"), "pidfile": early.get("pidfile"), "jails": jails,

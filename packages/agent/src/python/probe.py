@@ -1,12 +1,12 @@
 """
-Sends one TCP SYN to each target as if it came from the network, and says what came back.
+Sends one TCP SYN of each source to each target as if it came from the network, and says what came back.
 
-Input:  {"source": "192.0.2.77", "targets": [{"address": "198.51.100.4", "port": 22}], "wait": 0.3}
-Output: {"answers": ["syn-ack" | "rst" | "unreachable" | "none", ...], "milliseconds": [12.3, ...]}
+Input:  {"sources": ["192.0.2.77", ...], "targets": [{"address": "198.51.100.4", "port": 22}], "wait": 0.3}; all of one family
+Output: {"answers": [["syn-ack" | "rst" | "unreachable" | "none", one of each target], one list of each source]}
         or {"error": "why there is no device"}
 
 The packets enter through a TUN device, so they pass every hook of the kernel that packets of a network card pass. While the
-device exists, the source address is routed to it: answers come back to this program, and nothing leaves the host. The
+device exists, the source addresses are routed to it: answers come back to this program, and nothing leaves the host. The
 kernel removes device and route when this program ends, however it ends.
 """
 import fcntl
@@ -104,7 +104,7 @@ def ask(fd, family, source, target, port, wait):
     while True:
         left = started + wait - time.monotonic()
         if left <= 0 or not select.select([fd], [], [], left)[0]:
-            return "none", (time.monotonic() - started) * 1000
+            return "none"
         try:
             answer = read_answer(os.read(fd, 65536), family, source, target, source_port, port)
         except BlockingIOError:
@@ -114,27 +114,26 @@ def ask(fd, family, source, target, port, wait):
         kind, acknowledged = answer
         if kind == "syn-ack":
             os.write(fd, packet(family, source, target, source_port, port, RST, acknowledged))
-        return kind, (time.monotonic() - started) * 1000
+        return kind
 
 
 def main():
     wanted = json.load(sys.stdin)
-    family = socket.AF_INET6 if ":" in wanted["source"] else socket.AF_INET
-    source = socket.inet_pton(family, wanted["source"])
+    family = socket.AF_INET6 if ":" in wanted["sources"][0] else socket.AF_INET
+    sources = [socket.inet_pton(family, source) for source in wanted["sources"]]
     try:
         fd = open_device()
-        route(family, source)
+        for source in sources:
+            route(family, source)
     except OSError as error:
         print(json.dumps({"error": error.strerror or str(error)}))
         return
+    targets = [(socket.inet_pton(family, target["address"]), target["port"]) for target in wanted["targets"]]
     answers = [
-        ask(fd, family, source, socket.inet_pton(family, target["address"]), target["port"], wanted["wait"])
-        for target in wanted["targets"]
+        [ask(fd, family, source, address, port, wanted["wait"]) for address, port in targets]
+        for source in sources
     ]
-    print(json.dumps({
-        "answers": [kind for kind, _ in answers],
-        "milliseconds": [round(milliseconds, 1) for _, milliseconds in answers],
-    }))
+    print(json.dumps({"answers": answers}))
 
 
 main()

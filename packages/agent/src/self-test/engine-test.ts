@@ -1,12 +1,15 @@
 import * as fs from 'node:fs'
 import { join } from 'node:path'
 import { randomBytes } from 'node:crypto'
+import type { EngineConfig } from '../engine/config.ts'
 import type { Engine } from '../engine/engine.ts'
 import type { JailLoader } from '../engine/jail-loader.ts'
-import { fileMark, testJail } from '../engine/own-files.ts'
+import { fileMark, ownJail, testJail } from '../engine/own-files.ts'
 import type { OwnFile } from '../engine/own-files.ts'
+import { firewallOf } from '../protection/firewall/kinds.ts'
+import { seesProbes } from '../protection/firewall/packet-proof.ts'
 import type { Probe } from './probe.ts'
-import { placesThrough } from './steps.ts'
+import { isAnsweredAgain, placesThrough } from './steps.ts'
 import type { Control, Family, Steps } from './steps.ts'
 
 /** What the part before found for a family: the address to ban, and where its packets are answered; null: nowhere. */
@@ -16,22 +19,32 @@ interface Tried {
   readonly control: Control | null
 }
 
+/** A firewall action that jails of this host use. */
+interface UsedAction {
+  /** As their `banaction` says it. */
+  readonly banaction: string
+  readonly jails: readonly string[]
+}
+
 /**
- * The part of a self-test that fail2ban does: it reads a line, bans its address with the action of this host, and lifts the ban. The jail
- * is built over the socket and is in no configuration file, so that neither a reload nor a restart of fail2ban starts it.
+ * The part of a self-test that fail2ban does: it reads a line, bans its address with each firewall action that the host's jails use, and
+ * lifts the ban. The jail is built over the socket and is in no configuration file, so that neither a reload nor a restart of fail2ban
+ * starts it.
  */
 export type EngineTest = (steps: Steps, tried: readonly Tried[]) => Promise<void>
 
-/** fail2ban's polling backend looks once a second. */
-const banWithin = 15_000
+/** fail2ban's polling backend looks once a second, on a busy host later. */
+const banWithin = 30_000
 const lookEvery = 100
 /** fail2ban calls an address banned a moment before its action has run. */
 const actionWithin = 3000
+/** Each action takes two to five seconds. */
+const maxActions = 4
 
 export const createEngineTest = (needs: {
-  f2bConfig: string
   stateDirectory: string
-  engine: Pick<Engine, 'apply' | 'actions' | 'actionOption' | 'dissolve' | 'isBanned' | 'unban'>
+  config: Pick<EngineConfig, 'directory' | 'jails'>
+  engine: Pick<Engine, 'apply' | 'actions' | 'actionOption' | 'dissolve' | 'isBanned' | 'jails' | 'unban'>
   loader: Pick<JailLoader, 'stage'>
   probe: Probe
   now: () => number
@@ -40,13 +53,25 @@ export const createEngineTest = (needs: {
   const { engine, probe } = needs
   const log = join(needs.stateDirectory, 'self-test.log')
 
-  const buildJail = async (nonce: string): Promise<string> => {
+  /** The actions of the running jails, those of most jails first. */
+  const usedActions = async (): Promise<UsedAction[]> => {
+    const running = new Set(await engine.jails())
+    const jailsByAction = new Map<string, string[]>()
+    for (const { name, banaction } of await needs.config.jails())
+      if (running.has(name) && name !== ownJail && /^[^\n]+$/.test(banaction))
+        jailsByAction.set(banaction, [...(jailsByAction.get(banaction) ?? []), name])
+    const actions = [...jailsByAction].map(([banaction, jails]) => ({ banaction, jails }))
+    return actions.sort((a, b) => b.jails.length - a.jails.length)
+  }
+
+  const buildJail = async (nonce: string, action: UsedAction | null): Promise<string> => {
     await engine.dissolve(testJail)
     fs.writeFileSync(log, '', { mode: 0o600 })
-    const { stream } = await needs.loader.stage(testJail, jailFiles(needs.f2bConfig, log, nonce))
+    const files = jailFiles(needs.config.directory, log, nonce, action?.banaction ?? null)
+    const { stream } = await needs.loader.stage(testJail, files)
     await engine.apply(stream)
-    const actions = await engine.actions(testJail)
-    return actions.join(', ')
+    const actions = (await engine.actions(testJail)).join(', ')
+    return action === null ? actions : `${actions} (of ${jailsText(action.jails)})`
   }
 
   const waitForBan = async (source: string, since: number): Promise<number> => {
@@ -65,52 +90,84 @@ export const createEngineTest = (needs: {
     return false
   }
 
-  const testFamily = async ({ step }: Steps, nonce: string, { family, source, control }: Tried): Promise<void> => {
+  /** Why a test packet cannot tell whether the jail's action stops its sender; null if it can. */
+  const whyUntried = async (family: Family): Promise<string | null> => {
+    for (const action of await engine.actions(testJail)) {
+      const firewall = await firewallOf(engine, testJail, action, family === 6 ? 'ipv6' : 'ipv4')
+      if (firewall?.kind === 'route') return `the action ${action} lets packets in and sends no answers`
+      if (firewall?.kind === 'hosts.deny')
+        return `the action ${action} stops programs that read hosts.deny, and no packets`
+      const start = (await engine.actionOption(testJail, action, 'actionstart')) ?? ''
+      if ((firewall?.kind === 'iptables' || firewall?.kind === 'ipset') && !seesProbes(start))
+        return `the action ${action} does not look at packets of the test device for this host itself`
+    }
+    return null
+  }
+
+  const tryPackets = async ({ step }: Steps, family: Family, source: string, control: Control): Promise<void> => {
+    await step('engine-drop', family, async () => {
+      const reason = await whyUntried(family)
+      if (reason !== null) return { ok: null, text: `not tried: ${reason}`, value: true }
+      const since = needs.steadyNow()
+      let through = placesThrough(control, await probe(source, control.targets))
+      while (through.length > 0 && needs.steadyNow() - since < actionWithin)
+        through = placesThrough(control, await probe(source, control.targets))
+      const actions = (await engine.actions(testJail)).join(', ')
+      const text =
+        through.length === 0
+          ? `packets of the address that fail2ban banned by ${actions} do not get through`
+          : `fail2ban says that ${source} is banned by ${actions}, but ${through.join(', ')} still answers its packets`
+      return { ok: through.length === 0, text, value: true }
+    })
+  }
+
+  /** Answers whether fail2ban banned at all; otherwise its other actions need no trial. */
+  const testFamily = async (steps: Steps, nonce: string, { family, source, control }: Tried): Promise<boolean> => {
+    const { step } = steps
     const isBanned = await step('engine-ban', family, async () => {
       const since = needs.steadyNow()
       fs.appendFileSync(log, `${(needs.now() / 1000).toFixed(3)} stockade self-test ${nonce} from ${source}\n`)
       const ms = Math.round(await waitForBan(source, since))
       return { ok: true, text: `fail2ban read a line of ${source} in a log and banned it after ${ms} ms`, value: true }
     })
-    if (isBanned === null) return
+    if (isBanned === null) return false
     const isOpen = control !== null && !(control.answers.every(answer => answer === 'rst') && (await rejectsByReset()))
-    if (isOpen)
-      await step('engine-drop', family, async () => {
-        const since = needs.steadyNow()
-        let through = placesThrough(control, await probe(source, control.targets))
-        while (through.length > 0 && needs.steadyNow() - since < actionWithin)
-          through = placesThrough(control, await probe(source, control.targets))
-        const text =
-          through.length === 0
-            ? 'packets of the address that fail2ban banned do not get through'
-            : `fail2ban says that ${source} is banned, but ${through.join(', ')} still answers its packets`
-        return { ok: through.length === 0, text, value: true }
-      })
+    if (isOpen) await tryPackets(steps, family, source, control)
     await step('engine-lift', family, async () => {
       await engine.unban(testJail, source)
       if (!isOpen)
         return { ok: true, text: 'fail2ban lifted the ban; no packet could tell whether it held', value: true }
-      const given = await probe(source, control.targets)
-      const ok = given.every((answer, index) => answer === control.answers[index])
+      const ok = await isAnsweredAgain(control, source, needs)
       const text = ok
         ? 'after fail2ban lifted the ban, packets are answered again'
         : 'after fail2ban lifted the ban, packets are not answered'
       return { ok, text, value: true }
     })
+    return true
   }
 
-  return async (steps, tried) => {
-    const [first] = tried
-    if (!first) return
+  /** Answers whether the test should go on with the next action. */
+  const testAction = async (steps: Steps, action: UsedAction | null, tried: readonly [Tried, ...Tried[]]) => {
     const nonce = randomBytes(8).toString('hex')
+    const isBuilt = await steps.step('engine-jail', tried[0].family, async () => {
+      const name = await buildJail(nonce, action)
+      return { ok: true, text: `fail2ban runs a jail for the test, with the action ${name}`, value: true }
+    })
+    // A jail that cannot be built may be the fault of its action alone.
+    if (isBuilt === null) return true
+    for (const each of tried) if (!(await testFamily(steps, nonce, each))) return false
+    return true
+  }
+
+  return async (steps, [first, ...others]) => {
+    if (!first) return
     // Bans of jails stop what is for the host itself; published ports are the business of the shield.
-    const own = tried.map(each => ({ ...each, control: each.control && withoutForwarded(each.control) }))
+    const own = (each: Tried): Tried => ({ ...each, control: each.control && withoutForwarded(each.control) })
+    const tried = [own(first), ...others.map(own)] as const
     try {
-      const isBuilt = await steps.step('engine-jail', first.family, async () => {
-        const actions = await buildJail(nonce)
-        return { ok: true, text: `fail2ban runs a jail for the test, with the action ${actions}`, value: true }
-      })
-      if (isBuilt) for (const each of own) await testFamily(steps, nonce, each)
+      const used = await usedActions()
+      for (const action of used.length === 0 ? [null] : used.slice(0, maxActions))
+        if (!(await testAction(steps, action, tried))) break
     } finally {
       await engine.dissolve(testJail).catch(() => undefined)
       fs.rmSync(log, { force: true })
@@ -118,14 +175,20 @@ export const createEngineTest = (needs: {
   }
 }
 
+const jailsText = ([first = '', ...others]: readonly string[]): string =>
+  others.length === 0 ? `jail ${first}` : `jail ${first} and ${others.length} more`
+
 const withoutForwarded = ({ targets, answers }: Control): Control | null => {
   const isOwn = targets.map(({ leadsTo }) => leadsTo === undefined)
   if (!isOwn.includes(true)) return null
   return { targets: targets.filter((_, index) => isOwn[index]), answers: answers.filter((_, index) => isOwn[index]) }
 }
 
-/** `action_` is the host's firewall action alone, without the mails and reports that its jails may have besides. */
-const jailFiles = (config: string, log: string, nonce: string): OwnFile[] => [
+/**
+ * `action_` is the firewall action alone, without the mails and reports that jails may have besides. `banaction` is what it runs; null: what
+ * the host's configuration says for all jails.
+ */
+const jailFiles = (config: string, log: string, nonce: string, banaction: string | null): OwnFile[] => [
   {
     path: join(config, 'filter.d', `${testJail}.conf`),
     text: `${fileMark}
@@ -152,7 +215,7 @@ maxretry = 1
 findtime = 600
 bantime = 60
 bantime.increment = false
-action = %(action_)s
+${banaction === null ? '' : `banaction = ${banaction.replaceAll('%', '%%')}\n`}action = %(action_)s
 `,
   },
 ]

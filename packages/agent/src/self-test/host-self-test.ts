@@ -19,15 +19,14 @@ export const ownAddresses = (): string[] =>
 /** The command `self-test` of this host. */
 export const createHostSelfTest = (
   needs: Pick<Parameters<typeof createSelfTest>[0], 'testBan'> &
-    Pick<Parameters<typeof createEngineTest>[0], 'engine' | 'loader' | 'probe' | 'now'> & {
-      options: Pick<Options, 'f2bConfig' | 'nft' | 'state'>
+    Pick<Parameters<typeof createEngineTest>[0], 'engine' | 'config' | 'loader' | 'probe' | 'now'> & {
+      options: Pick<Options, 'nft' | 'state'>
     },
 ): ((asked: Asked) => Promise<string>) => {
   const { options } = needs
   const steadyNow = (): number => performance.now()
   const engineTest = createEngineTest({
     ...needs,
-    f2bConfig: options.f2bConfig,
     stateDirectory: options.state,
     steadyNow,
   })

@@ -16,25 +16,34 @@ const answers: readonly string[] = ['syn-ack', 'rst', 'unreachable', 'none'] sat
 /** Sends a SYN to each target as if it came from `source` on the network. @throws Error if the host cannot do that */
 export type Probe = (source: string, targets: readonly Target[]) => Promise<readonly Answer[]>
 
+/** The same of several sources of one family, by one program: the answers that each source got. */
+export type ProbeAll = (
+  sources: readonly string[],
+  targets: readonly Target[],
+) => Promise<readonly (readonly Answer[])[]>
+
 const waitSeconds = 0.3
 
 /** Probes run one at a time, because they share the name of their device. */
-export const createProbe = (python: Interpreter, program: string): Probe => {
+export const createProbes = (python: Interpreter, program: string): { probe: Probe; probeAll: ProbeAll } => {
   const inTurn = createSerial()
-  return (source, targets) =>
+  const probeAll: ProbeAll = (sources, targets) =>
     inTurn(async () => {
       const output = await python.run(
         program,
-        { source, targets: targets.map(({ address, port }) => ({ address, port })), wait: waitSeconds },
+        { sources, targets: targets.map(({ address, port }) => ({ address, port })), wait: waitSeconds },
         { timeout: 20_000 },
       )
       const reply = asFields(JSON.parse(output) as unknown)
       if (asText(reply['error']) !== '') throw new Error(`no test device: ${asText(reply['error'])}`)
-      return asList(reply['answers']).map(answer => {
-        const text = asText(answer)
-        return answers.includes(text) ? (text as Answer) : 'none'
-      })
+      return asList(reply['answers']).map(ofSource =>
+        asList(ofSource).map(answer => {
+          const text = asText(answer)
+          return answers.includes(text) ? (text as Answer) : 'none'
+        }),
+      )
     })
+  return { probeAll, probe: async (source, targets) => (await probeAll([source], targets))[0] ?? [] }
 }
 
 /** TCP ports on which the host listens for any address, from /proc/net/tcp and tcp6. Well-known services first. */

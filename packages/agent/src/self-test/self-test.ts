@@ -3,7 +3,7 @@ import type { SelfTestResult } from '@stockade/contract/command-types/self-test.
 import { Refused } from '../commands/refused.ts'
 import type { EngineTest } from './engine-test.ts'
 import type { Probe, Target } from './probe.ts'
-import { createSteps, isAnswer, placesThrough, placeText } from './steps.ts'
+import { createSteps, isAnswer, isAnsweredAgain, placesThrough, placeText } from './steps.ts'
 import type { Control, Family, Steps } from './steps.ts'
 
 /** What the test needs of the shield. Nothing of it is reported to the server, and the kernel ends it by itself. */
@@ -113,8 +113,7 @@ export const createSelfTest = (needs: {
       await step('lift', family, async () => {
         await testBan.release(source)
         if (control === null) return { ok: true, text: 'the ban is lifted', value: true }
-        const given = await probe(source, control.targets)
-        const ok = given.every((answer, index) => answer === control.answers[index])
+        const ok = await isAnsweredAgain(control, source, needs)
         const text = ok ? 'after the ban, packets are answered again' : 'after the ban, packets are not answered'
         return { ok, text, value: true }
       })

@@ -1,6 +1,6 @@
 import type { SelfTestResult } from '@stockade/contract/command-types/self-test.ts'
 import { errorText } from '../text.ts'
-import type { Answer, Target } from './probe.ts'
+import type { Answer, Probe, Target } from './probe.ts'
 
 type Step = SelfTestResult['steps'][number]
 export type Family = Step['family']
@@ -44,6 +44,23 @@ export const createSteps = (steadyNow: () => number): Steps => {
 export interface Control {
   readonly targets: readonly Target[]
   readonly answers: readonly Answer[]
+}
+
+/** A busy host may need more than one try to answer. Milliseconds. */
+const answeredWithin = 3000
+
+/** Whether packets of the address are answered again as they were before its ban. */
+export const isAnsweredAgain = async (
+  { targets, answers }: Control,
+  source: string,
+  needs: { probe: Probe; steadyNow: () => number },
+): Promise<boolean> => {
+  const since = needs.steadyNow()
+  for (;;) {
+    const given = await needs.probe(source, targets)
+    if (given.every((answer, index) => answer === answers[index])) return true
+    if (needs.steadyNow() - since > answeredWithin) return false
+  }
 }
 
 export const isAnswer = (answer: Answer | undefined): boolean => answer === 'syn-ack' || answer === 'rst'

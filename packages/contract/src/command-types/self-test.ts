@@ -17,7 +17,7 @@ export const selfTest = commandTypeOf({
   params: {
     level: field(
       Type.Optional(oneOf(levels)),
-      '`packet`, the default: a ban in the shield. `engine`: also a ban that fail2ban makes of a line in a log, with the firewall action of this host.',
+      '`packet`, the default: a ban in the shield. `engine`: also a ban that fail2ban makes of a line in a log, with each firewall action that its jails use.',
     ),
     ports: field(
       Type.Optional(Type.Array(portNumber, { minItems: 1, maxItems: 10, uniqueItems: true })),

@@ -14,7 +14,7 @@ export const agentCheck = (needs: {
   read?: (path: string) => string | null
 }): Check => ({
   id: 'agent',
-  every: 60_000,
+  every: 30_000,
   badAfter: 0,
   looks: 1,
   needsEngine: false,

@@ -12,7 +12,7 @@ const minFreeShare = 0.05
 /** Whether fail2ban's bans survive its next restart: its database is there, is readable and has room. */
 export const databaseCheck = (needs: { engine: Pick<Engine, 'databaseFile'>; positions: ReadPositions }): Check => ({
   id: 'database',
-  every: 60_000,
+  every: 20_000,
   badAfter: 0,
   looks: 2,
   needsEngine: true,

@@ -17,7 +17,7 @@ const maxBans = 2000
 /** The list of bans may be so old, in milliseconds: a ban that ended since is asked for again before it counts as lost. */
 const listAge = 5000
 /** The answers of one jail are a dozen requests to fail2ban. Milliseconds; whatever is not well is asked again at once. */
-const firewallsKept = 60_000
+const firewallsKept = 25_000
 /** A ban may have ended between two questions. */
 const secondLookAfter = 200
 

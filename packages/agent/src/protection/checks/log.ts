@@ -57,8 +57,9 @@ export const logCheck = (needs: {
 
   return {
     id: 'log',
-    every: 15_000,
-    badAfter: 10_000,
+    // Five looks have to find a jail that reads nothing, and a minute is all they have.
+    every: 12_000,
+    badAfter: 5000,
     looks: 2,
     needsEngine: true,
     async look() {

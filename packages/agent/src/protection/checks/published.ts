@@ -15,7 +15,7 @@ const missing = 127
  */
 export const publishedCheck = (needs: { nft: NftListings }): Check => ({
   id: 'published',
-  every: 60_000,
+  every: 30_000,
   badAfter: 0,
   looks: 1,
   needsEngine: false,

@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto'
 import { readText } from '../../files.ts'
 import type { Engine } from '../../engine/engine.ts'
-import type { Answer, Probe, Target } from '../../self-test/probe.ts'
+import type { Answer, ProbeAll, Target } from '../../self-test/probe.ts'
 import { errorText } from '../../text.ts'
 import type { Held } from './holds.ts'
 import type { Firewall } from './kinds.ts'
@@ -12,13 +12,13 @@ export interface PacketProof {
   prove(jail: string, action: string, firewall: Firewall, ips: readonly string[]): Promise<Held | null>
 }
 
-/** A probe starts programs, so a proof counts for this time. What was not tried yet, and a failure, is tried at the next look. */
-const provedFor = 30_000
+/** A probe starts a program, so a proof counts for this time. What was not tried yet, and a failure, is tried at the next look. */
+const provedFor = 20_000
 const maxProved = 10_000
 /** A closed port answers with a reset, which serves as well as a listener. */
 const anyPort = 9
 /** A probe goes to the host itself, through a device of its own: rules of other chains and of a network card do not see it. */
-const seesProbes = (actionStart: string): boolean =>
+export const seesProbes = (actionStart: string): boolean =>
   /-[IA] INPUT\b/.test(actionStart) && !/ -i |--in-interface/.test(actionStart)
 
 /** What the answers to a packet of an address that nobody bans, and to one of the banned address, say; null: nothing. */
@@ -39,7 +39,7 @@ export const firstPort = (text: string, services: string): number | null => {
 
 export const createPacketProof = (needs: {
   engine: Pick<Engine, 'actionOption' | 'banned'>
-  probe: Probe
+  probeAll: ProbeAll
   /** The host's own addresses, without loopback and link-local. */
   addresses: () => readonly string[]
   /** Why the host lets nobody send test packets; null if it does. */
@@ -75,8 +75,7 @@ export const createPacketProof = (needs: {
     const target = await targetOf(jail, action, ip)
     const source = await controlSource(ip.includes(':'))
     if (target === null || source === null) return null
-    const [control = 'none'] = await needs.probe(source, [target])
-    const [banned = 'none'] = await needs.probe(ip, [target])
+    const [[control = 'none'] = [], [banned = 'none'] = []] = await needs.probeAll([source, ip], [target])
     const rejectsByReset = /tcp-reset/.test((await engine.actionOption(jail, action, 'blocktype')) ?? '')
     const stopped = isStopped(control, banned, rejectsByReset)
     if (stopped === null) return null

@@ -79,7 +79,7 @@ const en = {
     run: 'Test now',
     runEngine: 'Test fail2ban too',
     engineHelp:
-      'Also lets fail2ban read a line in a log of its own, ban the address with the firewall action of this host, and lift the ban.',
+      'Also lets fail2ban read a line in a log of its own, ban the address with each firewall action that its jails use, and lift the ban.',
     running: 'The test is running.',
     silent: 'The host has not answered.',
     steps: 'Steps',

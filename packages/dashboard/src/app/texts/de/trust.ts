@@ -197,7 +197,7 @@ export const protection: Texts['protection'] = {
     run: 'Jetzt testen',
     runEngine: 'Auch fail2ban testen',
     engineHelp:
-      'Lässt zudem fail2ban eine Zeile in einem eigenen Protokoll lesen, die Adresse mit der Firewall-Aktion dieses Hosts sperren und die Sperre aufheben.',
+      'Lässt zudem fail2ban eine Zeile in einem eigenen Protokoll lesen, die Adresse mit jeder Firewall-Aktion seiner Jails sperren und die Sperre aufheben.',
     running: 'Der Test läuft.',
     silent: 'Der Host hat nicht geantwortet.',
     steps: 'Schritte',

@@ -197,7 +197,7 @@ export const protection: Texts['protection'] = {
     run: 'Probar ahora',
     runEngine: 'Probar también fail2ban',
     engineHelp:
-      'Además, fail2ban lee una línea en un registro propio, bloquea la dirección con la acción de cortafuegos de este host y levanta el bloqueo.',
+      'Además, fail2ban lee una línea en un registro propio, bloquea la dirección con cada acción de cortafuegos que usan sus jails y levanta el bloqueo.',
     running: 'La prueba está en marcha.',
     silent: 'El host no ha respondido.',
     steps: 'Pasos',

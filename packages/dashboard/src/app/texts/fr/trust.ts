@@ -198,7 +198,7 @@ export const protection: Texts['protection'] = {
     run: 'Tester maintenant',
     runEngine: 'Tester aussi fail2ban',
     engineHelp:
-      'Fait aussi lire à fail2ban une ligne dans un journal à part, bannir l’adresse avec l’action de pare-feu de cet hôte, puis lever le bannissement.',
+      'Fait aussi lire à fail2ban une ligne dans un journal à part, bannir l’adresse avec chaque action de pare-feu de ses jails, puis lever le bannissement.',
     running: 'Le test est en cours.',
     silent: 'L’hôte n’a pas répondu.',
     steps: 'Étapes',
