@@ -417,7 +417,11 @@ test('the command line makes an authority and issues keys', async () => {
     await server.close()
 
     const misused = await run(folder, ...base)
-    expect([misused.code, misused.out, misused.err]).toEqual([2, '', expect.stringMatching(/required option '--to <name>' not specified/)])
+    expect([misused.code, misused.out, misused.err]).toEqual([
+      2,
+      '',
+      expect.stringMatching(/required option '--to <name>' not specified/),
+    ])
     const good = {
       privateKey: join(folder, 'keys/license-private.pem'),
       tier: 'pro',
