@@ -5,7 +5,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { Browser, Page } from 'playwright-core'
 import { freePort, password, startServer } from '@stockade/server/testing'
 import type { Signed, TestServer } from '@stockade/server/testing'
-import { built, hasBrowser, launch, settled, signIn, visit } from './browser.ts'
+import { built, go, hasBrowser, launch, settled, signIn, visit } from './browser.ts'
 import { enrol } from './host.ts'
 import type { Host } from './host.ts'
 
@@ -55,6 +55,17 @@ describe.runIf(hasBrowser)('signing in', () => {
     await expect.poll(() => page.getByLabel('Username').inputValue()).toBe('admin')
     await fill('nobody', 'Wr0ng-password')
     await page.getByText('Wrong username or password.').waitFor()
+  })
+  it.each(['css', 'js'])('loads the page anew where a .%s file of it does not come, once', async kind => {
+    await signIn(page, 'admin', password)
+    await settled(page)
+    let lost = 0
+    // Everything that is not there yet belongs to the next page.
+    await page.route(`**/*.${kind}`, route => (lost++ === 0 ? route.abort('connectionreset') : route.continue()))
+    await go(page, 'lists/blocklists')
+    await page.getByRole('heading', { name: 'Lists', exact: true }).waitFor()
+    expect(lost).toBeGreaterThan(1)
+    expect(await page.getByText('This page broke').count()).toBe(0)
   })
   it('ends with the session, says so, and goes on where it was', async () => {
     await page.goto('login')
