@@ -9,8 +9,8 @@ const sources = allSources()
 /** Files whose exports something else takes by name: the test runner, and the threads that load a procedure. */
 const takenByName = /\/testing\/[\w-]*setup\.ts$|\/retention\/[\w-]+\.sqlite\.ts$/
 const isChecked = (path: string) =>
-  /^packages\/(contract|client|agent|cli|server)\/src\/.*\.ts$/.test(path) &&
-  !/\.test\.ts$/.test(path) &&
+  /^packages\/(contract|client|agent|cli|server|dashboard)\/src\/.*\.tsx?$/.test(path) &&
+  !/\.test\.tsx?$|\.d\.ts$/.test(path) &&
   !takenByName.test(path)
 
 test('every export is used by another module', () => {

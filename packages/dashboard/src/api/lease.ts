@@ -7,7 +7,7 @@ export interface Lease {
   readonly at: number
 }
 /** A tab that has not renewed it for so long is gone, or asleep; in milliseconds. */
-export const leaseLasts = 4000
+const leaseLasts = 4000
 export const renewEvery = 1000
 
 /** What another tab, or another version of this page, has kept. */

@@ -5,7 +5,7 @@ import type { Me } from '../api/queries.ts'
 import { licenceQuery } from '../features/identity/queries.ts'
 
 /** The first request of a signed-in page: its reply fills the cache with what every page needs. Answers 401 like `GET /auth/me`. */
-export const readBootstrap = async ({ signal }: { signal: AbortSignal }): Promise<Me> => {
+const readBootstrap = async ({ signal }: { signal: AbortSignal }): Promise<Me> => {
   const { me, options, preferences, summary, license, live_position } = await api.call('GET /bootstrap', { signal })
   resumeFeedAt(live_position)
   // What the page has read before stays: the set-up goes on to its next step by it.

@@ -1,7 +1,7 @@
 import { ApiError } from '@stockade/client'
 
 /** Every step that a test of another side may take, in order. */
-export const stepNames = ['resolve', 'connect', 'tls', 'authenticate', 'write', 'answer'] as const
+const stepNames = ['resolve', 'connect', 'tls', 'authenticate', 'write', 'answer'] as const
 export type StepName = (typeof stepNames)[number]
 export interface Step {
   readonly name: StepName

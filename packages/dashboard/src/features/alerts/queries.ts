@@ -6,9 +6,8 @@ import { every } from '../../api/quiet.ts'
 export type Alert = Reply<'GET /alerts'>['alerts'][number]
 export type AlertRule = Reply<'GET /alerts/rules'>['rules'][number]
 export type AlertRoute = Reply<'GET /alerts/routes'>['routes'][number]
-export type AlertSilence = Reply<'GET /alerts/silences'>['silences'][number]
 
-export const alertsListed = 100
+const alertsListed = 100
 export const alertsQuery = queryOptions({
   queryKey: ['alerts'],
   queryFn: ({ signal }) => api.call('GET /alerts', { query: { limit: alertsListed }, signal }),

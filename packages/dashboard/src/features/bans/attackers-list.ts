@@ -11,7 +11,7 @@ import { isReadable, matches } from './matches.ts'
 
 export type Attacker = Reply<'GET /bans/attackers'>['attackers'][number]
 
-export const attackersQuery = (search: BansSearch) =>
+const attackersQuery = (search: BansSearch) =>
   queryOptions({
     queryKey: ['attackers', asked(search)],
     queryFn: ({ signal }) => api.call('GET /bans/attackers', { query: attackersQueryOf(search, Date.now()), signal }),

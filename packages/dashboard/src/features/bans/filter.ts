@@ -33,7 +33,7 @@ export type AttackersQuery = QueryOf<typeof attackers.listAttackers>
 type AttackerField = NonNullable<AttackersQuery['sort']>
 /** `-` is descending, as for bans. */
 export type AttackerSort = AttackerField | `-${AttackerField}`
-export const bansLimit = 50
+const bansLimit = 50
 export const ranges = ['now-24h', 'now-7d', 'now-30d'] as const
 
 const sorts: readonly string[] = ['banned_at', 'ip', 'server', 'jail', 'country', 'expires_at', 'occurrences'].flatMap(

@@ -2,7 +2,7 @@ import type { Reply } from '@stockade/client'
 import type { Tone } from '../../kit/state.tsx'
 
 export type SummaryRow = Reply<'GET /servers/summary'>['servers'][number]
-export const healths = ['unprotected', 'degraded', 'offline', 'unknown', 'pending', 'protected'] as const
+const healths = ['unprotected', 'degraded', 'offline', 'unknown', 'pending', 'protected'] as const
 /** How a server is, in one word: what is not online can't be protected. The order is that of urgency. */
 export type Health = (typeof healths)[number]
 

@@ -5,7 +5,7 @@ import { Mark, State } from '../../kit/state.tsx'
 import { textsOf } from '../../lib/texts/catalogue.ts'
 import { protectionTexts } from './protection.texts.ts'
 
-export const levelTones = { protected: 'ok', degraded: 'warn', unprotected: 'danger', unknown: 'neutral' } as const
+const levelTones = { protected: 'ok', degraded: 'warn', unprotected: 'danger', unknown: 'neutral' } as const
 
 interface Attention {
   readonly count: number

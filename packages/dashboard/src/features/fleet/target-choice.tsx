@@ -23,18 +23,18 @@ export interface TargetValue {
 }
 
 /** Of what is stored; without it, all servers. */
-export const targetValue = (target: Target = { all: true }): TargetValue => ({
+const targetValue = (target: Target = { all: true }): TargetValue => ({
   kind: target.all ? 'all' : target.tags ? 'tags' : 'some',
   tags: new Set(target.tags),
   servers: new Set(target.server_ids),
 })
 /** As the API takes it; null while nothing is chosen. */
-export const targetInput = ({ kind, tags, servers }: TargetValue): TargetInput | null => {
+const targetInput = ({ kind, tags, servers }: TargetValue): TargetInput | null => {
   if (kind === 'all') return { all: true }
   if (kind === 'tags') return tags.size === 0 ? null : { tags: [...tags].sort() }
   return servers.size === 0 ? null : { server_ids: [...servers] }
 }
-export const targetProblem = (value: TargetValue): string | undefined => {
+const targetProblem = (value: TargetValue): string | undefined => {
   const t = textsOf(targetsTexts)
   return targetInput(value) ? undefined : value.kind === 'tags' ? t.missingTag : t.missingServer
 }

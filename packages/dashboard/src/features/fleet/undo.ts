@@ -25,7 +25,7 @@ const mostTogether = 5000
 /** So many commands at most are cancelled in one request, and are in one batch. */
 const mostCancelled = 10_000
 /** How long the activity strip offers it, in milliseconds. */
-export const undoLasts = 10 * 60_000
+const undoLasts = 10 * 60_000
 
 type Server = Command['server']
 interface Opposite {
@@ -34,7 +34,7 @@ interface Opposite {
 }
 
 /** What undoes a command; null where nothing does. `duration`: what an unban took off, in seconds, -1 for ever. */
-export const oppositeOf = ({ type, params }: Pick<Command, 'type' | 'params'>, duration?: number): Opposite | null => {
+const oppositeOf = ({ type, params }: Pick<Command, 'type' | 'params'>, duration?: number): Opposite | null => {
   const { ip, jail } = params
   switch (type) {
     case 'ban-ip':
@@ -53,7 +53,7 @@ export const oppositeOf = ({ type, params }: Pick<Command, 'type' | 'params'>, d
 }
 
 /** What is left of a ban, as a new one takes it; undefined where its end is not known. */
-export const leftOf = (
+const leftOf = (
   ban: { readonly expires_at: string | null; readonly ban_duration?: number | null },
   now: number,
 ): number | undefined => {

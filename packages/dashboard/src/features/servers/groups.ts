@@ -1,7 +1,7 @@
 import type { ServerRow } from '../../api/queries.ts'
 import { healthOf } from '../fleet/health.ts'
 
-export const groupNames = ['attention', 'waiting', 'protected'] as const
+const groupNames = ['attention', 'waiting', 'protected'] as const
 /** Servers that need attention stand on top. */
 export type GroupName = (typeof groupNames)[number]
 

@@ -5,7 +5,7 @@ export type Sections = Reply<'GET /settings'>
 export type Given = CallInput<'POST /settings/import'>['body']
 
 /** Every field that an export holds, with what it is until somebody sets it; null: what the server's environment says. */
-export const fieldDefaults = {
+const fieldDefaults = {
   'service.site_name': 'Stockade',
   'service.site_url': null,
   'service.timezone': 'UTC',
@@ -23,7 +23,7 @@ export const fieldDefaults = {
   'integrations.reputation_rate_limit': 1000,
 } as const
 export type FieldName = keyof typeof fieldDefaults
-export const fieldNames = Object.keys(fieldDefaults) as FieldName[]
+const fieldNames = Object.keys(fieldDefaults) as FieldName[]
 
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)

@@ -12,7 +12,7 @@ export const rulesQuery = queryOptions({
   queryKey: ['rules', 'list'],
   queryFn: ({ signal }) => api.call('GET /rules', { signal }),
 })
-export const matchesShown = 50
+const matchesShown = 50
 export const ruleMatchesQuery = (id: number) =>
   queryOptions({
     queryKey: ['rules', 'matches', id],

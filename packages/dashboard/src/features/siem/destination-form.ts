@@ -101,7 +101,7 @@ export const fieldsOf = (is: SiemSettings) => {
 }
 
 /** Where receivers of that kind listen by custom. */
-export const usualPort = (format: Format, transport: Transport): string => {
+const usualPort = (format: Format, transport: Transport): string => {
   if (format === 'collector') return '8088'
   return { tls: '6514', tcp: '514', udp: '514', https: '443', http: '80' }[transport]
 }

@@ -42,7 +42,7 @@ export const statsQuery = queryOptions({
   queryFn: ({ signal }) => api.call('GET /siem/stats', { query: { period: 'day' }, signal }),
   staleTime: 0,
 })
-export const queueLimit = 100
+const queueLimit = 100
 export const queueQuery = queryOptions({
   queryKey: ['siem', 'queue'],
   queryFn: ({ signal }) => api.call('GET /siem/queue', { query: { limit: queueLimit }, signal }),

@@ -6,7 +6,7 @@ export const readReplaySearch = (raw: Record<string, unknown>): ReplaySearch =>
   typeof raw.job === 'string' && /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i.test(raw.job) ? { job: raw.job } : {}
 
 const hour = 3_600_000
-export const presets = { hour: hour, day: 24 * hour, week: 7 * 24 * hour, month: 30 * 24 * hour } as const
+const presets = { hour: hour, day: 24 * hour, week: 7 * 24 * hour, month: 30 * 24 * hour } as const
 export type Range = keyof typeof presets | 'between'
 
 /** The moments of a range at this one; null where what is typed is none. */
