@@ -5,8 +5,10 @@ import type { Config } from './config.ts'
 import { createApp } from './app/app.ts'
 import type { App } from './app/app.ts'
 import { second } from './core/clock.ts'
+import { ownAddresses } from './core/own-addresses.ts'
 import { Problem } from './core/problem.ts'
 import { lockFolder } from './db/folder-lock.ts'
+import { localUrl, urlsForOthers } from './features/settings/base-url.ts'
 
 /** Waits for so long, or until `cut` is called. */
 const createWait = (seconds: number): { readonly over: Promise<void>; readonly cut: () => void } => {
@@ -55,6 +57,19 @@ const stopOnSignals = (app: App, { drainSeconds }: Config): void => {
   process.on('SIGINT', stop)
 }
 
+/** What the terminal shows once the server is ready: the address, or the link of the set-up. */
+const greeting = (config: Config, { baseUrl, setupCode }: Pick<App, 'baseUrl' | 'setupCode'>): string => {
+  const where = baseUrl()
+  if (!setupCode) return `\n  Stockade is ready: ${where}\n\n`
+  const linkAt = (url: string) => `  ${url}/setup?code=${setupCode}\n`
+  const others = where === localUrl(config) ? urlsForOthers(config, ownAddresses()) : []
+  return [
+    `\n  Stockade is ready. Make the first administrator (this link works once):\n\n${linkAt(where)}`,
+    others.length > 0 ? `\n  From another machine:\n\n${others.map(linkAt).join('')}` : '',
+    '\n',
+  ].join('')
+}
+
 /** Reads the configuration and starts. */
 const start = async (): Promise<void> => {
   // Nobody else on the host has business with the database or the key.
@@ -65,12 +80,7 @@ const start = async (): Promise<void> => {
   stopOnSignals(app, config)
   const address = await app.listen()
   app.log.info({ address, database: config.databaseUrl ? 'postgres' : 'sqlite' }, 'listening')
-  const where = app.baseUrl()
-  process.stdout.write(
-    app.setupCode
-      ? `\n  Stockade is ready. Make the first administrator (this link works once):\n\n  ${where}/setup?code=${app.setupCode}\n\n`
-      : `\n  Stockade is ready: ${where}\n\n`,
-  )
+  process.stdout.write(greeting(config, app))
 }
 
 try {

@@ -9,13 +9,14 @@ import {
 } from 'node:crypto'
 import type { KeyObject } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
-import { hostname, networkInterfaces } from 'node:os'
+import { hostname } from 'node:os'
 import { dirname } from 'node:path'
 import { codeOf } from '@stockade/contract/error-code.ts'
 import { ConfigError } from '../config-reader.ts'
 import { day } from '../core/clock.ts'
 import type { Clock } from '../core/clock.ts'
 import { parseIp } from '../core/ip.ts'
+import { ownAddresses } from '../core/own-addresses.ts'
 import { bytes, der, extension, namesExtension, oid, sequence } from './der.ts'
 
 /*
@@ -70,9 +71,7 @@ const mostAddresses = 64
 /** What clients call this machine: the host of the public address first, then its own names and addresses. */
 export const ownNames = (baseUrl: string): readonly string[] => {
   const host = URL.parse(baseUrl)?.hostname.replace(/^\[|\]$/g, '') ?? ''
-  const addresses = Object.values(networkInterfaces()).flatMap(list => list ?? [])
-  const outside = addresses.filter(({ internal, scopeid }) => !internal && !scopeid).map(({ address }) => address)
-  const named = [host, hostname(), 'localhost', '127.0.0.1', '::1', ...outside.sort().slice(0, mostAddresses)]
+  const named = [host, hostname(), 'localhost', '127.0.0.1', '::1', ...ownAddresses().slice(0, mostAddresses)]
   // A name of a machine may hold what no certificate can.
   return [...new Set(named)].filter(name => parseIp(name) !== null || /^[A-Za-z0-9.-]{1,253}$/.test(name))
 }
