@@ -96,7 +96,7 @@ stockade_install() {
     shift
   done
 
-  [ "$(id -u)" = 0 ] || stop "this needs root: run it with sudo"
+  [ "$(id -u)" = 0 ] || stop "this needs root: run it with sudo, or as root without it"
   [ "$(uname -s)" = Linux ] || stop "the agent runs on Linux"
   case $base_url in
     http://* | https://*) base_url=${base_url%/} ;;

@@ -5,7 +5,7 @@ const en = {
   titleOf: (name: string) => `Add ${name}`,
   what: 'the server',
 
-  step2: 'Run on the server, as a user with sudo',
+  step2: 'Run on the server. As root without sudo, leave out “sudo”.',
 
   name: 'Name',
   nameHelp: 'Shown in Stockade, such as web-01.',

@@ -109,7 +109,7 @@ export const addServer: Texts['add-server'] = {
   titleOf: name => `${name} hinzufügen`,
   what: 'der Server',
 
-  step2: 'Auf dem Server ausführen, als Benutzer mit sudo',
+  step2: 'Auf dem Server ausführen. Als root ohne sudo lassen Sie „sudo“ weg.',
 
   name: 'Name',
   nameHelp: 'Wird in Stockade angezeigt, etwa web-01.',

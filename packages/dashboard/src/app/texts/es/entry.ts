@@ -129,7 +129,7 @@ export const addServer: Texts['add-server'] = {
   titleOf: name => `Añadir ${name}`,
   what: 'el servidor',
 
-  step2: 'Ejecutar en el servidor, con un usuario con sudo',
+  step2: 'Ejecute en el servidor. Como root sin sudo, omita «sudo».',
 
   name: 'Nombre',
   nameHelp: 'Se muestra en Stockade, por ejemplo web-01.',

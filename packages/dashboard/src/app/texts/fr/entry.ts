@@ -131,7 +131,7 @@ export const addServer: Texts['add-server'] = {
   titleOf: name => `Ajouter ${name}`,
   what: 'le serveur',
 
-  step2: 'À exécuter sur le serveur, avec sudo',
+  step2: 'À exécuter sur le serveur. En root sans sudo, omettez « sudo ».',
 
   name: 'Nom',
   nameHelp: 'Affiché dans Stockade, par exemple web-01.',
