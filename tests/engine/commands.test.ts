@@ -23,6 +23,8 @@ onStage(
       await outcomeOf(scene(), id)
       const lift = await server.order(serverId, 'unban-ip', { ip: '203.0.113.60', jail: 'stockade' })
       await outcomeOf(scene(), lift)
+      expect(await host.client('get', 'dbpurgeage')).toContain('691200')
+      await host.client('set', 'dbpurgeage', '300')
       server.redeliver(id)
       await until(() => server.resultDeliveries(id) === 2, 20, 'the result once more')
       await host.killAgent()
@@ -30,6 +32,9 @@ onStage(
       server.redeliver(id)
       await until(() => server.resultDeliveries(id) >= 3, 20, 'the result a third time')
       expect(await host.bannedInNft('203.0.113.60')).toBe(false)
+      await outcomeOf(scene(), await server.order(serverId, 'jail-status', { jail: 'sshd' }))
+      // What an administrator chose stays.
+      expect(await host.client('get', 'dbpurgeage')).toContain('300')
       expect(server.rows.filter(row => row.ip === '203.0.113.60')).toMatchObject([{ command_id: id }])
     })
 

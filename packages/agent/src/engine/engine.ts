@@ -48,6 +48,7 @@ export interface Engine {
   databaseFile(): Promise<string | null>
   /** The file that fail2ban logs to; null when it is none. */
   logTarget(): Promise<string | null>
+  /** Makes fail2ban remember bans for so long, where its administrator chose no time. */
   keepHistory(seconds: number): Promise<void>
   status(jail: string): Promise<Pickled>
   stop(jail: string): Promise<void>
@@ -63,6 +64,9 @@ export type { BannedPlaces }
 
 /** Milliseconds. A jail that is reloaded may have other actions. */
 const propertiesKept = 1000
+
+/** fail2ban's own `dbpurgeage`, seconds. Another one was chosen: rules of data protection may ask for it. */
+const usualHistory = 86_400
 
 export const createEngine = (options: { socketPath: string; onUp: () => void; onDown: () => void }): Engine => {
   let version: string | null = null
@@ -203,8 +207,7 @@ export const createEngine = (options: { socketPath: string; onUp: () => void; on
       return typeof target === 'string' && target.startsWith('/') ? target : null
     },
     async keepHistory(seconds) {
-      const kept = Number(await call(['get', 'dbpurgeage']))
-      if (!(kept >= seconds)) await call(['set', 'dbpurgeage', String(seconds)])
+      if (Number(await call(['get', 'dbpurgeage'])) === usualHistory) await call(['set', 'dbpurgeage', String(seconds)])
     },
     status: jail => call(['status', jail]),
     stop: async jail => void (await call(['stop', jail], 60_000)),
