@@ -157,14 +157,19 @@ it('makes a level of the checks', () => {
 })
 
 it('calls a log unread only when it grows twice while fail2ban stands still', () => {
-  const first = progressOf(undefined, 100, 120, true)
-  const same = progressOf(first, 100, 120, true)
+  let at = 0
+  const look = (before: Parameters<typeof progressOf>[0], position: number, size: number, hasUnread: boolean) =>
+    progressOf(before, { position, size, hasUnread, at: (at += 12_000) })
+  const first = look(undefined, 100, 120, true)
+  const same = look(first, 100, 120, true)
   expect(same).toMatchObject({ growths: 0 })
-  const grown = progressOf(same, 100, 140, true)
+  const grown = look(same, 100, 140, true)
   expect(grown).toMatchObject({ growths: 1, isQuiet: false })
-  expect(progressOf(grown, 100, 140, true)).toMatchObject({ growths: 1, isQuiet: true })
-  expect(progressOf(grown, 140, 140, false)).toMatchObject({ growths: 0, isQuiet: false })
-  expect(progressOf(grown, 120, 140, true)).toMatchObject({ growths: 0, isQuiet: false })
+  expect(look(grown, 100, 140, true)).toMatchObject({ growths: 1, isQuiet: true })
+  // Before fail2ban can have looked again, a look says nothing.
+  expect(progressOf(grown, { position: 100, size: 160, hasUnread: true, at: grown.at + 1000 })).toBe(grown)
+  expect(look(grown, 140, 140, false)).toMatchObject({ growths: 0, isQuiet: false })
+  expect(look(grown, 120, 140, true)).toMatchObject({ growths: 0, isQuiet: false })
 })
 
 it('reads from an action how it bans', () => {

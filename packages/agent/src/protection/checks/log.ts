@@ -8,6 +8,8 @@ import { bad, ok } from '../model.ts'
 import type { Check, Finding } from '../model.ts'
 
 const maxScan = 64 * 1024
+/** fail2ban looks at its logs once a second, and a busy host is late: looks that are closer than this (milliseconds) say nothing. */
+const shortest = 4000
 
 /** How far a jail has read one log, look by look. */
 interface Progress {
@@ -16,6 +18,8 @@ interface Progress {
   /** Looks at which the file had grown, and one after them, while the position stood still. */
   readonly growths: number
   readonly isQuiet: boolean
+  /** When this look was made, of a clock that never jumps, in milliseconds. */
+  readonly at: number
 }
 
 /** Whether each jail has logs to read, and reads them. */
@@ -48,7 +52,8 @@ export const logCheck = (needs: {
     }
     readable.set(path, stat.ino)
     if (!stat.isFile() || position === undefined) return ok(subject)
-    const next = progressOf(progress.get(subject), position, stat.size, hasWholeLine(path, position))
+    const seen = { position, size: stat.size, hasUnread: hasWholeLine(path, position), at: performance.now() }
+    const next = progressOf(progress.get(subject), seen)
     progress.set(subject, next)
     if (next.growths === 0 || !next.isQuiet) return ok(subject)
     const bytes = stat.size - position
@@ -85,14 +90,13 @@ export const logCheck = (needs: {
  */
 export const progressOf = (
   before: Progress | undefined,
-  position: number,
-  size: number,
-  hasUnread: boolean,
+  { position, size, hasUnread, at }: Pick<Progress, 'position' | 'size' | 'at'> & { readonly hasUnread: boolean },
 ): Progress => {
   const isStill = hasUnread && before?.position === position && before.size <= size && before.size > position
-  if (!isStill) return { position, size, growths: 0, isQuiet: false }
+  if (!isStill) return { position, size, growths: 0, isQuiet: false, at }
+  if (at - before.at < shortest) return before
   const hasGrown = size > before.size
-  return { position, size, growths: before.growths + (hasGrown ? 1 : 0), isQuiet: before.growths > 0 }
+  return { position, size, growths: before.growths + (hasGrown ? 1 : 0), isQuiet: before.growths > 0, at }
 }
 
 /** fail2ban leaves a line unread until its end is written. */
