@@ -18,8 +18,8 @@ const outboxDelay = 10_000
 
 /** Turns what addresses did into events, and keeps the lists in step with it. */
 export interface KnockEvents {
-  /** Reports what is new in a reading of the event sets. Answers whether an address opened a port. */
-  digest(seen: readonly Seen[], readAt: number): boolean
+  /** Reports what is new in a reading of the event sets. Answers whether something was, and whether an address opened a port. */
+  digest(seen: readonly Seen[], readAt: number): { readonly hasNews: boolean; readonly hasOpened: boolean }
   /** Adds the members of the kernel's lists that the agent does not know of: it was away, or died before it could save. */
   findMembers(): Promise<void>
   /** The event sets are empty: nothing in them was seen before. */
@@ -110,7 +110,7 @@ export const createKnockEvents = (needs: {
       const news = watch.look(seen, steadyNow(), readAt, lastReadAt)
       lastReadAt = readAt
       report(news)
-      return news.some(({ kind }) => kind === 'success')
+      return { hasNews: news.length > 0, hasOpened: news.some(({ kind }) => kind === 'success') }
     },
     async findMembers() {
       for (const sequence of table.loaded().slice(0, maxSearchedSequences))

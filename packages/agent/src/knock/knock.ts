@@ -145,11 +145,13 @@ export const createKnock = (needs: KnockNeeds): Knock => {
     if (trial.proved().length > 0) file.writeRules(table.text(trial.proved()))
   }
 
-  const digest = (reading: Reading, readAt: number): void => {
-    const hasOpened = events.digest(reading.seen, readAt)
+  /** Answers whether there was news. */
+  const digest = (reading: Reading, readAt: number): boolean => {
+    const { hasNews, hasOpened } = events.digest(reading.seen, readAt)
     if (!table.hasAllowed()) void followWhitelist()
     if (looks.isCleanupDue()) for (const list of listNames) lists[list].drop(({ until }) => until <= now())
     saver.saveIfDue(hasOpened)
+    return hasNews
   }
 
   const followWhitelist = (): Promise<void> =>
@@ -167,6 +169,7 @@ export const createKnock = (needs: KnockNeeds): Knock => {
 
   const enforceRules = async (): Promise<void> => {
     await enforcer.rules()
+    looks.quicken()
     looks.schedule()
   }
 
