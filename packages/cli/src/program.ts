@@ -33,8 +33,7 @@ import { addCompletion } from './completion.ts'
 import { addProfiles } from './profiles.ts'
 
 /*
- * The commands that speak to a server over its API. Those of its own host come from `server/src/admin/commands.ts`: they belong to the same
- * program and are added by whoever starts it.
+ * The commands of the API. The caller adds those of the server's own host, from `server/src/admin/commands.ts`: they belong to the same program.
  */
 
 const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as { version: string }

@@ -1,6 +1,6 @@
 /*
- * A script or style sheet of a page did not come: the connection broke, or an upgrade of the server removed the file. The page is loaded anew,
- * once in a minute; after that the error page shows it. Drafts survive.
+ * A script or style sheet failed to load: the connection broke, or an upgrade of the server removed the file. Reload the page, at most once a
+ * minute; after that the error page appears. Drafts survive.
  */
 /** Milliseconds. */
 const pause = 60_000

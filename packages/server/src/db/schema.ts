@@ -10,7 +10,7 @@ import type * as siem from './tables/siem.ts'
 
 /*
  * Every table by name; the columns are in tables/, by area. Times are integer epoch milliseconds, booleans 0 or 1, JSON is text: the subset that
- * SQLite and PostgreSQL share. `server_no`, `jail_id` and `country_id` are small integers because they stand in every index.
+ * SQLite and PostgreSQL share. `server_no`, `jail_id` and `country_id` are small integers because every index holds them.
  */
 
 export interface Schema {

@@ -15,7 +15,7 @@ export interface WhitelistTable {
   /** When the entry lifts itself; null for never. */
   expires_at: number | null
 }
-/** One row: which state of the whitelist is the present one. Whoever changes the list holds it until the commit. */
+/** One row: the current version of the whitelist. A change locks it until the commit. */
 export interface WhitelistStateTable {
   id: number
   /** Counts up, with a random part: a restored backup never gives a version again that meant another list. */

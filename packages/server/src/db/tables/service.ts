@@ -36,7 +36,7 @@ export interface EventsTable {
   ban_id: number | null
   data: JsonText<Readonly<Record<string, unknown>>> | null
 }
-/** Which events stand in the audit log; append-only, as the events are. */
+/** The events that the audit log shows; append-only, like the events. */
 export interface AuditTable {
   event_id: number
   at: number

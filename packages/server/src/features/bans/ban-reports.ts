@@ -138,7 +138,7 @@ const createIntake = ({ clock, registry, quotas, commands, ipinfo, logLines }: B
       duration,
       asn: place.asn,
       asnOrg: place.asn_org,
-      // It stands in an index; no city has a name that long.
+      // An index holds it; no city has a name that long.
       city: place.city?.slice(0, 200) ?? null,
       latitude: place.latitude,
       longitude: place.longitude,

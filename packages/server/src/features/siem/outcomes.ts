@@ -21,9 +21,9 @@ import {
 } from './siem.store.ts'
 import type { Waiting } from './siem.store.ts'
 
-/** A single event is refused so often before it is given up. */
+/** How often one event may be refused before it is given up. */
 const mostRefusals = 10
-/** When so many in a row are refused one by one, it is not the events. */
+/** After this many lone refusals in a row the target is at fault, not the events. */
 const mostInARow = 20
 const waitAfter = backoff({ first: second, most: minute })
 /** When a failed batch is tried again; a fifth more or less, so that many servers do not retry at the same moment. */
