@@ -50,7 +50,7 @@ export interface Outcomes {
   /** Takes events that can't be sent out of the queue; a replay of their time sends them again. */
   giveUp(rows: readonly Waiting[]): Promise<void>
   refused(row: Waiting, outcome: Refusal): Promise<void>
-  /** What a refusal of so many events is about: the target, the only event, or one of several. */
+  /** What a refused batch of this many events points to: the target, its only event, or one of several. */
   causeOf(outcome: Refusal, events: number): 'target' | 'event' | 'one of them'
 }
 
