@@ -23,7 +23,7 @@ onStage(
       await outcomeOf(scene(), id)
       const lift = await server.order(serverId, 'unban-ip', { ip: '203.0.113.60', jail: 'stockade' })
       await outcomeOf(scene(), lift)
-      expect(await host.client('get', 'dbpurgeage')).toContain('691200')
+      await until(async () => (await host.client('get', 'dbpurgeage')).includes('691200'), 20, 'eight days of history')
       await host.client('set', 'dbpurgeage', '300')
       server.redeliver(id)
       await until(() => server.resultDeliveries(id) === 2, 20, 'the result once more')

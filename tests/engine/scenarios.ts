@@ -180,6 +180,11 @@ export const scenarios = {
       process.kill(agent, 'SIGCONT')
     }
     await until(async () => (await scene.host.client('get', 'sshd', 'actions')).includes('stockade'), 10, 'the action')
+    await until(
+      async () => (await scene.host.client('get', 'dbpurgeage')).includes('691200'),
+      10,
+      'eight days of history',
+    )
   },
 
   'bans and unbans while the agent is down are told once it is back': async (scene: Scene) => {

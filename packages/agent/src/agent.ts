@@ -345,6 +345,8 @@ export const startAgent = async (
     settleInTurn(async () => {
       const touched = await hook.run()
       const isStarted = await ownJailKeeper.keep()
+      // A start or a reload sets it back: fail2ban answers before its client has sent the whole configuration.
+      if (touched) await engine.keepHistory(historySeconds)
       await whitelist.look(touched || isStarted)
     })
 
