@@ -9,6 +9,8 @@ import { tableStart } from './table.ts'
 
 export interface Adoption {
   run(): Promise<void>
+  /** A ban may have returned just now, so that a list of before does not say so. */
+  runAnew(): Promise<void>
 }
 
 /** Bans that are adopted between two turns of the event loop. */
@@ -78,10 +80,10 @@ export const createAdoption = (needs: {
     ledger.adopt(bans)
   }
 
-  const look = async (): Promise<void> => {
+  const look = async (maxAge: number): Promise<void> => {
     const file = await engine.databaseFile()
     if (file === null && !isFirstLook) return
-    const before = await engine.banned(listAge)
+    const before = await engine.banned(maxAge)
     // What was banned while the agent runs is in the table now, and is reported as a new ban.
     await needs.drain()
     const candidates = unknownAmong(before)
@@ -95,15 +97,15 @@ export const createAdoption = (needs: {
     isFirstLook = false
   }
 
-  return {
-    async run() {
-      try {
-        await look()
-      } catch (error) {
-        needs.log.debug(`no look for bans of before: ${errorText(error)}`)
-      }
-    },
+  const run = async (maxAge: number): Promise<void> => {
+    try {
+      await look(maxAge)
+    } catch (error) {
+      needs.log.debug(`no look for bans of before: ${errorText(error)}`)
+    }
   }
+
+  return { run: () => run(listAge), runAnew: () => run(0) }
 }
 
 const isOver = (row: Newest, now: number): boolean => (endOf(row) ?? Infinity) <= now

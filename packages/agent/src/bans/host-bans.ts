@@ -23,6 +23,9 @@ import type { ReadRows } from './table.ts'
 import { createTail } from './tail.ts'
 import { createWishes } from './wishes.ts'
 
+/** Milliseconds. The list of a host with many bans costs fail2ban time. */
+const returnWait = 1000
+
 /** All that follows fail2ban's bans: from its table, its actions and its own list to the reports for the server. */
 export const createHostBans = (needs: {
   serverId: string
@@ -67,6 +70,14 @@ export const createHostBans = (needs: {
   const adoption = createAdoption({ engine, ledger, drain, read, isFirstRun, now, log })
   const file = join(options.state, 'wishes.json')
   const wishes = createWishes({ file, engine, ledger, overrides, drain, now, log })
+  let returnTimer: NodeJS.Timeout | null = null
+  /** One look for many bans that return. */
+  const lookForReturns = (): void => {
+    returnTimer ??= setTimeout(() => {
+      returnTimer = null
+      void adoption.runAnew()
+    }, returnWait).unref()
+  }
   const spool = createSpool({
     path: spoolFile(options),
     ledger,
@@ -78,6 +89,7 @@ export const createHostBans = (needs: {
     onJails,
     onFlush: snapshot.flushed,
     onStop: snapshot.unsettled,
+    onReturn: lookForReturns,
     onActed: (jail, ip) => needs.onBan(jail, ip, true),
     log,
   })

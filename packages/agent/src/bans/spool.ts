@@ -38,6 +38,8 @@ export const createSpool = (needs: {
   /** A jail lifted all of its bans, and announces none of them. Before a stop, too. */
   onFlush: () => void
   onStop: () => void
+  /** A ban is back within the second in which it ended, so that its row in the table is not a new one. */
+  onReturn: () => void
   /** The firewall actions of a ban have run: our action is the last one. */
   onActed: (jail: string, ip: string) => void
   log: Log
@@ -145,7 +147,10 @@ export const createSpool = (needs: {
     switch (event['ev']) {
       case 'ban':
         needs.onActed(jail, ip)
-        if (ledger.knows(jail, ip, time)) return
+        if (ledger.knows(jail, ip, time)) {
+          if (!ledger.isSettled(jail, ip)) needs.onReturn()
+          return
+        }
         await needs.onJails([jail])
         held.set(key, { row: rowOf(event, jail, ip, time), until: needs.hasTable() ? steadyNow() + holdTime : 0 })
         if (needs.hasTable()) void needs.drain().catch(() => undefined)
