@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { createConnection, inheritedChannel } from '../packages/agent/src/netlink/connection.ts'
+import { inheritedConnection } from '../packages/agent/src/netlink/connection.ts'
 import { nftablesSubsystem } from '../packages/agent/src/netlink/tables.ts'
 import type { HeldList } from '../packages/agent/src/shield/list-store.ts'
 import { parseListed } from '../packages/agent/src/shield/listed.ts'
@@ -18,9 +18,9 @@ import { createTable } from '../packages/agent/src/shield/table.ts'
  */
 
 const count = Number(process.env.ENTRIES ?? 100_000)
-const channel = inheritedChannel(process.env)
-if (channel === null) throw new Error('there is no netlink socket; see the head of this file')
-const kernel = createNetlinkKernel(createConnection(channel, nftablesSubsystem), ['nft'])
+const connection = inheritedConnection(nftablesSubsystem)
+if (connection === null) throw new Error('there is no netlink socket; see the head of this file')
+const kernel = createNetlinkKernel(connection, ['nft'])
 
 /** Addresses and ranges of ten prefix lengths, as published lists have them. */
 const textOf = (seed: number): string => {

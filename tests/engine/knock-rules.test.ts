@@ -1,10 +1,12 @@
 import { execFileSync, spawnSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
+import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Sequence } from '../../packages/agent/src/knock/model.ts'
 import { parseKnock } from '../../packages/agent/src/knock/model.ts'
-import { script } from '../../packages/agent/src/knock/rules.ts'
-import { describeHosts } from './host.ts'
+import { markOf, script } from '../../packages/agent/src/knock/rules.ts'
+import type { Kind } from '../../packages/agent/src/knock/rules.ts'
+import { describeHosts, launcherFile } from './host.ts'
 
 /* Whatever sequences there may be: nftables takes their rules, also over the rules of any others. */
 describeHosts('rules of made-up sequences', () => {
@@ -68,5 +70,63 @@ describeHosts('rules of made-up sequences', () => {
       const ids = new Set([...stdout.matchAll(/\b[kc](\d+)_/g)].map(([, id]) => Number(id)))
       expect([...ids].sort((a, b) => a - b)).toEqual(sequences.map(({ id }) => id).sort((a, b) => a - b))
     }
+  })
+
+  interface Reading {
+    seen: { sequence: number; kind: string; ip: string; count: number; expires: number }[] | null
+    entrance: string | null
+  }
+
+  const read = (): { bySocket: Reading; byProgram: Reading } => {
+    const reader = [
+      '/usr/bin/python3',
+      '-I',
+      launcherFile,
+      process.execPath,
+      join(import.meta.dirname, 'knock-reader.ts'),
+    ]
+    const text = execFileSync('ip', ['netns', 'exec', namespace, ...reader], { encoding: 'utf8' })
+    return JSON.parse(text) as { bySocket: Reading; byProgram: Reading }
+  }
+
+  /** The addresses in order and without the seconds left, which pass between two readings. */
+  const addressesIn = ({ seen }: Reading): string[] =>
+    (seen ?? []).map(({ sequence, kind, ip, count }) => `${sequence} ${kind} ${ip} ${count}`).sort()
+
+  it('are read over the netlink socket as the nft program reads them', () => {
+    nft(['delete', 'table', 'inet', 'stockade_knock'])
+    expect(read()).toEqual({ bySocket: { seen: null, entrance: '' }, byProgram: { seen: null, entrance: null } })
+
+    const sequences = madeUp()
+    expect(nft(['-f', '-'], script(sequences, [], { reset: true, fresh: false, present: [] })).status).toBe(0)
+    const id = sequences[0]?.id ?? 0
+    const element = (ip: string, kind: Kind, seconds: number, packets: number): string =>
+      `{ ${ip} . ${markOf(id, kind)} counter packets ${packets} bytes 0 timeout ${seconds}s }`
+    const lines = [
+      `done_4 ${element('192.0.2.7', 'success', 80_000, 1)}`,
+      `told_4 ${element('198.51.100.255', 'wrong', 60, 70_000)}`,
+      `told_6 ${element('2001:db8::7', 'block', 60, 1)}`,
+      ...Array.from(
+        { length: 4000 },
+        (_, i) => `done_6 ${element(`2001:db8::${(i + 1).toString(16)}:1`, 'hit', 3600, i)}`,
+      ),
+    ]
+    const filled = nft(['-f', '-'], lines.map(line => `add element inet stockade_knock ${line}\n`).join(''))
+    expect(filled.stderr).toBe('')
+
+    const { bySocket, byProgram } = read()
+    expect(addressesIn(bySocket)).toHaveLength(4003)
+    expect(addressesIn(bySocket)).toEqual(addressesIn(byProgram))
+    expect(addressesIn(bySocket)).toContain(`${id} wrong 198.51.100.255 70000`)
+    const seconds = (bySocket.seen ?? []).find(({ ip }) => ip === '192.0.2.7')?.expires ?? 0
+    expect(seconds).toBeGreaterThan(79_000)
+    expect(seconds).toBeLessThanOrEqual(80_000)
+
+    // Another mark after a change of the chain, and the same one without.
+    expect(read().bySocket.entrance).toBe(bySocket.entrance)
+    nft(['insert', 'rule', 'inet', 'stockade_knock', 'pre', 'accept'])
+    expect(read().bySocket.entrance).not.toBe(bySocket.entrance)
+    nft(['flush', 'chain', 'inet', 'stockade_knock', 'pre'])
+    expect(read().bySocket.entrance).toBe('')
   })
 })

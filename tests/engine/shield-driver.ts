@@ -5,7 +5,7 @@
  *   launcher.py node shield-driver.ts netlink|nft stateful|stateless
  */
 import { createInterface } from 'node:readline'
-import { createConnection, inheritedChannel } from '../../packages/agent/src/netlink/connection.ts'
+import { inheritedConnection } from '../../packages/agent/src/netlink/connection.ts'
 import { nftablesSubsystem } from '../../packages/agent/src/netlink/tables.ts'
 import { createNetlinkKernel } from '../../packages/agent/src/shield/netlink-kernel.ts'
 import type { HeldList, ListMode } from '../../packages/agent/src/shield/list-store.ts'
@@ -33,9 +33,9 @@ export interface DriverRequest {
 
 const openKernel = () => {
   if (process.argv[2] === 'nft') return createNftKernel(['nft'])
-  const channel = inheritedChannel(process.env)
-  if (channel === null) throw new Error('there is no netlink socket')
-  return createNetlinkKernel(createConnection(channel, nftablesSubsystem), ['nft'])
+  const connection = inheritedConnection(nftablesSubsystem)
+  if (connection === null) throw new Error('there is no netlink socket')
+  return createNetlinkKernel(connection, ['nft'])
 }
 
 const kernel = openKernel()

@@ -18,6 +18,8 @@ import { privateDirectory } from './files.ts'
 import { createKnock } from './knock/knock.ts'
 import { markAlive } from './lock.ts'
 import type { Log } from './log.ts'
+import { inheritedConnection } from './netlink/connection.ts'
+import { nftablesSubsystem } from './netlink/tables.ts'
 import { createComparison } from './loops/comparison.ts'
 import { createHeartbeat } from './loops/heartbeat.ts'
 import { createLink } from './loops/link.ts'
@@ -168,6 +170,7 @@ export const startAgent = async (
     stateDirectory: options.state,
     serverId: identity.server_id,
     nft: options.nft,
+    connection: inheritedConnection(nftablesSubsystem),
     whyNotClose: (port, holds) =>
       policy.whyNotClose(port, holds) ??
       (holds || approvals.isPortApproved(port) || !seals.wants(closedPort) ? null : unapprovedPort(port)),

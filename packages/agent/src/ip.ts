@@ -71,6 +71,9 @@ export const fromNumber = (value: bigint, bits: number): string => {
   return new URL(`http://[${groups.join(':')}]/`).hostname.slice(1, -1)
 }
 
+/** The address of 4 or 16 bytes in network byte order, as the kernel has it in the key of an element. */
+export const fromKey = (key: Buffer): string => fromNumber(BigInt(`0x${key.toString('hex')}`), key.length * 8)
+
 /** The netmask of a prefix length, as an address. */
 export const maskOf = (bits: number, length: number): string => {
   const host = BigInt(bits - length)

@@ -1,5 +1,6 @@
 import { createOnce } from '../log.ts'
 import type { Log } from '../log.ts'
+import type { NetlinkConnection } from '../netlink/connection.ts'
 import type { Entry } from '../outbox.ts'
 import { createSerial } from '../serial.ts'
 import { errorText } from '../text.ts'
@@ -29,6 +30,8 @@ export interface KnockNeeds {
   serverId: string
   /** The nft program with its first arguments. */
   nft: readonly string[]
+  /** The netlink socket of nftables; null: the nft program reads what addresses did. */
+  connection: NetlinkConnection | null
   /** Why a port must not be closed; null when it may. `isClosed`: it is closed already. */
   whyNotClose: (port: number, isClosed: boolean) => string | null
   /** The ports that the server wants closed now. */
@@ -78,7 +81,7 @@ export const createKnock = (needs: KnockNeeds): Knock => {
   const { log } = needs
   const time = createKnockTime({ ...needs, steadyNow })
   const { now } = time
-  const nft = createNft(needs.nft)
+  const nft = createNft(needs.nft, needs.connection)
   const file = createStateFile(needs.stateDirectory, log.warn)
   const saved = file.read()
   const lists = createLists(saved.lists, time.shiftSince(saved.clock))

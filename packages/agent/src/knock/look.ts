@@ -5,8 +5,8 @@ import type { Enforcer } from './enforcer.ts'
 import type { KnockTable, Reading } from './table.ts'
 
 /**
- * Milliseconds between two readings of the event sets. A reading starts a program, and the kernel opens and blocks by itself: without
- * knocks the news may come a few seconds later.
+ * Milliseconds between two readings of the event sets. The kernel opens and blocks by itself: without knocks the news may come a few
+ * seconds later. Without the netlink socket a reading starts a program.
  */
 const lookEvery = { busy: 700, idle: 5000 }
 /** How long after the last news, or new rules, readings stay frequent. */

@@ -1,7 +1,9 @@
 import { asFields, asInteger, asList, asText } from '../json.ts'
 import { runProgram } from '../process.ts'
 import { cleanText } from '../text.ts'
-import { eventSets, ofMark, tableName } from './rules.ts'
+import type { NetlinkConnection } from '../netlink/connection.ts'
+import { createKernelReader } from './kernel-reader.ts'
+import { entranceChain, eventSets, ofMark, tableName } from './rules.ts'
 import type { Kind } from './rules.ts'
 
 /** nft refused a command. */
@@ -39,7 +41,7 @@ export interface Nft {
   load(script: string): Promise<void>
   /** Names of the chains and sets of our table; null if there is none. Expensive: nft reads every set. */
   present(): Promise<string[] | null>
-  /** The rules of the chain that all packets pass; null if it is gone. */
+  /** A mark of the chain that all packets pass, which changes with its rules; empty or null if it is gone. */
   entrance(): Promise<string | null>
   /** The content of the event sets; null if they are gone. Reads them one by one, to leave out the allow list. */
   seen(): Promise<Seen[] | null>
@@ -49,8 +51,11 @@ export interface Nft {
   remove(): Promise<void>
 }
 
-/** All that port knocking does with nftables, through the nft program. */
-export const createNft = (command: readonly string[]): Nft => {
+/**
+ * All that port knocking does with nftables: through the nft program, and through the netlink socket what it reads often.
+ * `connection`: null where there is no socket.
+ */
+export const createNft = (command: readonly string[], connection: NetlinkConnection | null): Nft => {
   const run = (args: readonly string[], input?: string) =>
     runProgram([...command, ...args], {
       timeout: input === undefined ? readTimeout : loadTimeout,
@@ -70,7 +75,7 @@ export const createNft = (command: readonly string[]): Nft => {
       throw refusal(ran)
     },
     async entrance(): Promise<string | null> {
-      const ran = await run(['list', 'chain', 'inet', tableName, 'pre'])
+      const ran = await run(['list', 'chain', 'inet', tableName, entranceChain])
       if (ran.code === 0) return ran.stdout
       if (isAbsent(ran.stderr)) return null
       throw refusal(ran)
@@ -100,6 +105,7 @@ export const createNft = (command: readonly string[]): Nft => {
       const ran = await run(['delete', 'table', 'inet', tableName])
       if (ran.code !== 0 && !isAbsent(ran.stderr)) throw refusal(ran)
     },
+    ...(connection === null ? {} : createKernelReader(connection)),
   }
 }
 

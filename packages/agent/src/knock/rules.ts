@@ -13,6 +13,8 @@ import type { Sequence } from './model.ts'
  */
 
 export const tableName = 'stockade_knock'
+/** The chain that all packets pass. */
+export const entranceChain = 'pre'
 /** The sets that the agent reads: addresses with a sequence, a kind and a counter. Elements outlive a restart of the agent. */
 export const eventSets = ['done_4', 'done_6', 'told_4', 'told_6'] as const
 export const doneSeconds = 86_400
@@ -68,7 +70,7 @@ export const script = (
     ...sorted.flatMap(sequence => families.flatMap(family => knockChains(sequence, family))),
     ...ports.map(port => portChain(port, sorted, options.reset)),
   ]
-  const kept = new Set(['pre', ...sets.map(({ name }) => name), ...chains.map(({ name }) => name)])
+  const kept = new Set([entranceChain, ...sets.map(({ name }) => name), ...chains.map(({ name }) => name)])
   const gone = options.fresh ? [] : options.present.filter(name => !kept.has(name) && !isOfAllowList(name))
   return [
     `add table inet ${tableName}`,
@@ -76,13 +78,13 @@ export const script = (
     ...sets.map(({ name, shape }) => `add set inet ${tableName} ${name} { ${shape} }`),
     `add chain inet ${tableName} ${allowChain}`,
     ...(allow ? allowScript(allow) : []),
-    `add chain inet ${tableName} pre { type filter hook prerouting priority -150; policy accept; }`,
+    `add chain inet ${tableName} ${entranceChain} { type filter hook prerouting priority -150; policy accept; }`,
     ...chains.map(({ name }) => `add chain inet ${tableName} ${name}`),
-    `flush chain inet ${tableName} pre`,
+    `flush chain inet ${tableName} ${entranceChain}`,
     ...[...chains.map(({ name }) => name), ...gone.filter(isChain)].map(
       name => `flush chain inet ${tableName} ${name}`,
     ),
-    ...preRules(sorted, ports).map(rule => `add rule inet ${tableName} pre ${rule}`),
+    ...preRules(sorted, ports).map(rule => `add rule inet ${tableName} ${entranceChain} ${rule}`),
     ...chains.flatMap(({ name, rules }) => rules.map(rule => `add rule inet ${tableName} ${name} ${rule}`)),
     ...gone.filter(isChain).map(name => `delete chain inet ${tableName} ${name}`),
     ...gone.filter(name => !isChain(name)).map(name => `delete set inet ${tableName} ${name}`),

@@ -38,7 +38,7 @@ const receiveBytes = 256 * 1024
 const maxTries = 3
 
 /** The socket that the launcher opened, or null if there is none. */
-export const inheritedChannel = (environment: NodeJS.ProcessEnv): NetlinkChannel | null => {
+const inheritedChannel = (environment: NodeJS.ProcessEnv): NetlinkChannel | null => {
   const descriptor = Number(environment[descriptorVariable] ?? '')
   if (!Number.isInteger(descriptor) || descriptor < 3) return null
   try {
@@ -59,6 +59,12 @@ export const inheritedChannel = (environment: NodeJS.ProcessEnv): NetlinkChannel
       }
     },
   }
+}
+
+/** A connection over the launcher's socket; null if there is none. */
+export const inheritedConnection = (subsystem: number): NetlinkConnection | null => {
+  const channel = inheritedChannel(process.env)
+  return channel === null ? null : createConnection(channel, subsystem)
 }
 
 /** `subsystem` is the number of the nfnetlink subsystem, whose transactions these are. */

@@ -90,7 +90,9 @@ export const deleteSet = (table: string, set: string): Draft =>
 export const flushSet = (table: string, set: string): Draft =>
   draft(type.deleteElement, 0, textAttribute(1, table), textAttribute(2, set))
 
-export const getRules = (table: string): Draft => draft(type.getRule, flag.dump, textAttribute(1, table))
+/** The rules of a table, or of one chain. */
+export const getRules = (table: string, chain?: string): Draft =>
+  draft(type.getRule, flag.dump, textAttribute(1, table), ...(chain === undefined ? [] : [textAttribute(2, chain)]))
 
 export interface SetShape {
   readonly name: string

@@ -1,4 +1,4 @@
-import { fromNumber, isCidr, span } from '../ip.ts'
+import { isCidr, span } from '../ip.ts'
 
 /* Addresses and ranges as keys of hash sets. */
 
@@ -64,6 +64,3 @@ const bytesOf = (value: bigint, bits: number): Buffer => Buffer.from(value.toStr
 /** `ban24_4`, `keep64_6`; `ban_4` for single addresses. Of list 7: `l7a_24_4`. */
 export const setName = (kind: string, family: Family, length: number): string =>
   `${kind}${length === bitsOf(family) ? '' : length}_${family}`
-
-/** The address that a key stands for. */
-export const fromKey = (key: Buffer): string => fromNumber(BigInt(`0x${key.toString('hex')}`), key.length * 8)

@@ -1,4 +1,4 @@
-import { fromKey } from './entry.ts'
+import { fromKey } from '../ip.ts'
 import type { Placed } from './kernel.ts'
 import { shieldTable, tableText } from './rules.ts'
 import type { Shape } from './rules.ts'

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { steadyNow } from '../clock.ts'
 import { readText } from '../files.ts'
-import { createConnection, inheritedChannel } from '../netlink/connection.ts'
+import { inheritedConnection } from '../netlink/connection.ts'
 import { nftablesSubsystem } from '../netlink/tables.ts'
 import type { Kernel } from './kernel.ts'
 import { createNetlinkKernel } from './netlink-kernel.ts'
@@ -21,10 +21,8 @@ const trackedConnections = (): number => Number(readText(trackedFile) ?? 0) || 0
 
 /** The netlink socket of the launcher, or else the nft program. */
 export const openKernel = (nft: readonly string[]): Kernel => {
-  const channel = inheritedChannel(process.env)
-  return channel === null
-    ? createNftKernel(nft)
-    : createNetlinkKernel(createConnection(channel, nftablesSubsystem), nft)
+  const connection = inheritedConnection(nftablesSubsystem)
+  return connection === null ? createNftKernel(nft) : createNetlinkKernel(connection, nft)
 }
 
 type Needs = Parameters<typeof createShield>[0]

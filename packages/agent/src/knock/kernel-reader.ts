@@ -1,0 +1,41 @@
+import { fromKey } from '../ip.ts'
+import { NetlinkError } from '../netlink/connection.ts'
+import type { NetlinkConnection } from '../netlink/connection.ts'
+import { getElements, getRules, readElements, readRules } from '../netlink/tables.ts'
+import type { FoundElement } from '../netlink/tables.ts'
+import type { Nft, Seen } from './nft.ts'
+import { entranceChain, eventSets, ofMark, tableName } from './rules.ts'
+
+/** Bytes of the mark, which follows the address in a key. The kernel keeps it in the byte order of the machine. */
+const markBytes = 4
+
+/**
+ * Reads what the agent looks at every few seconds over the netlink socket: a reading by the nft program starts it five times.
+ * Answers as `Nft` does.
+ */
+export const createKernelReader = (connection: NetlinkConnection): Pick<Nft, 'seen' | 'entrance'> => ({
+  seen: async () =>
+    orAbsent(() => eventSets.flatMap(set => readElements(connection.ask(getElements(tableName, set))).flatMap(seenOf))),
+  // A changed rule gets another handle. The kernel lists no rules where the table is gone, as where somebody flushed the chain.
+  entrance: async () =>
+    readRules(connection.ask(getRules(tableName, entranceChain)))
+      .map(({ handle }) => handle)
+      .join(' '),
+})
+
+const seenOf = ({ key, packets, expires }: FoundElement): Seen[] => {
+  const at = key.length - markBytes
+  const meant = at > 0 ? ofMark(key.readUInt32LE(at)) : null
+  if (meant === null) return []
+  const seconds = Math.floor((expires ?? 0) / 1000)
+  return [{ ...meant, ip: fromKey(key.subarray(0, at)), count: packets ?? 0, expires: seconds }]
+}
+
+const orAbsent = <T>(read: () => T): T | null => {
+  try {
+    return read()
+  } catch (error) {
+    if (error instanceof NetlinkError && error.code === 'ENOENT') return null
+    throw error
+  }
+}
