@@ -61,7 +61,8 @@ const measure = async (title: string, goal: number): Promise<void> => {
 
 try {
   const { serverId, token } = await server.addServer(host.name)
-  await host.startAgent({ baseUrl: server.url(host), token, args: [] })
+  // The Node that packages bring, not the one of the machine.
+  await host.startAgent({ baseUrl: server.url(host), token, args: [], node: process.execPath })
   await until(async () => (await server.engineVersion(serverId)) !== null, 60, 'the first heartbeat')
   await measure('alone', goals.alone)
   const sequence = { name: 'bench', protected_port: 2201, knock_ports: [7001, 9003, 8002], server_ids: [serverId] }
