@@ -79,7 +79,8 @@ describeHosts(`${count} bans in fail2ban`, () => {
     loudly(
       `${count} bans at rest: ${share?.toFixed(2)} % of a core, its programs ${programs?.toFixed(2)} %, ${megabytes('VmRSS').toFixed(1)} MB`,
     )
-    expect(share).toBeLessThan(2)
+    // A look at fail2ban's list costs as much as the list is long.
+    expect(share).toBeLessThan(2 * Math.max(1, count / 20_000))
     expect(megabytes('VmHWM')).toBeLessThan(128)
     await host.attack('203.0.113.8')
     await until(() => server.rows.length > count + 1, 60, 'the report of a new ban')
