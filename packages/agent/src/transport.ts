@@ -9,6 +9,7 @@ import { proxyHeaders, readProxy, throughProxy } from './proxy.ts'
 import { retryAfterOf } from './schedule.ts'
 import type { Budget, Urgency } from './schedule.ts'
 import { cleanText, errorText } from './text.ts'
+import { asFields, errorCode } from './json.ts'
 
 const maxBodyBytes = 4 * 1024 * 1024
 
@@ -119,7 +120,7 @@ export const createTransport = (options: {
         clearTimeout(timer)
         reject(
           Object.assign(error, {
-            stale: request.reusedSocket && (error as NodeJS.ErrnoException).code === 'ECONNRESET',
+            stale: request.reusedSocket && errorCode(error) === 'ECONNRESET',
           }),
         )
       }
@@ -206,7 +207,7 @@ export const createTransport = (options: {
     try {
       return await attempt().catch((error: unknown) => {
         // The server had just closed this kept connection. Ids make a second try harmless.
-        if ((error as { stale?: boolean }).stale === true) return attempt()
+        if (asFields(error)['stale'] === true) return attempt()
         throw error
       })
     } catch (error) {
@@ -287,7 +288,7 @@ const wayTo = (options: {
 
 const parse = (text: string): unknown => {
   try {
-    return JSON.parse(text) as unknown
+    return JSON.parse(text)
   } catch {
     return null
   }

@@ -6,6 +6,7 @@ import type { Word } from './pickle.ts'
 import { writeOwnFiles } from './own-files.ts'
 import type { OwnFile } from './own-files.ts'
 import { withStage } from './stage.ts'
+import { isList } from '../json.ts'
 
 export interface Vetting {
   /** Checks the commands that would be sent to fail2ban; throws if they must not be. */
@@ -108,6 +109,6 @@ const isJournal = (stream: readonly (readonly Word[])[]): boolean =>
 
 const moved = (word: Word, from: string, to: string): Word => {
   if (typeof word === 'string') return word.split(from).join(to)
-  if (Array.isArray(word)) return (word as readonly Word[]).map(item => moved(item, from, to))
+  if (isList(word)) return word.map(item => moved(item, from, to))
   return word
 }

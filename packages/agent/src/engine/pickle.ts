@@ -1,3 +1,5 @@
+import { isList } from '../json.ts'
+
 /**
  * Python's pickle, as far as fail2ban's control socket needs it (docs.python.org/3/library/pickletools). Reading is an
  * allow-list of opcodes that make plain data; nothing is imported, called or built, whatever the bytes ask for.
@@ -47,8 +49,6 @@ const write = (value: Word, parts: Buffer[]): void => {
   }
 }
 
-const isList = (value: Word): value is readonly Word[] => Array.isArray(value)
-
 const integer = (value: number): Buffer => {
   if (!Number.isInteger(value) || value < -(2 ** 31) || value >= 2 ** 31)
     throw new PickleError(`not a 32-bit integer: ${value}`)
@@ -77,6 +77,7 @@ class Global {
 /** While reading: a list may still grow, and is shared through the memo. */
 type Slot = Pickled | Slot[] | Global | typeof markObject | Dict
 type Dict = Map<string, Slot>
+const isSlots = (value: Slot | undefined): value is Slot[] => Array.isArray(value)
 
 class Reader {
   private readonly bytes: Buffer
@@ -263,8 +264,8 @@ class Reader {
 
   private extend(items: Slot[]): void {
     const list = this.top()
-    if (!Array.isArray(list)) throw new PickleError('append to something that is not a list')
-    for (const item of items) (list as Slot[]).push(item)
+    if (!isSlots(list)) throw new PickleError('append to something that is not a list')
+    for (const item of items) list.push(item)
   }
 
   private remembered(index: number): Slot {
@@ -345,19 +346,18 @@ class Reader {
 /** A class called with arguments: plain data for Python's own containers, otherwise only its name and arguments. */
 const made = (what: Slot, args: Slot): Slot => {
   if (!(what instanceof Global)) throw new PickleError('only a named class can be called')
-  const list = Array.isArray(args) ? (args as Slot[]) : []
+  const list = isSlots(args) ? args : []
   const [module = '', name = ''] = splitLast(what.name)
   if ((module === 'builtins' || module === '__builtin__') && plainText.has(name)) {
     const first = list[0]
     if (name === 'str') return first === undefined ? '' : String(plain(first, 0))
     if (name === 'dict') return first instanceof Map ? first : new Map<string, Slot>()
-    return Array.isArray(first) ? (first as Slot[]) : []
+    return isSlots(first) ? first : []
   }
   if (what.name === 'collections.OrderedDict') {
-    const pairs = Array.isArray(list[0])
-      ? (list[0] as Slot[]).flatMap(pair => (Array.isArray(pair) ? (pair as Slot[]) : []))
-      : []
-    return setItems(new Map<string, Slot>(), pairs)
+    const [pairs] = list
+    const items = isSlots(pairs) ? pairs.flatMap(pair => (isSlots(pair) ? pair : [])) : []
+    return setItems(new Map<string, Slot>(), items)
   }
   return new Map<string, Slot>([
     ['py', what.name],
@@ -383,11 +383,11 @@ const plain = (value: Slot, depth: number): Pickled => {
   if (depth > 50) throw new PickleError('nested too deeply')
   if (value === markObject) throw new PickleError('a mark is not a value')
   if (value instanceof Global) return { py: value.name, args: [] }
-  if (Array.isArray(value)) return (value as Slot[]).map(item => plain(item, depth + 1))
+  if (isSlots(value)) return value.map(item => plain(item, depth + 1))
   if (value instanceof Map) {
-    const fields: Record<string, Pickled> = Object.create(null) as Record<string, Pickled>
+    const fields: Record<string, Pickled> = Object.create(null)
     for (const [key, item] of value) fields[key] = plain(item, depth + 1)
     return fields
   }
-  return value as Pickled
+  return value
 }
