@@ -14,6 +14,3 @@ export const asText = (value: unknown, otherwise = ''): string => (typeof value 
 
 export const asInteger = (value: unknown, otherwise: number): number =>
   typeof value === 'number' && Number.isSafeInteger(value) ? value : otherwise
-
-/** The code of an error of Node's, such as `ENOENT`; empty where there is none. */
-export const errorCode = (error: unknown): string => asText(asFields(error)['code'])

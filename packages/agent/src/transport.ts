@@ -1,15 +1,16 @@
 import * as http from 'node:http'
 import * as https from 'node:https'
 import { gunzipSync } from 'node:zlib'
+import { codeOf } from '@stockade/contract/error-code.ts'
 import { trustedContext } from './authorities.ts'
 import { createSteps, steadyNow } from './clock.ts'
+import { asFields } from './json.ts'
 import { judgedAgent, pinnedAgent } from './pins.ts'
 import type { ShownKey } from './pins.ts'
 import { proxyHeaders, readProxy, throughProxy } from './proxy.ts'
 import { retryAfterOf } from './schedule.ts'
 import type { Budget, Urgency } from './schedule.ts'
 import { cleanText, errorText } from './text.ts'
-import { asFields, errorCode } from './json.ts'
 
 const maxBodyBytes = 4 * 1024 * 1024
 
@@ -120,7 +121,7 @@ export const createTransport = (options: {
         clearTimeout(timer)
         reject(
           Object.assign(error, {
-            stale: request.reusedSocket && errorCode(error) === 'ECONNRESET',
+            stale: request.reusedSocket && codeOf(error) === 'ECONNRESET',
           }),
         )
       }

@@ -4,10 +4,10 @@ import type { Engine } from '../engine/engine.ts'
 import type { JailLoader } from '../engine/jail-loader.ts'
 import { jailStateFile } from '../engine/own-files.ts'
 import type { Pickled } from '../engine/pickle.ts'
+import { isList } from '../json.ts'
 import { runProgram, withoutNoise } from '../process.ts'
 import type { HandlerParams, Handlers } from './params.ts'
 import { Refused } from './refused.ts'
-import { isList } from '../json.ts'
 
 type JailParams = HandlerParams['jail-status']
 

@@ -1,11 +1,11 @@
 import { steadyNow } from '../clock.ts'
+import { asList, isList } from '../json.ts'
 import { createBannedReader } from './banned.ts'
 import type { BannedPlaces } from './banned.ts'
 import type { Pickled, Word } from './pickle.ts'
 import { createEngineSocket, EngineDown, EngineRefused } from './socket.ts'
 import type { ReadReply } from './socket.ts'
 import { testJail } from './own-files.ts'
-import { asList, isList } from '../json.ts'
 
 /** The agent's requests to fail2ban. Every method throws EngineDown or EngineRefused. */
 /** Counts of a jail, by the names of the heartbeat. */

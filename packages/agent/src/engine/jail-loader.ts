@@ -1,3 +1,4 @@
+import { isList } from '../json.ts'
 import { errorText } from '../text.ts'
 import { faultsOf } from './config.ts'
 import type { CheckedJail, EngineConfig, Trial } from './config.ts'
@@ -6,7 +7,6 @@ import type { Word } from './pickle.ts'
 import { writeOwnFiles } from './own-files.ts'
 import type { OwnFile } from './own-files.ts'
 import { withStage } from './stage.ts'
-import { isList } from '../json.ts'
 
 export interface Vetting {
   /** Checks the commands that would be sent to fail2ban; throws if they must not be. */

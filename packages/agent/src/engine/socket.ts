@@ -1,9 +1,10 @@
 import { connect } from 'node:net'
 import type { Socket } from 'node:net'
+import { codeOf } from '@stockade/contract/error-code.ts'
+import { asFields, isList } from '../json.ts'
 import { decodePickle, encodePickle } from './pickle.ts'
 import type { Pickled, Word } from './pickle.ts'
 import { errorText } from '../text.ts'
-import { asFields, errorCode, isList } from '../json.ts'
 
 const endMark = Buffer.from('<F2B_END_COMMAND>')
 const maxReplyBytes = 32 * 1024 * 1024
@@ -65,7 +66,7 @@ export const createEngineSocket = (options: { path: string; onLost: () => void }
     })
     opened.on('error', error => {
       // The few places for waiting connections are full.
-      const isFull = errorCode(error) === 'EAGAIN'
+      const isFull = codeOf(error) === 'EAGAIN'
       if (opened === socket) drop(new (isFull ? EngineHung : EngineDown)(errorText(error)))
     })
     opened.on('close', () => {

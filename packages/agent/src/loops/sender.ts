@@ -3,10 +3,10 @@ import { subject } from '../outbox.ts'
 import type { Entry, Outbox } from '../outbox.ts'
 import type { Rejected } from '../rejected.ts'
 import { pause } from '../schedule.ts'
+import { errorText } from '../text.ts'
 import { ServerError } from '../transport.ts'
 import type { AdoptedBan, BanReport, KnockReport, RowResult, UnbanReport, Wire } from '../wire.ts'
 import { createLoop } from './loop.ts'
-import { errorText } from '../text.ts'
 import type { Loop, LoopNeeds } from './loop.ts'
 
 const maxEntries = 1000

@@ -3,10 +3,11 @@ import type { KeyObject } from 'node:crypto'
 import * as fs from 'node:fs'
 import { join } from 'node:path'
 import { commandTypeNames } from '@stockade/contract/command-types/names.ts'
+import { codeOf } from '@stockade/contract/error-code.ts'
 import { readOperatorKey, sealBounds, usuallySealed } from '@stockade/contract/seal.ts'
 import type { OperatorKey } from '@stockade/contract/seal.ts'
 import { privateDirectory, writeDurably } from '../files.ts'
-import { asFields, asInteger, asList, errorCode } from '../json.ts'
+import { asFields, asInteger, asList } from '../json.ts'
 import { errorText } from '../text.ts'
 
 /** Somebody whose signature this host takes; only the host's own root adds one. */
@@ -58,7 +59,7 @@ const readTrusted = (file: string): string | null => {
       throw new Error("others than this host's root can write it")
     return fs.readFileSync(file, 'utf8')
   } catch (error) {
-    if (errorCode(error) === 'ENOENT') return null
+    if (codeOf(error) === 'ENOENT') return null
     throw new Error(`${file} cannot be trusted: ${errorText(error)}`, { cause: error })
   }
 }

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto'
 import * as fs from 'node:fs'
 import { basename, join } from 'node:path'
+import { codeOf } from '@stockade/contract/error-code.ts'
 import { prepareDurably, readText, syncDirectory } from '../files.ts'
 import { runProgram } from '../process.ts'
 import { errorText } from '../text.ts'
-import { errorCode } from '../json.ts'
 
 /* The installed releases of the agent: `releases/<version>-<8 hex of its SHA-256>`, of which `current` is the one that runs. */
 
@@ -130,7 +130,7 @@ export const createInstallation = (root: string, units: readonly UnitFile[]): In
         }
         return name
       } catch (error) {
-        throw errorCode(error) === 'ENOSPC'
+        throw codeOf(error) === 'ENOSPC'
           ? new Error('the disk of this host is full: nothing was changed', { cause: error })
           : new Error(errorText(error), { cause: error })
       } finally {
