@@ -1,6 +1,7 @@
 import { createReadStream, existsSync, openSync, readFileSync, readSync, closeSync } from 'node:fs'
 import { Readable } from 'node:stream'
 import type { ReadableStream as NodeStream } from 'node:stream/web'
+import { errorText } from '@stockade/contract/error-code.ts'
 import { Decrypter, Encrypter } from 'age-encryption'
 import { conflict } from '../core/problem.ts'
 
@@ -71,7 +72,7 @@ export async function* opened(file: string, opener: Opener): AsyncGenerator<Uint
     const plain = await decrypter.decrypt(webOf(input))
     yield* plain as unknown as NodeStream<Uint8Array>
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error)
+    const why = errorText(error)
     throw conflict(
       /identit|passphrase|recipient|stanza/i.test(why)
         ? 'This key or passphrase does not open the backup. Nothing was changed.'

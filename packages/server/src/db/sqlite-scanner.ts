@@ -1,5 +1,6 @@
 import { DatabaseSync } from 'node:sqlite'
 import type { SQLInputValue } from 'node:sqlite'
+import { errorText } from '@stockade/contract/error-code.ts'
 
 /*
  * Reads of the SQLite file that may take long, in a process of their own: the event loop of the server goes on, and a
@@ -21,7 +22,7 @@ process.on('message', ({ sql, parameters }: ScanRequest) => {
   try {
     reply = { ok: true, rows: db.prepare(sql).all(...(parameters as SQLInputValue[])) }
   } catch (error) {
-    reply = { ok: false, message: error instanceof Error ? error.message : String(error) }
+    reply = { ok: false, message: errorText(error) }
   }
   process.send?.(reply)
 })

@@ -1,6 +1,7 @@
 import { Worker, parentPort, workerData } from 'node:worker_threads'
 import { DatabaseSync } from 'node:sqlite'
 import type { SQLInputValue, StatementSync } from 'node:sqlite'
+import { errorText } from '@stockade/contract/error-code.ts'
 import { createSerial } from '../core/serial.ts'
 import type { Prepare, PreparedProcedure } from './database.ts'
 import type { CopyReply, WriterData } from './sqlite-threads.ts'
@@ -134,7 +135,7 @@ const createCheckpoints = () => {
       state = 'copied'
       note(failed)
     })
-    made.on('error', error => note(error instanceof Error ? error.message : String(error)))
+    made.on('error', error => note(errorText(error)))
     made.on('exit', () => {
       worker = null
       if (state === 'copying') state = 'copied'
@@ -181,7 +182,7 @@ port.on('message', (request: WriterRequest) => {
       reply = { id: request.id, ok: true, value: await answer(request) }
     } catch (error) {
       const code = (error as { errcode?: unknown }).errcode
-      const message = error instanceof Error ? error.message : String(error)
+      const message = errorText(error)
       reply = { id: request.id, ok: false, message, code: typeof code === 'number' ? code : null }
     }
     port.postMessage(reply)

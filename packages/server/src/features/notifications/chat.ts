@@ -1,3 +1,4 @@
+import { errorText } from '@stockade/contract/error-code.ts'
 import { saidBy } from '../../core/text.ts'
 import { iso } from '../../core/clock.ts'
 import type { Outgoing } from '../../outgoing/outgoing.ts'
@@ -155,7 +156,7 @@ export const postToChat = async (
       ...(note ? { note: step => note({ ...step, detail: saidBy(step.detail, secrets) }) } : {}),
     })
     .catch((error: unknown) => {
-      throw new DeliveryFailure('failure', saidBy(error instanceof Error ? error.message : String(error), secrets))
+      throw new DeliveryFailure('failure', saidBy(errorText(error), secrets))
     })
   if (reply.status >= 200 && reply.status < 300) return
   const words = saidBy(reply.text, secrets)

@@ -1,3 +1,4 @@
+import { errorText } from '@stockade/contract/error-code.ts'
 import type { Outgoing, OutgoingReply } from '../../outgoing/outgoing.ts'
 
 /** What is known of an address: the share of confidence that it is abusive, 0 to 100. */
@@ -86,7 +87,7 @@ export const createAbuseIpdb = (outgoing: Outgoing, baseUrl: string) => {
         },
       })
       .catch((error: unknown) => {
-        throw new ProviderFailure('failure', error instanceof Error ? error.message : String(error))
+        throw new ProviderFailure('failure', errorText(error))
       })
     if (reply.status !== 200) throw failureOf(reply)
     return dataOf(reply)
