@@ -4,3 +4,6 @@ export const codeOf = (error: unknown): string | null =>
 
 /** What was thrown, in words. */
 export const errorText = (error: unknown): string => (error instanceof Error ? error.message : String(error))
+
+/** What was thrown, as an error. */
+export const errorOf = (error: unknown): Error => (error instanceof Error ? error : new Error(String(error)))
