@@ -9,7 +9,7 @@ import { errorText } from '@stockade/contract/error-code.ts'
 
 export interface ScanRequest {
   readonly sql: string
-  readonly parameters: readonly unknown[]
+  readonly parameters: readonly SQLInputValue[]
 }
 export type ScanReply =
   { readonly ok: true; readonly rows: readonly unknown[] } | { readonly ok: false; readonly message: string }
@@ -20,7 +20,7 @@ db.exec('pragma query_only = on; pragma cache_size = -32768; pragma temp_store =
 process.on('message', ({ sql, parameters }: ScanRequest) => {
   let reply: ScanReply
   try {
-    reply = { ok: true, rows: db.prepare(sql).all(...(parameters as SQLInputValue[])) }
+    reply = { ok: true, rows: db.prepare(sql).all(...parameters) }
   } catch (error) {
     reply = { ok: false, message: errorText(error) }
   }
