@@ -7,11 +7,11 @@ import { jsonText, parseJson } from '../../core/json-text.ts'
 import { Problem, conflict, invalid, notFound } from '../../core/problem.ts'
 import type { Secrets } from '../../core/secrets.ts'
 import type { Database } from '../../db/database.ts'
+import type { Message } from '../../db/tables/message.ts'
 import type { Change, Events } from '../../events/events.ts'
 import type { Outgoing } from '../../outgoing/outgoing.ts'
 import type { Step } from '../../outgoing/steps.ts'
 import { DeliveryFailure } from '../notifications/delivery.ts'
-import type { Message } from '../notifications/message.ts'
 import type { NotificationsService } from '../notifications/notifications.service.ts'
 import {
   addNotifications,
@@ -295,7 +295,7 @@ export const createChannels = (needs: {
         const row = await findChannel(change.sql, Number(id))
         const channel = `channel:${Number(id)}` as const
         if (!row || row.enabled === 0 || (waiting.get(channel) ?? 0) >= mostWaiting) continue
-        await addNotifications(change.sql, [{ channel, category: 'alert', content: JSON.stringify(message) }], now)
+        await addNotifications(change.sql, [{ channel, category: 'alert', content: jsonText(message) }], now)
       }
     },
   }

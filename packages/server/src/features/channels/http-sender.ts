@@ -17,7 +17,7 @@ const fieldOf = (text: string, path: string): unknown => {
     let value: unknown = JSON.parse(text)
     for (const name of path.split('.')) {
       if (typeof value !== 'object' || value === null) return undefined
-      value = (value as Record<string, unknown>)[name]
+      value = Reflect.get(value, name)
     }
     return value
   } catch {

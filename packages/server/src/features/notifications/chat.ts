@@ -1,11 +1,12 @@
 import { errorText } from '@stockade/contract/error-code.ts'
 import { saidBy } from '../../core/text.ts'
 import { iso } from '../../core/clock.ts'
+import type { Level, Message } from '../../db/tables/message.ts'
 import type { Outgoing } from '../../outgoing/outgoing.ts'
 import type { Note } from '../../outgoing/steps.ts'
 import { DeliveryFailure, retryAfterOf } from './delivery.ts'
 import { fit, oneLine, tableText } from './message.ts'
-import type { Level, Message, Site } from './message.ts'
+import type { Site } from './message.ts'
 
 export type ChatKind = 'discord' | 'slack' | 'json'
 

@@ -7,7 +7,8 @@ import { authorOf } from '../../core/author.ts'
 import { isTimeZone } from '../../core/checks.ts'
 import { iso, isoOrNull, minute } from '../../core/clock.ts'
 import type { Clock } from '../../core/clock.ts'
-import { jsonText } from '../../core/json-text.ts'
+import { jsonText, parseJson } from '../../core/json-text.ts'
+import type { JsonText } from '../../core/json-text.ts'
 import { conflict, invalid, notFound } from '../../core/problem.ts'
 import { tame } from '../../core/text.ts'
 import type { Database } from '../../db/database.ts'
@@ -52,7 +53,7 @@ export interface SchedulesService {
 const retryAfter = 5 * minute
 const none = jsonText<readonly string[]>([])
 const usual = { hour: 7, weekday: 1, day: 1, timezone: null, recipients: none, channels: none, enabled: 1 } as const
-const listed = (text: string): string[] => JSON.parse(text) as string[]
+const listed = (text: JsonText<readonly string[]>): string[] => [...parseJson(text)]
 
 export const createSchedules = (needs: {
   readonly db: Database
