@@ -1,4 +1,5 @@
 import websocket from '@fastify/websocket'
+import { recordOf } from '@stockade/contract/records.ts'
 import type { FastifyRequest } from 'fastify'
 import { eventKinds, liveProtocol } from '@stockade/contract'
 import type { LiveMessage } from '@stockade/contract'
@@ -99,7 +100,7 @@ export const mountLive = async (
         if (!actor || actor.kind === 'anonymous' || clients.size >= most) return socket.close(1013)
         const mine = [...clients].filter(client => ownerOf(client.actor) === ownerOf(actor)).length
         if (mine >= mostOfOne) return socket.close(1013, `at most ${mostOfOne} live connections a user`)
-        const { after, pulse } = request.query as { after?: unknown; pulse?: unknown }
+        const { after, pulse } = recordOf(request.query)
         const missed = typeof after === 'string' ? recent.after(after) : null
         const client: Client = {
           socket,
@@ -134,13 +135,13 @@ export const mountLive = async (
   }
   const serverMessage = (event: StockadeEvent): LiveMessage => {
     const server = event.serverNo === null ? undefined : registry.byNo(event.serverNo)
-    const data = event.data as { id?: string; hostname?: string }
+    const { id = '', hostname = '' } = event.data
     return {
       type: 'server',
       at: iso(event.at),
       data: {
-        id: server?.row.id ?? data.id ?? '',
-        hostname: server?.row.hostname ?? data.hostname ?? '',
+        id: server?.row.id ?? String(id),
+        hostname: server?.row.hostname ?? String(hostname),
         status: server?.row.status ?? 'offline',
         protection: server ? levelOf(server) : 'unknown',
         last_heartbeat: isoOrNull(server?.lastHeartbeat ?? null),
@@ -174,7 +175,7 @@ export const mountLive = async (
     const commandBodies = new Map((await commands.viewsOf(commandIds)).map(command => [command.id, command]))
     const fleetBanStates = await fleetBans.live(fleetBanIds(told))
     return numbered.flatMap(({ number, event }): Told[] => {
-      const { live } = eventKinds[event.name] as { live?: LiveMessage['type'] }
+      const { live }: { live?: LiveMessage['type'] } = eventKinds[event.name]
       if (live === 'blocklist') return [toldOfBlocklist(number, event)]
       const at = iso(event.at)
       const ban = event.banId === null ? undefined : banBodies.get(event.banId)
