@@ -3,12 +3,8 @@ import hooks from 'eslint-plugin-react-hooks'
 import ts from 'typescript-eslint'
 import { ownLines } from './scripts/lint/own-lines.mjs'
 
-/** One statement after another, in the order in which it happens: start-up, migrations, the opcodes of a format. */
-const steps = [
-  'packages/server/src/db/migrations/**',
-  'packages/agent/src/engine/pickle.ts',
-  'packages/agent/src/agent.ts',
-]
+/** One statement after another, in the order in which it happens: start-up, migrations. */
+const steps = ['packages/server/src/db/migrations/**', 'packages/agent/src/agent.ts']
 
 export default ts.config(
   { ignores: ['**/dist/**', '**/node_modules/**', 'coverage/**', 'data/**'] },

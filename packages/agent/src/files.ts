@@ -1,5 +1,6 @@
 import * as fs from 'node:fs'
 import { dirname, join } from 'node:path'
+import { codeOf } from '@stockade/contract/error-code.ts'
 
 /** Writes a file atomically and durably: temporary file, fsync, rename, fsync of the directory. */
 export const writeDurably = (path: string, text: string, mode = 0o600): void => prepareDurably(path, text, mode)()
@@ -53,7 +54,7 @@ export const readJson = (path: string): unknown => {
   const text = readText(path)
   if (text === null) return null
   try {
-    return JSON.parse(text) as unknown
+    return JSON.parse(text)
   } catch {
     return null
   }
@@ -79,13 +80,13 @@ export const withFullDisk = <T>(sentence: string, act: () => T): T => {
   try {
     return act()
   } catch (error) {
-    if ((error as NodeJS.ErrnoException | null)?.code === 'ENOSPC') throw new Error(sentence, { cause: error })
+    if (codeOf(error) === 'ENOSPC') throw new Error(sentence, { cause: error })
     throw error
   }
 }
 
 export const isMissing = (error: unknown): boolean => {
-  const code = (error as NodeJS.ErrnoException | null)?.code
+  const code = codeOf(error)
   return code === 'ENOENT' || code === 'ENOTDIR'
 }
 

@@ -2,11 +2,13 @@
 
 export type Fields = Readonly<Record<string, unknown>>
 
-export const asFields = (value: unknown): Fields =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : {}
+const isFields = (value: unknown): value is Fields =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+export const asFields = (value: unknown): Fields => (isFields(value) ? value : {})
 
-export const asList = (value: unknown): readonly unknown[] =>
-  Array.isArray(value) ? (value as readonly unknown[]) : []
+/** Unlike `Array.isArray`, it keeps the type of the items of a union's read-only list. */
+export const isList = (value: unknown): value is readonly unknown[] => Array.isArray(value)
+export const asList = (value: unknown): readonly unknown[] => (isList(value) ? value : [])
 
 export const asText = (value: unknown, otherwise = ''): string => (typeof value === 'string' ? value : otherwise)
 

@@ -1,5 +1,6 @@
 import * as fs from 'node:fs'
 import { join } from 'node:path'
+import { codeOf } from '@stockade/contract/error-code.ts'
 import { privateDirectory, readText } from './files.ts'
 
 /** One agent for each host. The lock names a process by id and start time, so one left by a crash or reboot is void. */
@@ -13,7 +14,7 @@ export const takeLock = (directory: string): (() => void) => {
         if (readText(path) === mine) fs.rmSync(path, { force: true })
       }
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+      if (codeOf(error) !== 'EEXIST') throw error
       const [pid = '', started = ''] = (readText(path) ?? '').split(' ')
       if (started !== '' && startTime(Number(pid)) === started)
         throw new Error(`another agent runs on this host (process ${pid})`, { cause: error })

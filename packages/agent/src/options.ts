@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
+import type { ParseArgsOptionsConfig } from 'node:util'
 
 /** All paths are options, so that tests can run several agents on one machine. */
 export interface Options {
@@ -93,47 +94,43 @@ Options
   --verbose
 `
 
-/** @throws Error with a sentence, if an argument is not understood */
-export const parseInvocation = (args: readonly string[]): Invocation => {
-  const { values, positionals } = parseArgs({
-    args: [...args],
-    allowPositionals: true,
-    options: {
-      config: { type: 'string', default: '/etc/stockade-agent' },
-      state: { type: 'string', default: '/var/lib/stockade-agent' },
-      run: { type: 'string', default: '/run/stockade-agent' },
-      'f2b-config': { type: 'string', default: '/etc/fail2ban' },
-      'f2b-socket': { type: 'string' },
-      'f2b-server': { type: 'string' },
-      'f2b-client': { type: 'string', default: 'fail2ban-client' },
-      nft: { type: 'string', default: 'nft' },
-      'action-file': { type: 'string' },
-      service: { type: 'string', default: 'auto' },
-      backfill: { type: 'boolean', default: false },
-      verbose: { type: 'boolean', default: false },
-      token: { type: 'string' },
-      'token-file': { type: 'string' },
-      'base-url': { type: 'string' },
-      ca: { type: 'string' },
-      pin: { type: 'string', multiple: true, default: [] },
-      'insecure-http': { type: 'boolean', default: false },
-      'allow-unsigned': { type: 'boolean', default: false },
-      'allow-downgrade': { type: 'boolean', default: false },
-      ordered: { type: 'boolean', default: false },
-      root: { type: 'string', default: '/opt/stockade-agent' },
-      units: { type: 'string', default: '/etc/systemd/system' },
-      types: { type: 'string' },
-      json: { type: 'boolean', default: false },
-      for: { type: 'string' },
-      'check-pace': { type: 'string', default: '1' },
-      purge: { type: 'boolean', default: false },
-      'self-test': { type: 'boolean', default: false },
-      version: { type: 'boolean', default: false },
-      help: { type: 'boolean', default: false },
-    },
-  })
-  const [first = 'help', ...rest] = positionals
-  const command = values.version ? 'version' : values.help ? 'help' : values['self-test'] ? 'self-test' : first
+const flags = {
+  config: { type: 'string', default: '/etc/stockade-agent' },
+  state: { type: 'string', default: '/var/lib/stockade-agent' },
+  run: { type: 'string', default: '/run/stockade-agent' },
+  'f2b-config': { type: 'string', default: '/etc/fail2ban' },
+  'f2b-socket': { type: 'string' },
+  'f2b-server': { type: 'string' },
+  'f2b-client': { type: 'string', default: 'fail2ban-client' },
+  nft: { type: 'string', default: 'nft' },
+  'action-file': { type: 'string' },
+  service: { type: 'string', default: 'auto' },
+  backfill: { type: 'boolean', default: false },
+  verbose: { type: 'boolean', default: false },
+  token: { type: 'string' },
+  'token-file': { type: 'string' },
+  'base-url': { type: 'string' },
+  ca: { type: 'string' },
+  pin: { type: 'string', multiple: true, default: [] },
+  'insecure-http': { type: 'boolean', default: false },
+  'allow-unsigned': { type: 'boolean', default: false },
+  'allow-downgrade': { type: 'boolean', default: false },
+  ordered: { type: 'boolean', default: false },
+  root: { type: 'string', default: '/opt/stockade-agent' },
+  units: { type: 'string', default: '/etc/systemd/system' },
+  types: { type: 'string' },
+  json: { type: 'boolean', default: false },
+  for: { type: 'string' },
+  'check-pace': { type: 'string', default: '1' },
+  purge: { type: 'boolean', default: false },
+  'self-test': { type: 'boolean', default: false },
+  version: { type: 'boolean', default: false },
+  help: { type: 'boolean', default: false },
+} satisfies ParseArgsOptionsConfig
+type Values = ReturnType<typeof parseArgs<{ options: typeof flags }>>['values']
+
+const orNull = (value: string | undefined): string | null => value ?? null
+const optionsOf = (values: Values): Options => {
   const service = values.service
   if (service !== 'auto' && service !== 'systemd' && service !== 'openrc' && service !== 'client') {
     throw new Error('--service must be systemd, openrc, client or auto')
@@ -141,36 +138,48 @@ export const parseInvocation = (args: readonly string[]): Invocation => {
   const checkPace = Number(values['check-pace'])
   if (!(checkPace > 0 && checkPace <= 10)) throw new Error('--check-pace must be a number above 0, 10 at most')
   return {
+    config: values.config,
+    state: values.state,
+    run: values.run,
+    f2bConfig: values['f2b-config'],
+    f2bSocket: orNull(values['f2b-socket']),
+    f2bServer: orNull(values['f2b-server']),
+    f2bClient: values['f2b-client'],
+    nft: values.nft.split(/\s+/).filter(Boolean),
+    actionFile: orNull(values['action-file']),
+    service,
+    backfill: values.backfill,
+    verbose: values.verbose,
+    token: orNull(values.token),
+    tokenFile: orNull(values['token-file']),
+    baseUrl: orNull(values['base-url']),
+    ca: orNull(values.ca),
+    pins: values.pin,
+    insecureHttp: values['insecure-http'],
+    allowUnsigned: values['allow-unsigned'],
+    allowDowngrade: values['allow-downgrade'],
+    root: values.root,
+    units: values.units,
+    types: orNull(values.types),
+    json: values.json,
+    duration: orNull(values.for),
+    checkPace,
+  }
+}
+
+/** @throws Error with a sentence, if an argument is not understood */
+export const parseInvocation = (args: readonly string[]): Invocation => {
+  const { values, positionals } = parseArgs({
+    args: [...args],
+    allowPositionals: true,
+    options: flags,
+  })
+  const [first = 'help', ...rest] = positionals
+  const command = values.version ? 'version' : values.help ? 'help' : values['self-test'] ? 'self-test' : first
+  return {
     command,
     rest: [...rest, ...(values.purge ? ['--purge'] : []), ...(values.ordered ? ['--ordered'] : [])],
-    options: {
-      config: values.config,
-      state: values.state,
-      run: values.run,
-      f2bConfig: values['f2b-config'],
-      f2bSocket: values['f2b-socket'] ?? null,
-      f2bServer: values['f2b-server'] ?? null,
-      f2bClient: values['f2b-client'],
-      nft: values.nft.split(/\s+/).filter(Boolean),
-      actionFile: values['action-file'] ?? null,
-      service,
-      backfill: values.backfill,
-      verbose: values.verbose,
-      token: values.token ?? null,
-      tokenFile: values['token-file'] ?? null,
-      baseUrl: values['base-url'] ?? null,
-      ca: values.ca ?? null,
-      pins: values.pin,
-      insecureHttp: values['insecure-http'],
-      allowUnsigned: values['allow-unsigned'],
-      allowDowngrade: values['allow-downgrade'],
-      root: values.root,
-      units: values.units,
-      types: values.types ?? null,
-      json: values.json,
-      duration: values.for ?? null,
-      checkPace,
-    },
+    options: optionsOf(values),
   }
 }
 

@@ -2,6 +2,7 @@ import * as fs from 'node:fs'
 import { join } from 'node:path'
 import { privateDirectory, readJson, syncDirectory, writeDurably } from './files.ts'
 import { asFields, asInteger } from './json.ts'
+import { errorText } from './text.ts'
 import type { AdoptedBan, BanReport, KnockReport, UnbanReport } from './wire.ts'
 
 /** An event that waits for the server. `offset` is the server's clock minus ours at that time, null if unknown. */
@@ -159,7 +160,7 @@ export const openOutbox = (directory: string, options: { limits?: Limits; warn: 
       shrink()
       return true
     } catch (error) {
-      options.warn(`the outbox cannot be written: ${(error as Error).message}; events are kept in memory`)
+      options.warn(`the outbox cannot be written: ${errorText(error)}; events are kept in memory`)
       if (memory.length > maxInMemory) dropped += memory.splice(0, memory.length - maxInMemory).length
       return false
     }

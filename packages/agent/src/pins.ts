@@ -48,7 +48,8 @@ export const judgedAgent = (judge: (shown: ShownKey) => string | null, settings:
     }
     socket.once('error', fail)
     socket.once('secureConnect', () => {
-      const raw = (socket.getPeerCertificate() as { raw?: Buffer }).raw
+      // It is empty where the server showed none.
+      const { raw }: Partial<tls.PeerCertificate> = socket.getPeerCertificate()
       const fault = socket.authorized ? null : String(socket.authorizationError)
       const refusal = judge({ pin: raw ? pinOf(raw) : '', fault })
       if (refusal !== null) return fail(new Error(refusal))

@@ -23,8 +23,7 @@ export const runProgram = (
       program,
       args,
       { timeout, maxBuffer: options.maxOutput ?? 64 * 1024 * 1024, killSignal: 'SIGKILL' },
-      (error, stdout, stderr) => {
-        const failure = error as (Error & { code?: number | string | null; killed?: boolean }) | null
+      (failure, stdout, stderr) => {
         if (failure?.killed === true && typeof failure.code !== 'number')
           return resolve({
             code: timedOut,

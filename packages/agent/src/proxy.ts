@@ -1,6 +1,7 @@
 import * as http from 'node:http'
 import type * as https from 'node:https'
 import type { Socket } from 'node:net'
+import type { Duplex } from 'node:stream'
 import type * as tls from 'node:tls'
 
 /** An HTTP proxy between the agent and the server. */
@@ -92,7 +93,7 @@ const openTunnel = (proxy: Proxy, host: string, port: number): Promise<Socket> =
       const status = response.statusCode ?? 0
       if (status === 200 && head.length === 0) {
         socket.setTimeout(0)
-        return resolve(socket as Socket)
+        return resolve(socket)
       }
       socket.destroy()
       reject(new Error(`the proxy refused the connection to ${target}: it answered ${status}`))
@@ -106,16 +107,16 @@ const openTunnel = (proxy: Proxy, host: string, port: number): Promise<Socket> =
 export const proxyHeaders = (proxy: Proxy): Record<string, string> =>
   proxy.authorization === null ? {} : { 'proxy-authorization': proxy.authorization }
 
-type Connected = (error: Error | null, socket?: Socket) => void
-type Connect = (options: tls.ConnectionOptions, done: Connected) => Socket | undefined
+type Connected = (error: Error | null, stream?: Duplex) => void
 
 /** Makes an agent for https connect through the proxy. What it checks of the server's certificate or key stays as it is. */
 export const throughProxy = (agent: https.Agent, proxy: Proxy): https.Agent => {
-  const connect = (agent as unknown as { createConnection: Connect }).createConnection.bind(agent)
+  const connect = agent.createConnection.bind(agent)
   const createConnection = (options: tls.ConnectionOptions, done: Connected): undefined => {
     openTunnel(proxy, options.host ?? '', options.port ?? 443).then(
       socket => {
-        const secured = connect({ ...options, socket }, done)
+        const throughSocket = { ...options, socket }
+        const secured = connect(throughSocket, done)
         // Node's own agent returns the connection; the pinned one calls back after it has seen the key.
         if (secured) done(null, secured)
       },

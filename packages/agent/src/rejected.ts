@@ -40,7 +40,7 @@ export const createRejected = (path: string, now: () => number): Rejected => {
 
 const parse = (line: string): unknown => {
   try {
-    return JSON.parse(line) as unknown
+    return JSON.parse(line)
   } catch {
     return null
   }

@@ -1,8 +1,10 @@
 import * as http from 'node:http'
 import * as https from 'node:https'
 import { gunzipSync } from 'node:zlib'
+import { codeOf } from '@stockade/contract/error-code.ts'
 import { trustedContext } from './authorities.ts'
 import { createSteps, steadyNow } from './clock.ts'
+import { asFields } from './json.ts'
 import { judgedAgent, pinnedAgent } from './pins.ts'
 import type { ShownKey } from './pins.ts'
 import { proxyHeaders, readProxy, throughProxy } from './proxy.ts'
@@ -119,7 +121,7 @@ export const createTransport = (options: {
         clearTimeout(timer)
         reject(
           Object.assign(error, {
-            stale: request.reusedSocket && (error as NodeJS.ErrnoException).code === 'ECONNRESET',
+            stale: request.reusedSocket && codeOf(error) === 'ECONNRESET',
           }),
         )
       }
@@ -206,7 +208,7 @@ export const createTransport = (options: {
     try {
       return await attempt().catch((error: unknown) => {
         // The server had just closed this kept connection. Ids make a second try harmless.
-        if ((error as { stale?: boolean }).stale === true) return attempt()
+        if (asFields(error)['stale'] === true) return attempt()
         throw error
       })
     } catch (error) {
@@ -287,7 +289,7 @@ const wayTo = (options: {
 
 const parse = (text: string): unknown => {
   try {
-    return JSON.parse(text) as unknown
+    return JSON.parse(text)
   } catch {
     return null
   }

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { asFields, asText } from './json.ts'
 
 declare const STOCKADE_AGENT_VERSION: string | undefined
 
@@ -6,4 +7,4 @@ declare const STOCKADE_AGENT_VERSION: string | undefined
 export const agentVersion: string =
   typeof STOCKADE_AGENT_VERSION === 'string'
     ? STOCKADE_AGENT_VERSION
-    : (JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as { version: string }).version
+    : asText(asFields(JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')))['version'])

@@ -1,3 +1,4 @@
+import { withoutUndefined } from '@stockade/contract/records.ts'
 import { InvalidArgumentError, Option } from 'commander'
 import type { Command } from 'commander'
 import type { CallInput, Client, Reply } from '@stockade/client'
@@ -43,13 +44,11 @@ const quietOf = (text: string): Hours | 'none' => (text === 'none' ? text : hour
 const graceOf = (text: string): number => (text === '0' ? 0 : durationOf(text))
 const shownHours = (hours: Hours | null): string => (hours ? `${hours.from}-${hours.to}` : '-')
 
-const given = <T extends object>(fields: T): Partial<T> =>
-  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Partial<T>
 const conditionsOf = ({ threshold, window, factor, minimum, jail, country, asn }: RuleOptions): Conditions =>
-  given({ threshold, window_hours: window, factor, minimum, jail, country, asn })
+  withoutUndefined({ threshold, window_hours: window, factor, minimum, jail, country, asn })
 /** Only what is typed; the server knows the rest. */
 const settingsOf = async (client: Client, options: RuleOptions) =>
-  given({
+  withoutUndefined({
     severity: options.severity,
     for_seconds: options.grace,
     quiet_hours: options.quiet === 'none' ? null : options.quiet,

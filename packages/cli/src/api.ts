@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { Argument, InvalidArgumentError } from 'commander'
 import type { Command } from 'commander'
-import type { CallInput, Client } from '@stockade/client'
 import type { Endpoint } from '@stockade/contract'
 import { codeOf } from '@stockade/contract/error-code.ts'
 import { contextOf } from './context.ts'
@@ -84,13 +83,7 @@ const runCall = async (
   const query = Object.fromEntries([...new URLSearchParams(search), ...(options.query ?? [])])
   const body = options.body === undefined ? {} : { body: bodyOf(options.body) }
   const { client } = contextOf(command)
-  // Which operation it is, is known at run time only; the server checks what it takes.
-  const call = client.call as (name: string, input: object) => ReturnType<Client['call']>
-  const reply: unknown = await call(`${endpoint.method} ${endpoint.path}`, {
-    params,
-    query,
-    ...body,
-  } as CallInput<never>)
+  const reply = await client.callByName(`${endpoint.method} ${endpoint.path}`, { params, query, ...body })
   if (typeof reply === 'string') process.stdout.write(reply)
   else printJson(reply)
 }

@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs'
 import type { Command } from 'commander'
 import type { CallInput, Client, Reply } from '@stockade/client'
-import { ApiError } from '@stockade/client'
 import { contextOf } from './context.ts'
 import { Failure, Misuse } from './failure.ts'
 import { print, printJson, printTable } from './print.ts'
 import { safe } from './safe.ts'
+import { printSteps, stepsOf } from './steps.ts'
 import { shown } from './times.ts'
 
 type Channel = Reply<'GET /channels/{id}'>
@@ -68,9 +68,6 @@ const runAdd = async (
   print(`Channel ${made.id} ${safe(made.name)} is added. Try it: stockade channels test ${made.id}`)
 }
 
-const printSteps = (steps: Reply<'POST /channels/{id}/test'>['steps']): void => {
-  for (const { name, ok, ms, detail } of steps) print(`${ok ? 'ok    ' : 'failed'}  ${name}  ${ms} ms  ${safe(detail)}`)
-}
 const runTest = async (typed: string, _options: object, command: Command): Promise<void> => {
   const { client, json } = contextOf(command)
   const { id } = await findChannel(client, typed)
@@ -80,7 +77,7 @@ const runTest = async (typed: string, _options: object, command: Command): Promi
     printSteps(done.steps)
     print(safe(done.message))
   } catch (error) {
-    const { steps } = (error instanceof ApiError ? error.body : {}) as { steps?: Parameters<typeof printSteps>[0] }
+    const steps = stepsOf(error)
     if (steps && !json) printSteps(steps)
     throw error
   }

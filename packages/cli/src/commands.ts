@@ -35,7 +35,8 @@ export const addCommandCommands = (program: Command): void => {
         options: {
           server?: string
           status?: One['status']
-          type?: string
+          /** The server says which types there are. */
+          type?: One['type']
           batch?: string
           from?: string
           to?: string
@@ -49,8 +50,7 @@ export const addCommandCommands = (program: Command): void => {
         const list = await client.call('GET /commands', {
           query: {
             ...query,
-            // Which types there are is the server's to say.
-            ...(type === undefined ? {} : { type: type as One['type'] }),
+            ...(type === undefined ? {} : { type }),
             ...(batch === undefined ? {} : { batch_id: batch }),
             ...(server === undefined ? {} : { server_id: await findServer(client, server) }),
           },

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { createClient } from '@stockade/client'
 import type { Client } from '@stockade/client'
 import { codeOf } from '@stockade/contract/error-code.ts'
+import { recordOf } from '@stockade/contract/records.ts'
 import { Failure, Misuse } from './failure.ts'
 import type { Profile } from './profiles.ts'
 
@@ -62,9 +63,8 @@ const reasons: Readonly<Record<string, string>> = {
 const reasonOf = (error: unknown): string => {
   if (!(error instanceof Error)) return String(error)
   if (error.name === 'TimeoutError') return 'it does not answer within 30 seconds'
-  const cause = error.cause as { code?: unknown; message?: unknown } | undefined
-  const code = String(cause?.code ?? '')
-  return reasons[code] ?? (code || String(cause?.message ?? error.message))
+  const { code = '', message = error.message } = recordOf(error.cause)
+  return reasons[String(code)] ?? String(code || message)
 }
 
 /** Speaks to one Stockade, by its address and the key of the environment, or by a profile; whatever is not an answer of Stockade's becomes a sentence that names the address. */

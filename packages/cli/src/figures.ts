@@ -17,17 +17,24 @@ const withPeriod = (command: Command): Command =>
 const ofServer = async (client: Client, server: string | undefined) =>
   server === undefined ? {} : { server_id: await findServer(client, server) }
 
-type Filters = { readonly server?: string; readonly limit?: number; readonly [name: string]: unknown }
+interface FigureOptions {
+  readonly server?: string
+  readonly limit?: number
+  readonly period?: Period
+  readonly out?: string
+  readonly page?: number
+  readonly [name: string]: unknown
+}
 /** Options that the command above has as well, such as `--server`, arrive there. */
-const optionsOf = <T extends object>(command: Command): Filters & T => {
-  const { url: _url, json: _json, profile: _profile, ...options } = command.optsWithGlobals<Filters & T>()
-  return options as Filters & T
+const optionsOf = (command: Command) => {
+  const { url: _url, json: _json, profile: _profile, ...options } = command.optsWithGlobals<FigureOptions>()
+  return options
 }
 
 type Shown = 'GET /bans/stats' | 'GET /bans/top' | 'GET /commands/stats'
 const runFigures = (name: Shown) => async (_: object, command: Command) => {
   const { client, json } = contextOf(command)
-  const { server, period, limit } = optionsOf<{ period?: Period }>(command)
+  const { server, period, limit } = optionsOf(command)
   const query = {
     ...(period ? { period } : {}),
     ...(limit !== undefined && name === 'GET /bans/top' ? { limit } : {}),
@@ -39,7 +46,7 @@ const runFigures = (name: Shown) => async (_: object, command: Command) => {
 }
 const runExport = async (_: object, command: Command): Promise<void> => {
   const { client } = contextOf(command)
-  const { server, out, limit, page, ...query } = optionsOf<{ out?: string; page?: number }>(command)
+  const { server, out, limit, page, ...query } = optionsOf(command)
   if (limit !== undefined || page !== undefined) throw new Misuse('An export has no pages.')
   writeOut(out, await client.call('GET /bans/export', { query: { ...query, ...(await ofServer(client, server)) } }))
 }

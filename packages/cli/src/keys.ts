@@ -99,7 +99,8 @@ interface CreateOptions {
   readonly permissions: (typeof permissions)[number]
   readonly server?: string
   readonly tags?: string[]
-  readonly scopes?: string[]
+  /** The server says which scopes there are. */
+  readonly scopes?: Input['scopes']
   readonly networks?: string[]
   /** ISO 8601, `none`, or `validity` where nothing is said. */
   readonly expires: string
@@ -112,8 +113,7 @@ const create = async (client: Client, json: boolean, name: string, options: Crea
     ...(server === undefined ? {} : { server_id: await findServer(client, server) }),
     ...(tags === undefined ? {} : { tags }),
     ...(expires === 'none' ? {} : { expires_at: expires === validity ? endOf(validity) : expires }),
-    // Which scopes there are is the server's to say.
-    ...(scopes === undefined ? {} : { scopes: scopes as Input['scopes'] }),
+    ...(scopes === undefined ? {} : { scopes }),
     ...(networks === undefined ? {} : { source_networks: networks }),
   }
   const made = await client.call('POST /keys', { body })

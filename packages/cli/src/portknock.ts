@@ -75,6 +75,8 @@ interface SequenceOptions {
   readonly tries?: number
   readonly blockFor?: number
 }
+const serverIdsOf = (client: Client, names: readonly string[]) =>
+  Promise.all(names.map(name => findServer(client, name)))
 const bodyOf = async (
   client: Client,
   options: SequenceOptions,
@@ -84,7 +86,7 @@ const bodyOf = async (
     ...(name === undefined ? {} : { name }),
     ...(port === undefined ? {} : { protected_port: port }),
     ...(knocks === undefined ? {} : { knock_ports: [...knocks] }),
-    ...(server === undefined ? {} : { server_ids: await Promise.all(server.map(each => findServer(client, each))) }),
+    ...(server === undefined ? {} : { server_ids: await serverIdsOf(client, server) }),
     ...(protocol === undefined ? {} : { protocol }),
     ...(openFor === undefined ? {} : { timeout: openFor }),
     ...(within === undefined ? {} : { knock_timeout: within }),
@@ -96,11 +98,17 @@ const warn = (warnings: readonly string[]): void => {
   for (const warning of warnings) print(`Note: ${safe(warning)}`)
 }
 const runAdd = async (name: string, options: SequenceOptions, command: Command): Promise<void> => {
-  const { port, knocks, server } = options
+  const { port, knocks, server, ...rest } = options
   if (port === undefined || knocks === undefined || server === undefined)
     throw new Misuse('Say --port PORT --knocks PORT PORT... --server NAME...')
   const { client, json } = contextOf(command)
-  const body = { ...(await bodyOf(client, { ...options, name })) } as CallInput<'POST /portknock/sequences'>['body']
+  const body = {
+    ...(await bodyOf(client, rest)),
+    name,
+    protected_port: port,
+    knock_ports: [...knocks],
+    server_ids: await serverIdsOf(client, server),
+  }
   const made = await client.call('POST /portknock/sequences', { body })
   if (json) return printJson(made)
   print(`${safe(made.name)} opens port ${made.protected_port} after knocks at ${made.knock_ports.join(' ')}.`)

@@ -1,48 +1,48 @@
 import { writeFileSync } from 'node:fs'
 import { codeOf } from '@stockade/contract/error-code.ts'
+import { isRecord, recordOf } from '@stockade/contract/records.ts'
 import { Failure } from './failure.ts'
 import { print, printFields, printTable } from './print.ts'
 import type { Cell } from './print.ts'
 
 /* Answers of the API that need no table of their own: fields first, then what is a list. */
 
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
+type Fields = Readonly<Record<string, unknown>>
 const cellOf = (value: unknown): Cell => {
   if (value === null || value === undefined) return null
   if (typeof value === 'boolean') return value ? 'yes' : 'no'
   if (typeof value === 'number' || typeof value === 'string') return value
   if (Array.isArray(value)) return value.map(each => cellOf(each) ?? '-').join(', ')
   // What has a name is known by it.
-  const { hostname, name } = value as { readonly hostname?: unknown; readonly name?: unknown }
+  const { hostname, name } = recordOf(value)
   return typeof hostname === 'string' ? hostname : typeof name === 'string' ? name : JSON.stringify(value)
 }
 const titleOf = (name: string) => name.replaceAll('_', ' ')
 
-const fieldsOf = (value: Readonly<Record<string, unknown>>, above = ''): (readonly [string, Cell])[] =>
+const fieldsOf = (value: Fields, above = ''): (readonly [string, Cell])[] =>
   Object.entries(value).flatMap(([name, each]) => {
-    if (isObject(each)) return fieldsOf(each, `${above}${name}.`)
-    return Array.isArray(each) && each.some(isObject) ? [] : [[`${above}${name}`, cellOf(each)] as const]
+    if (isRecord(each)) return fieldsOf(each, `${above}${name}.`)
+    return Array.isArray(each) && each.some(isRecord) ? [] : [[`${above}${name}`, cellOf(each)] as const]
   })
-const listsOf = (value: Readonly<Record<string, unknown>>): (readonly [string, readonly object[]])[] =>
+const listsOf = (value: Fields): (readonly [string, readonly Fields[]])[] =>
   Object.entries(value).flatMap(([name, each]) => {
-    if (isObject(each)) return listsOf(each)
-    return Array.isArray(each) && each.length > 0 && each.every(isObject) ? [[name, each] as const] : []
+    if (isRecord(each)) return listsOf(each)
+    return Array.isArray(each) && each.length > 0 && each.every(isRecord) ? [[name, each] as const] : []
   })
 
 /** Prints the rows of objects that are alike, a column for each of their members. */
-const printRows = (rows: readonly object[]): void => {
+const printRows = (rows: readonly Fields[]): void => {
   const names = [...new Set(rows.flatMap(row => Object.keys(row)))]
   printTable(
     names.map(name => titleOf(name).toUpperCase()),
-    rows.map(row => names.map(name => cellOf(row[name as keyof typeof row]))),
+    rows.map(row => names.map(name => cellOf(row[name]))),
   )
 }
 /** Prints names and values, and below them each list as a table. */
-export const printReply = (reply: object): void => {
-  const fields = fieldsOf(reply as Readonly<Record<string, unknown>>)
+export const printReply = (reply: Fields): void => {
+  const fields = fieldsOf(reply)
   if (fields.length > 0) printFields(fields)
-  for (const [name, rows] of listsOf(reply as Readonly<Record<string, unknown>>)) {
+  for (const [name, rows] of listsOf(reply)) {
     print(`\n${titleOf(name)}:`)
     printRows(rows)
   }

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
+import { recordOf } from '@stockade/contract/records.ts'
 import type { Command } from 'commander'
 import { codeOf } from '@stockade/contract/error-code.ts'
 import { Misuse } from './failure.ts'
@@ -25,7 +26,7 @@ const fileOf = (env: NodeJS.ProcessEnv): string =>
   join(env.XDG_CONFIG_HOME || join(env.HOME || homedir(), '.config'), 'stockade', 'profiles.json')
 
 const profileOf = (name: string, value: unknown, file: string): Profile => {
-  const { url, api_key_file: keyFile } = (value ?? {}) as { url?: unknown; api_key_file?: unknown }
+  const { url, api_key_file: keyFile } = recordOf(value)
   if (typeof url !== 'string' || typeof keyFile !== 'string' || keyFile === '')
     throw new Misuse(`Profile ${name} in ${file} needs "url" and "api_key_file".`)
   return { url, keyFile: resolve(dirname(file), keyFile) }

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { recordOf } from '@stockade/contract/records.ts'
 import { Command, Option } from 'commander'
 import { addAgentCommands } from './agents.ts'
 import { addAlertCommands } from './alerts.ts'
@@ -36,12 +37,12 @@ import { addProfiles } from './profiles.ts'
  * The commands of the API. The caller adds those of the server's own host, from `server/src/admin/commands.ts`: they belong to the same program.
  */
 
-const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as { version: string }
+const { version } = recordOf(JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')))
 
 /** Set before the commands are added: they take it over. */
 export const program = new Command('stockade')
   .description('Speaks to a Stockade server over its API, and on its own host works on its storage.')
-  .version(version)
+  .version(String(version))
   .addOption(
     new Option('--url <address>', 'where Stockade answers').env('STOCKADE_URL').default('http://localhost:8420'),
   )

@@ -1,3 +1,4 @@
+import { errorText } from '@stockade/contract/error-code.ts'
 import { CommanderError } from 'commander'
 import { ApiError } from '@stockade/client'
 import { Failure, Misuse } from './failure.ts'
@@ -8,7 +9,7 @@ import { program } from './program.ts'
 const exitCodeOf = (error: unknown): number => {
   // It has been printed already.
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2
-  const message = error instanceof Error ? error.message : String(error)
+  const message = errorText(error)
   const known = error instanceof ApiError || error instanceof Failure || error instanceof Misuse
   process.stderr.write(`stockade: ${safe(known ? message : `This should not happen: ${message}`)}\n`)
   return error instanceof Misuse ? 2 : 1

@@ -1,3 +1,4 @@
+import { recordOf } from '@stockade/contract/records.ts'
 import { InvalidArgumentError } from 'commander'
 import type { Command } from 'commander'
 import type { Client, Reply } from '@stockade/client'
@@ -83,11 +84,15 @@ const printSelfTest = (ended: Ended, isEngineAsked: boolean): void => {
     print('fail2ban was not tested: the agent of this host cannot do that yet.')
 }
 
+const isResult = (value: unknown): value is SelfTestResult => {
+  const { result, steps } = recordOf(value)
+  return typeof result === 'string' && Object.hasOwn(sentences, result) && Array.isArray(steps)
+}
 /** Null where the host answered with a sentence instead. */
 const readResult = (output: string): SelfTestResult | null => {
   try {
-    const value = JSON.parse(output) as SelfTestResult
-    return Object.hasOwn(sentences, value.result) && Array.isArray(value.steps) ? value : null
+    const value: unknown = JSON.parse(output)
+    return isResult(value) ? value : null
   } catch {
     return null
   }

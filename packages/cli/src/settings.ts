@@ -1,7 +1,6 @@
+import { isRecord, recordOf } from '@stockade/contract/records.ts'
 import { Argument } from 'commander'
 import type { Command } from 'commander'
-import type { CallInput, Client, Reply } from '@stockade/client'
-import { ApiError } from '@stockade/client'
 import type { EndpointName } from '@stockade/contract'
 import { contentOf } from './content.ts'
 import { contextOf } from './context.ts'
@@ -9,6 +8,7 @@ import { Misuse } from './failure.ts'
 import { print, printJson } from './print.ts'
 import { printReply, writeOut } from './printed.ts'
 import { safe } from './safe.ts'
+import { printSteps, stepsOf } from './steps.ts'
 
 /* The settings of the installation. What each may be is read from the contract, so a new one needs nothing here. */
 
@@ -30,6 +30,7 @@ interface Shape {
 }
 type Value = string | number | boolean | null | readonly string[]
 type Tree = { [name: string]: Value | Tree }
+const isTree = (value: Value | Tree | undefined): value is Tree => isRecord(value)
 
 const typesOf = ({ type, anyOf = [] }: Shape): readonly string[] => [...[type ?? []].flat(), ...anyOf.flatMap(typesOf)]
 const truths: Readonly<Record<string, boolean>> = {
@@ -75,24 +76,24 @@ const put = async (body: Tree, shape: Shape, typed: string): Promise<void> => {
   let [tree, part] = [body, shape]
   const path = name.split('.')
   for (const step of path.slice(0, -1)) {
-    tree = (tree[step] ??= {}) as Tree
+    const below = tree[step]
+    tree = tree[step] = isTree(below) ? below : {}
     part = part.properties?.[step] ?? {}
   }
   const last = path.at(-1) ?? ''
   tree[last] = valueOf(name, part.properties?.[last] ?? {}, content)
 }
 
-const flat = (tree: object, above = ''): ReadonlyMap<string, unknown> =>
+type Fields = Readonly<Record<string, unknown>>
+const flat = (tree: Fields, above = ''): ReadonlyMap<string, unknown> =>
   new Map(
-    Object.entries(tree as Tree).flatMap(([name, value]) =>
-      typeof value === 'object' && value !== null && !Array.isArray(value)
-        ? [...flat(value, `${above}${name}.`)]
-        : [[`${above}${name}`, value] satisfies [string, unknown]],
+    Object.entries(tree).flatMap(([name, value]) =>
+      isRecord(value) ? [...flat(value, `${above}${name}.`)] : [[`${above}${name}`, value] satisfies [string, unknown]],
     ),
   )
 const told = (value: unknown): string => (value === undefined ? 'a secret' : safe(JSON.stringify(value)))
 /** Prints what would become different; a secret is not shown, and is never known to be the same. */
-const printChanges = (before: object, after: object): void => {
+const printChanges = (before: Fields, after: Fields): void => {
   const old = flat(before)
   const changes = [...flat(after)].filter(
     ([name, value]) => !old.has(name) || JSON.stringify(old.get(name)) !== JSON.stringify(value),
@@ -102,12 +103,9 @@ const printChanges = (before: object, after: object): void => {
   print(changes.length === 0 ? 'Everything is so already.' : 'Nothing was done.')
 }
 
-/** Which section is meant is known at run time only. */
-const callOf = (client: Client) => client.call as unknown as (name: string, input?: object) => Promise<object>
-
 const runShow = async (section: Section | undefined, _: object, command: Command): Promise<void> => {
   const { client, json } = contextOf(command)
-  const reply = await callOf(client)(sections[section ?? 'general'][0])
+  const reply = recordOf(await client.callByName(sections[section ?? 'general'][0]))
   if (json) printJson(reply)
   else printReply(reply)
 }
@@ -120,23 +118,19 @@ const runSet = async (
 ): Promise<void> => {
   const { endpoints } = await import('@stockade/contract')
   const [read, change] = sections[section]
-  const shape = endpoints.find(({ method, path }) => `${method} ${path}` === change)?.body as Shape
+  const shape: Shape = endpoints.find(({ method, path }) => `${method} ${path}` === change)?.body ?? {}
   const body: Tree = {}
   for (const typed of changes) await put(body, shape, typed)
   const { client, json } = contextOf(command)
   if (dryRun) {
     if (json) return printJson({ dry_run: true, changes: [...flat(body).keys()] })
-    return printChanges(await callOf(client)(read), body)
+    return printChanges(recordOf(await client.callByName(read)), body)
   }
-  const reply = (await callOf(client)(change, { body })) as { readonly message: string }
+  const reply = recordOf(await client.callByName(change, { body }))
   if (json) printJson(reply)
-  else print(safe(reply.message))
+  else print(safe(String(reply.message)))
 }
 
-type Steps = Reply<'POST /settings/email/test'>['steps']
-const printSteps = (steps: Steps): void => {
-  for (const { name, ok, ms, detail } of steps) print(`${ok ? 'ok    ' : 'failed'}  ${name}  ${ms} ms  ${safe(detail)}`)
-}
 const runTest = async (
   section: 'email' | 'chat',
   { to }: { readonly to?: string },
@@ -153,7 +147,7 @@ const runTest = async (
     printSteps(done.steps)
     print(safe(done.message))
   } catch (error) {
-    const { steps } = (error instanceof ApiError ? error.body : {}) as { steps?: Steps }
+    const steps = stepsOf(error)
     if (steps && !json) printSteps(steps)
     throw error
   }
@@ -162,25 +156,24 @@ const runTest = async (
 const runExport = async ({ out }: { readonly out?: string }, command: Command): Promise<void> =>
   writeOut(out, await contextOf(command).client.call('GET /settings/export'))
 
-type Import = CallInput<'POST /settings/import'>['body']
 const runImport = async (file: string, { dryRun }: { readonly dryRun?: boolean }, command: Command): Promise<void> => {
   const { client, json } = contextOf(command)
-  let body: Import
+  let body: unknown
   try {
-    body = JSON.parse(await contentOf(file)) as Import
+    body = JSON.parse(await contentOf(file))
   } catch (error) {
     if (error instanceof Misuse) throw error
     throw new Misuse(`${safe(file)} is not JSON.`)
   }
-  if (typeof body !== 'object' || body === null || typeof body.settings !== 'object')
-    throw new Misuse(`${safe(file)} is not what "stockade settings export" writes.`)
+  const { settings } = recordOf(body)
+  if (!isRecord(settings)) throw new Misuse(`${safe(file)} is not what "stockade settings export" writes.`)
   if (dryRun) {
-    if (json) return printJson({ dry_run: true, changes: [...flat(body.settings).keys()] })
-    return printChanges(await client.call('GET /settings'), body.settings)
+    if (json) return printJson({ dry_run: true, changes: [...flat(settings).keys()] })
+    return printChanges(await client.call('GET /settings'), settings)
   }
-  const reply = await client.call('POST /settings/import', { body })
+  const reply = recordOf(await client.callByName('POST /settings/import', { body }))
   if (json) printJson(reply)
-  else print(safe(reply.message))
+  else print(safe(String(reply.message)))
 }
 
 export const addSettings = (program: Command): void => {

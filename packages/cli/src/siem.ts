@@ -7,11 +7,12 @@ import { contextOf } from './context.ts'
 import { Failure, Misuse } from './failure.ts'
 import { print, printFields, printJson, printTable } from './print.ts'
 import { safe } from './safe.ts'
+import { stepsOf } from './steps.ts'
+import type { Step } from './steps.ts'
 import { momentOf, shown, wholeOf } from './times.ts'
 
 type Status = Reply<'GET /siem/status'>
 type Settings = Reply<'GET /siem/settings'>
-type Steps = Reply<'POST /siem/test'>['steps']
 type Replay = Reply<'GET /siem/replay/{jobId}'>
 type Type = Settings['events'][number]
 const periods = ['day', 'week', 'month'] as const
@@ -26,7 +27,7 @@ const certificates = (text: string) => {
   const count = text.split('-----BEGIN CERTIFICATE-----').length - 1
   return `${count} ${count === 1 ? 'certificate' : 'certificates'}`
 }
-const printSteps = (steps: Steps) =>
+const printSteps = (steps: readonly Step[]) =>
   printTable(
     ['STEP', 'RESULT', 'MS', 'DETAIL'],
     steps.map(({ name, ok, ms, detail }) => [name, ok ? 'ok' : 'failed', ms, detail]),
@@ -180,9 +181,9 @@ const addDelivery = (siem: Command): void => {
         print(`\n${safe(done.message)}`)
       } catch (error) {
         // The error body lists the steps done so far.
-        const body = error instanceof ApiError ? (error.body as { readonly steps?: Steps }) : null
-        if (body?.steps && json) printJson(body)
-        else if (body?.steps && body.steps.length > 0) printSteps(body.steps)
+        const steps = stepsOf(error)
+        if (steps && json) printJson(error instanceof ApiError ? error.body : null)
+        else if (steps && steps.length > 0) printSteps(steps)
         throw error
       }
     })
@@ -237,16 +238,15 @@ const addReplays = (siem: Command): void => {
     .option('--wait', 'wait for its end; exit 1 unless all are taken')
     .action(
       async (
-        { from, to, type, wait }: { from: string; to?: string; type?: string[]; wait?: boolean },
+        { from, to, type, wait }: { from: string; to?: string; type?: Type[]; wait?: boolean },
         command: Command,
       ) => {
         const { client, json } = contextOf(command)
         const started = await client.call('POST /siem/replay', {
-          // Which types there are is the server's to say.
           body: {
             from,
             to: to ?? new Date().toISOString(),
-            ...(type === undefined ? {} : { event_types: type as Type[] }),
+            ...(type === undefined ? {} : { event_types: type }),
           },
         })
         if (!wait) {

@@ -2,6 +2,7 @@ import { createHash, createPrivateKey, createPublicKey, generateKeyPairSync, sig
 import type { KeyObject } from 'node:crypto'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { userInfo } from 'node:os'
+import { errorText } from '@stockade/contract/error-code.ts'
 import type { Command } from 'commander'
 import type { Client } from '@stockade/client'
 import type { Command as Order } from '@stockade/contract/command-types/index.ts'
@@ -70,7 +71,7 @@ const prepare = (client: Client, body: Order & { readonly server_ids: string[] }
 /** @throws Failure that names what is not as it was asked for. */
 const check = async (prepared: Prepared, asked: Asked): Promise<void> => {
   await checkPrepared(prepared, asked, Date.now() / 1000, sha256).catch((error: unknown) => {
-    throw new Failure(`The server wants ${safe((error as Error).message)} signed. Nothing is signed; ask who runs it.`)
+    throw new Failure(`The server wants ${safe(errorText(error))} signed. Nothing is signed; ask who runs it.`)
   })
 }
 
@@ -126,7 +127,7 @@ export const addOperatorKeys = (program: Command): void => {
       try {
         writeFileSync(file, pem, { mode: 0o600, flag: 'wx' })
       } catch (error) {
-        throw new Failure(`The key can not be written: ${(error as Error).message}`)
+        throw new Failure(`The key can not be written: ${errorText(error)}`)
       }
       told(signerOf(privateKey), name)
     })

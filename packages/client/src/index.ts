@@ -44,6 +44,15 @@ export interface Client {
     name: N,
     ...input: object extends CallInput<N> ? [CallInput<N>?] : [CallInput<N>]
   ): Promise<Reply<N>>
+  /** The same for an endpoint whose name is known at run time only. */
+  callByName(name: string, input?: UncheckedInput): Promise<unknown>
+}
+interface UncheckedInput {
+  readonly params?: object
+  readonly query?: object
+  readonly body?: unknown
+  readonly headers?: Record<string, string>
+  readonly signal?: AbortSignal
 }
 
 /** Fills `{name}` in the path and appends the query; undefined values are left out. */
@@ -56,16 +65,24 @@ export const urlOf = (
   const filled = path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(String(params[name])))
   const search = new URLSearchParams(
     Object.entries(query).flatMap(([key, value]) =>
-      value === undefined ? [] : [[key, String(value)] as [string, string]],
+      value === undefined ? [] : [[key, String(value)] satisfies [string, string]],
     ),
   ).toString()
   return `${baseUrl.replace(/\/+$/, '')}/api/v1${filled}${search ? `?${search}` : ''}`
 }
 
+const isProblem = (value: unknown): value is ProblemBody =>
+  typeof value === 'object' &&
+  value !== null &&
+  'error' in value &&
+  typeof value.error === 'string' &&
+  'message' in value &&
+  typeof value.message === 'string'
+
 const problemOf = (status: number, text: string): ProblemBody => {
   try {
-    const body = JSON.parse(text) as Partial<ProblemBody>
-    if (typeof body.error === 'string' && typeof body.message === 'string') return body as ProblemBody
+    const body: unknown = JSON.parse(text)
+    if (isProblem(body)) return body
   } catch {
     // Not ours: a proxy in between may answer with a page of its own.
   }
@@ -74,34 +91,27 @@ const problemOf = (status: number, text: string): ProblemBody => {
 
 export const createClient = (options: ClientOptions): Client => {
   const send = options.fetch ?? fetch
-  return {
-    async call(name, ...[input]) {
-      const [method, path] = name.split(' ') as [string, string]
-      const given = (input ?? {}) as {
-        params?: object
-        query?: object
-        body?: unknown
-        headers?: Record<string, string>
-        signal?: AbortSignal
-      }
-      const reply = await send(urlOf(options.baseUrl, path, { ...given.params }, { ...given.query }), {
-        method,
-        headers: {
-          ...(given.body === undefined ? {} : { 'content-type': 'application/json' }),
-          ...(options.token ? { authorization: `Bearer ${options.token}` } : {}),
-          ...given.headers,
-        },
-        credentials: 'same-origin',
-        ...(given.body === undefined ? {} : { body: JSON.stringify(given.body) }),
-        ...(given.signal ? { signal: given.signal } : {}),
-      })
-      const text = await reply.text()
-      if (!reply.ok) {
-        const wait = Number(reply.headers.get('retry-after'))
-        throw new ApiError(reply.status, problemOf(reply.status, text), Number.isFinite(wait) && wait > 0 ? wait : null)
-      }
-      const json = reply.headers.get('content-type')?.includes('json')
-      return (json ? JSON.parse(text) : text) as never
-    },
+  const callByName: Client['callByName'] = async (name, given = {}) => {
+    const [method = '', path = ''] = name.split(' ')
+    const reply = await send(urlOf(options.baseUrl, path, { ...given.params }, { ...given.query }), {
+      method,
+      headers: {
+        ...(given.body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...(options.token ? { authorization: `Bearer ${options.token}` } : {}),
+        ...given.headers,
+      },
+      credentials: 'same-origin',
+      ...(given.body === undefined ? {} : { body: JSON.stringify(given.body) }),
+      ...(given.signal ? { signal: given.signal } : {}),
+    })
+    const text = await reply.text()
+    if (!reply.ok) {
+      const wait = Number(reply.headers.get('retry-after'))
+      throw new ApiError(reply.status, problemOf(reply.status, text), Number.isFinite(wait) && wait > 0 ? wait : null)
+    }
+    const json = reply.headers.get('content-type')?.includes('json')
+    return json ? JSON.parse(text) : text
   }
+  // The server serialises each reply by the contract, so its type holds.
+  return { callByName, call: async (name, ...[input]) => (await callByName(name, input)) as never }
 }

@@ -4,8 +4,8 @@ import { partly } from './changes.ts'
 import { endpoint } from './endpoint.ts'
 import { bounds, pages } from './limits.ts'
 import {
-  field,
   count,
+  field,
   id,
   ip,
   listOf,
@@ -15,6 +15,7 @@ import {
   paging,
   period,
   resource,
+  rowsUnder,
   serverRef,
   shape,
   text,
@@ -76,8 +77,7 @@ export const sequence = resource('KnockSequence', {
 export type Sequence = Static<typeof sequence>
 
 /** A list that comes whole, with its length. */
-const whole = <K extends string, T extends TSchema>(key: K, row: T) =>
-  shape({ ...({ [key]: Type.Array(row) } as Record<K, ReturnType<typeof Type.Array<T>>>), total: count })
+const whole = <K extends string, T extends TSchema>(key: K, row: T) => shape({ ...rowsUnder(key, row), total: count })
 
 export const listSequences = endpoint({
   ...knocking,

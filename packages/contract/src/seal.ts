@@ -1,3 +1,5 @@
+import { isRecord, recordOf } from './records.ts'
+
 /*
  * Sealed commands: what an operator signs and a host verifies, specified in docs/spec/sealed-commands.md. Pure functions over texts and bytes, so
  * that server, agent, command line and browser use the same ones; callers pass in SHA-256.
@@ -102,8 +104,8 @@ export const canonicalJson = (value: unknown): string => {
   if (value === null || typeof value === 'boolean' || typeof value === 'string') return JSON.stringify(value)
   if (typeof value === 'number' && Number.isSafeInteger(value)) return String(value)
   if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`
-  if (typeof value === 'object') {
-    const entries = Object.entries(value as Record<string, unknown>).filter(([, field]) => field !== undefined)
+  if (isRecord(value)) {
+    const entries = Object.entries(value).filter(([, field]) => field !== undefined)
     const sorted = entries.sort(([a], [b]) => (a < b ? -1 : 1))
     return `{${sorted.map(([key, field]) => `${JSON.stringify(key)}:${canonicalJson(field)}`).join(',')}}`
   }
@@ -124,25 +126,24 @@ export const readStatement = (text: string): Statement => {
   if (text.length > sealBounds.statement) throw new Error('the signed statement is unreasonably large')
   const value = parsed(text)
   if (canonicalJson(value) !== text) throw new Error('the signed statement is not in its canonical form')
-  if (typeof value !== 'object' || value === null || Object.keys(value).sort().join() !== fields.join())
+  if (!isRecord(value) || Object.keys(value).sort().join() !== fields.join())
     throw new Error('the signed statement has other fields than a statement has')
-  const { v, type, params, target, nonce, issued, expires } = value as Record<string, unknown>
+  const { v, type, params, target, nonce, issued, expires } = value
   if (v !== 1) throw new Error('the signed statement is of another version')
   if (typeof type !== 'string' || !/^[a-z-]{1,40}$/.test(type)) throw new Error('the signed statement names no type')
-  if (typeof params !== 'object' || params === null || Array.isArray(params))
-    throw new Error('the signed statement has no parameters')
+  if (!isRecord(params)) throw new Error('the signed statement has no parameters')
   if (typeof target !== 'string' || !uuidPattern.test(target)) throw new Error('the signed statement names no target')
   if (typeof nonce !== 'string' || !noncePattern.test(nonce))
     throw new Error('the signed statement has no proper nonce')
   if (!isTime(issued) || !isTime(expires)) throw new Error('the signed statement has no proper times')
   if (expires <= issued || expires - issued > sealTimes.longest)
     throw new Error('the signed statement holds longer than seven days, or not at all')
-  return { v, type, params: params as Record<string, unknown>, target, nonce, issued, expires }
+  return { v, type, params, target, nonce, issued, expires }
 }
 const isTime = (value: unknown): value is number => Number.isSafeInteger(value) && Number(value) > 0
 const parsed = (text: string): unknown => {
   try {
-    return JSON.parse(text) as unknown
+    return JSON.parse(text)
   } catch {
     throw new Error('the signed statement is not JSON')
   }
@@ -267,10 +268,10 @@ export const readOperatorKey = (line: string): OperatorKey => {
     throw new Error('this passkey does not say which site it belongs to')
   return { kind, name, spki, rp_id, origin }
 }
-const keyJson = (packed: string): Record<string, unknown> => {
+const keyJson = (packed: string): Readonly<Record<string, unknown>> => {
   try {
     const bytes = Uint8Array.from(atob(packed), character => character.charCodeAt(0))
-    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes)) as Record<string, unknown>
+    return recordOf(JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes)))
   } catch {
     throw new Error('this operator key was cut or changed on its way')
   }

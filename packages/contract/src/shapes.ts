@@ -3,6 +3,7 @@ import type { Static, TProperties, TSchema } from 'typebox'
 import { bounds } from './limits.ts'
 import { jailNamePattern } from './names.ts'
 import { queryBounds } from './query/fields.ts'
+import { recordOf } from './records.ts'
 
 /** An object that has exactly these fields; inputs with others are refused, outputs with others are cut. */
 export const shape = <P extends TProperties>(properties: P) => Type.Object(properties, { additionalProperties: false })
@@ -16,16 +17,16 @@ export const openResource = <P extends TProperties>(title: string, properties: P
 
 const source = Symbol('source')
 /** The schema that another one was made of by `field` or `nullable`; the schema itself if it was made by neither. */
-export const sourceOf = (schema: object): object => (schema as { readonly [source]?: object })[source] ?? schema
+export const sourceOf = (schema: { readonly [source]?: object }): object => schema[source] ?? schema
 
 const derived = <T extends TSchema>(schema: T, changes: object): T =>
   Object.defineProperties(
-    {},
+    { ...schema },
     {
       ...Object.getOwnPropertyDescriptors(schema),
       ...Object.getOwnPropertyDescriptors({ [source]: sourceOf(schema), ...changes }),
     },
-  ) as T
+  )
 
 /** The same schema with a description of what it means at this place. */
 export const field = <T extends TSchema>(schema: T, description: string, options: object = {}): T =>
@@ -33,9 +34,9 @@ export const field = <T extends TSchema>(schema: T, description: string, options
 
 /** The value, or null where it is unknown. */
 export const nullable = <T extends TSchema>(schema: T) => {
-  const { type, enum: values } = schema as { type?: unknown; enum?: readonly unknown[] }
+  const { type, enum: values } = recordOf(schema)
   return Type.Unsafe<Static<T> | null>(
-    derived(schema, { type: [type, 'null'], ...(values ? { enum: [...values, null] } : {}) }),
+    derived(schema, { type: [type, 'null'], ...(Array.isArray(values) ? { enum: [...values, null] } : {}) }),
   )
 }
 
@@ -96,10 +97,14 @@ export const searchText = Type.Optional(
   Type.String({ maxLength: queryBounds.length, examples: ['jail:sshd -country:NL'] }),
 )
 
+/** The rows of a list under their own key. */
+export const rowsUnder = <K extends string, T extends TSchema>(key: K, row: T) =>
+  ({ [key]: Type.Array(row) }) as Record<K, ReturnType<typeof Type.Array<T>>>
+
 /** A list reply: the rows under their own key, and the exact total that match. */
 export const listOf = <K extends string, T extends TSchema>(key: K, row: T) =>
   shape({
-    ...({ [key]: Type.Array(row) } as Record<K, ReturnType<typeof Type.Array<T>>>),
+    ...rowsUnder(key, row),
     total: count,
     page: count,
     limit: count,

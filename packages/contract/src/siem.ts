@@ -3,8 +3,8 @@ import type { Static } from 'typebox'
 import { partly } from './changes.ts'
 import { endpoint } from './endpoint.ts'
 import { allSiemTypes } from './events.ts'
-import type { SiemType } from './events.ts'
 import { bounds, pages } from './limits.ts'
+import { keysOf } from './records.ts'
 import {
   field,
   count,
@@ -24,8 +24,8 @@ import {
 const siem = { tag: 'SIEM', access: 'admin', fleet: true, licence: 'siem' } as const
 
 export const siemFormat = oneOf(['syslog', 'cef', 'leef', 'json', 'collector'], { title: 'SiemFormat' })
-export const siemType = oneOf(Object.keys(allSiemTypes) as SiemType[], { title: 'SiemEventType' })
-const eventTypes = Type.Array(siemType, { maxItems: Object.keys(allSiemTypes).length })
+export const siemType = oneOf(keysOf(allSiemTypes), { title: 'SiemEventType' })
+const eventTypes = Type.Array(siemType, { maxItems: keysOf(allSiemTypes).length })
 const percent = nullable(Type.Number({ minimum: 0, maximum: 100 }))
 
 /** What is both read and written; a target's host, path and certificate can be taken away with null. */

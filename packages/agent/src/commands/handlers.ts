@@ -3,6 +3,7 @@ import { ownJail } from '../engine/own-files.ts'
 import { canonicalIp } from '../ip.ts'
 import { asFields, asText } from '../json.ts'
 import type { Templates } from '../templates/templates.ts'
+import { errorText } from '../text.ts'
 import type { Command } from '../wire.ts'
 import { createBanHandlers } from './ban-handlers.ts'
 import { createJailHandlers } from './jail-handlers.ts'
@@ -61,5 +62,5 @@ export const refusalText = (error: unknown): { output: string; code: number } =>
   if (error instanceof Refused) return { output: error.message, code: error.code }
   if (error instanceof EngineDown)
     return { output: `fail2ban is not running or does not answer: ${error.message}`, code: 1 }
-  return { output: error instanceof Error ? error.message : String(error), code: 1 }
+  return { output: errorText(error), code: 1 }
 }

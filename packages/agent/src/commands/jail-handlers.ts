@@ -4,6 +4,7 @@ import type { Engine } from '../engine/engine.ts'
 import type { JailLoader } from '../engine/jail-loader.ts'
 import { jailStateFile } from '../engine/own-files.ts'
 import type { Pickled } from '../engine/pickle.ts'
+import { isList } from '../json.ts'
 import { runProgram, withoutNoise } from '../process.ts'
 import type { HandlerParams, Handlers } from './params.ts'
 import { Refused } from './refused.ts'
@@ -123,10 +124,10 @@ const mustBeSound = (faults: readonly string[]): void => {
 const statusFields = (status: Pickled): Record<string, Pickled> => {
   const fields: Record<string, Pickled> = {}
   const walk = (value: Pickled): void => {
-    if (!Array.isArray(value)) return
-    const [name, inner] = value as readonly Pickled[]
-    if (typeof name !== 'string' || value.length !== 2) return (value as readonly Pickled[]).forEach(walk)
-    if (Array.isArray(inner) && inner.some(item => Array.isArray(item))) inner.forEach(item => walk(item as Pickled))
+    if (!isList(value)) return
+    const [name, inner] = value
+    if (typeof name !== 'string' || value.length !== 2) return value.forEach(walk)
+    if (isList(inner) && inner.some(isList)) inner.forEach(walk)
     else fields[name.toLowerCase().replace(/ /g, '_')] = inner ?? null
   }
   walk(status)

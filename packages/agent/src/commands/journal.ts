@@ -85,7 +85,7 @@ export const openJournal = (
   const write = (item: Item): Promise<void> =>
     new Promise((resolve, reject) => {
       if (unsaved.length === 0) setImmediate(saveTogether)
-      const settle = (error?: unknown): void => (error === undefined ? resolve() : reject(error as Error))
+      const settle = (error?: unknown): void => (error === undefined ? resolve() : reject(error))
       unsaved.push({ id: item.id, before: items.get(item.id), settle })
       put(item)
     })

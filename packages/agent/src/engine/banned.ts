@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { asFields } from '../json.ts'
+import { asFields, asList, isList } from '../json.ts'
 import { testJail } from './own-files.ts'
 import { decodePickle } from './pickle.ts'
 import type { Pickled } from './pickle.ts'
@@ -33,10 +33,9 @@ export const createBannedReader = () => {
       readAt = at
       if (reply === null) return
       const found = new Map<string, Set<string>>()
-      for (const entry of Array.isArray(reply) ? (reply as readonly Pickled[]) : []) {
+      for (const entry of isList(reply) ? reply : []) {
         for (const [jail, ips] of Object.entries(asFields(entry)))
-          if (jail !== testJail)
-            found.set(jail, new Set(Array.isArray(ips) ? (ips as readonly Pickled[]).map(String) : []))
+          if (jail !== testJail) found.set(jail, new Set(asList(ips).map(String)))
       }
       places = found
       digest = digestOfReply

@@ -78,7 +78,7 @@ export const createEngineConfig = (needs: {
   const list = async (): Promise<Listing> => {
     const mark = markOf(needs.directory)
     if (cached?.mark !== mark) {
-      const answer = asFields(JSON.parse(await needs.python.run(needs.lister, { config: needs.directory })) as unknown)
+      const answer = asFields(JSON.parse(await needs.python.run(needs.lister, { config: needs.directory })))
       const path = (name: string): string | null => asText(answer[name]) || null
       cached = { mark, socket: path('socket'), pidFile: path('pidfile'), jails: asList(answer['jails']).map(jailOf) }
     }
@@ -91,7 +91,7 @@ export const createEngineConfig = (needs: {
     mark: (): string => markOf(needs.directory),
     async ignores(directory: string): Promise<ReadonlyMap<string, readonly string[] | null>> {
       const text = await needs.python.run(needs.lister, { config: directory, ignoreip: true })
-      const jails = asList(asFields(JSON.parse(text) as unknown)['jails']).map(asFields)
+      const jails = asList(asFields(JSON.parse(text))['jails']).map(asFields)
       return new Map(
         jails.map(({ name, ignoreip }) => [
           asText(name),
@@ -101,7 +101,7 @@ export const createEngineConfig = (needs: {
     },
     async logPlaces(paths: readonly string[]): Promise<readonly LogPlace[]> {
       const text = await needs.python.run(needs.lister, { config: needs.directory, logpaths: paths })
-      return asList(asFields(JSON.parse(text) as unknown)['logpaths']).map(logPlaceOf)
+      return asList(asFields(JSON.parse(text))['logpaths']).map(logPlaceOf)
     },
     socket: async (): Promise<string | null> => (await list()).socket,
     pidFile: async (): Promise<string | null> => (await list()).pidFile,
@@ -116,7 +116,7 @@ export const createEngineConfig = (needs: {
         { config: directory, jails, streams, trial },
         { timeout: 20_000 },
       )
-      const answer = asFields(JSON.parse(text) as unknown)
+      const answer = asFields(JSON.parse(text))
       const found = Object.entries(asFields(answer['jails'])).map(([name, value]) => {
         const fields = asFields(value)
         const checked: CheckedJail = {

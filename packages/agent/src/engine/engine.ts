@@ -1,4 +1,5 @@
 import { steadyNow } from '../clock.ts'
+import { asList, isList } from '../json.ts'
 import { createBannedReader } from './banned.ts'
 import type { BannedPlaces } from './banned.ts'
 import type { Pickled, Word } from './pickle.ts'
@@ -181,7 +182,7 @@ export const createEngine = (options: { socketPath: string; onUp: () => void; on
     async jailsThatBan(ips) {
       if (ips.length === 0) return new Map()
       const reply = await call(['banned', ...ips])
-      const rows = Array.isArray(reply) ? (reply as readonly Pickled[]) : []
+      const rows = isList(reply) ? reply : []
       return new Map(ips.map((ip, index) => [ip, strings(rows[index])]))
     },
     isBanned: async (jail, ip) => (await count(['get', jail, 'banned', ip])) === 1,
@@ -231,20 +232,19 @@ const portions = (values: readonly string[]): string[][] => {
   return found
 }
 
-const strings = (value: Pickled | undefined): string[] =>
-  Array.isArray(value) ? (value as readonly Pickled[]).map(item => String(item)) : []
+const strings = (value: Pickled | undefined): string[] => asList(value).map(item => String(item))
 
 const pathOf = (value: Pickled): string | null =>
   typeof value === 'string' && value !== '' && value !== 'None' ? value : null
 
-const lists = (value: Pickled): string[][] => (Array.isArray(value) ? (value as readonly Pickled[]).map(strings) : [])
+const lists = (value: Pickled): string[][] => (isList(value) ? value.map(strings) : [])
 
 /** fail2ban's status is a list of [name, value] pairs. */
 const countOf = (value: Pickled | undefined): number => Number(value ?? 0)
 const pairs = (value: Pickled): Map<string, Pickled> => {
   const found = new Map<string, Pickled>()
-  for (const pair of Array.isArray(value) ? (value as readonly Pickled[]) : []) {
-    if (Array.isArray(pair)) found.set(String((pair as readonly Pickled[])[0]), (pair as readonly Pickled[])[1] ?? null)
+  for (const pair of isList(value) ? value : []) {
+    if (isList(pair)) found.set(String(pair[0]), pair[1] ?? null)
   }
   return found
 }

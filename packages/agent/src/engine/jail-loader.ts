@@ -1,3 +1,4 @@
+import { isList } from '../json.ts'
 import { errorText } from '../text.ts'
 import { faultsOf } from './config.ts'
 import type { CheckedJail, EngineConfig, Trial } from './config.ts'
@@ -108,6 +109,6 @@ const isJournal = (stream: readonly (readonly Word[])[]): boolean =>
 
 const moved = (word: Word, from: string, to: string): Word => {
   if (typeof word === 'string') return word.split(from).join(to)
-  if (Array.isArray(word)) return (word as readonly Word[]).map(item => moved(item, from, to))
+  if (isList(word)) return word.map(item => moved(item, from, to))
   return word
 }

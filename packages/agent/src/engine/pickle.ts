@@ -1,3 +1,5 @@
+import { isList } from '../json.ts'
+
 /**
  * Python's pickle, as far as fail2ban's control socket needs it (docs.python.org/3/library/pickletools). Reading is an
  * allow-list of opcodes that make plain data; nothing is imported, called or built, whatever the bytes ask for.
@@ -47,8 +49,6 @@ const write = (value: Word, parts: Buffer[]): void => {
   }
 }
 
-const isList = (value: Word): value is readonly Word[] => Array.isArray(value)
-
 const integer = (value: number): Buffer => {
   if (!Number.isInteger(value) || value < -(2 ** 31) || value >= 2 ** 31)
     throw new PickleError(`not a 32-bit integer: ${value}`)
@@ -77,6 +77,14 @@ class Global {
 /** While reading: a list may still grow, and is shared through the memo. */
 type Slot = Pickled | Slot[] | Global | typeof markObject | Dict
 type Dict = Map<string, Slot>
+const isSlots = (value: Slot | undefined): value is Slot[] => Array.isArray(value)
+
+/** A list with holes for the opcodes that are not allowed. */
+const byOpcode = <R>(steps: readonly (readonly [opcode: number, step: (reader: R) => void])[]) => {
+  const list: (((reader: R) => void) | undefined)[] = Array.from({ length: 256 })
+  for (const [opcode, step] of steps) list[opcode] = step
+  return list
+}
 
 class Reader {
   private readonly bytes: Buffer
@@ -97,144 +105,108 @@ class Reader {
   }
 
   private step(opcode: number): void {
-    switch (opcode) {
-      case 0x80: // PROTO
-        if (this.byte() > 5) throw new PickleError('unknown pickle protocol')
-        return
-      case 0x95: // FRAME
-        this.take(8)
-        return
-      case 0x28: // MARK
-        return this.push(markObject)
-      case 0x30: // POP
-        this.pop()
-        return
-      case 0x31: // POP_MARK
-        this.toMark()
-        return
-      case 0x32: // DUP
-        return this.push(this.top())
-      case 0x4e: // NONE
-        return this.push(null)
-      case 0x88:
-        return this.push(true)
-      case 0x89:
-        return this.push(false)
-      case 0x49: // INT
-        return this.push(this.textInt(this.line()))
-      case 0x4c: // LONG
-        return this.push(this.textInt(this.line().replace(/L$/, '')))
-      case 0x4a: // BININT
-        return this.push(this.take(4).readInt32LE(0))
-      case 0x4b: // BININT1
-        return this.push(this.byte())
-      case 0x4d: // BININT2
-        return this.push(this.take(2).readUInt16LE(0))
-      case 0x8a: // LONG1
-        return this.push(this.bigInt(this.byte()))
-      case 0x8b: // LONG4
-        return this.push(this.bigInt(this.length4()))
-      case 0x46: // FLOAT
-        return this.push(Number(this.line()))
-      case 0x47: // BINFLOAT
-        return this.push(this.take(8).readDoubleBE(0))
-      case 0x53: // STRING
-        return this.push(this.quoted(this.line()))
-      case 0x55: // SHORT_BINSTRING
-      case 0x43: // SHORT_BINBYTES
-      case 0x8c: // SHORT_BINUNICODE
-        return this.push(this.string(this.byte()))
-      case 0x54: // BINSTRING
-      case 0x42: // BINBYTES
-      case 0x58: // BINUNICODE
-        return this.push(this.string(this.length4()))
-      case 0x8d: // BINUNICODE8
-      case 0x8e: // BINBYTES8
-      case 0x96: // BYTEARRAY8
-        return this.push(this.string(this.length8()))
-      case 0x56: // UNICODE, in Python's raw-unicode-escape
-        return this.push(
-          this.line('latin1').replace(
-            /\\u([0-9a-fA-F]{4})|\\U(000[0-9a-fA-F]{5}|0010[0-9a-fA-F]{4})/g,
-            (_, four?: string, eight?: string) => String.fromCodePoint(parseInt(four ?? eight ?? '0', 16)),
-          ),
-        )
-      case 0x5d: // EMPTY_LIST
-      case 0x29: // EMPTY_TUPLE
-      case 0x8f: // EMPTY_SET
-        return this.push([])
-      case 0x6c: // LIST
-      case 0x74: // TUPLE
-      case 0x91: // FROZENSET
-        return this.push(this.toMark())
-      case 0x85: // TUPLE1..3
-      case 0x86:
-      case 0x87: {
-        const items = Array.from({ length: opcode - 0x84 }, () => this.pop())
-        return this.push(items.reverse())
-      }
-      case 0x61: // APPEND
-        return this.extend([this.pop()])
-      case 0x65: // APPENDS
-      case 0x90: // ADDITEMS
-        return this.extend(this.toMark())
-      case 0x7d: // EMPTY_DICT
-        return this.push(new Map<string, Slot>())
-      case 0x64: // DICT
-        return this.push(setItems(new Map<string, Slot>(), this.toMark()))
-      case 0x73: {
-        // SETITEM
-        const value = this.pop()
-        const key = this.pop()
-        setItems(this.top(), [key, value])
-        return
-      }
-      case 0x75: {
-        // SETITEMS
-        const items = this.toMark()
-        setItems(this.top(), items)
-        return
-      }
-      case 0x63: // GLOBAL
-        return this.push(new Global(`${this.line()}.${this.line()}`))
-      case 0x93: {
-        // STACK_GLOBAL
-        const name = this.pop()
-        const module = this.pop()
-        return this.push(new Global(`${String(module)}.${String(name)}`))
-      }
-      case 0x52: // REDUCE
-      case 0x81: {
-        // NEWOBJ
-        const args = this.pop()
-        return this.push(made(this.pop(), args))
-      }
-      case 0x92: {
-        // NEWOBJ_EX
-        this.pop()
-        const args = this.pop()
-        return this.push(made(this.pop(), args))
-      }
-      case 0x62: // BUILD: an object's inner state, which plain data has no use for
-        this.pop()
-        return
-      case 0x70: // PUT
-        return void this.memo.set(Number(this.line()), this.top())
-      case 0x71: // BINPUT
-        return void this.memo.set(this.byte(), this.top())
-      case 0x72: // LONG_BINPUT
-        return void this.memo.set(this.length4(), this.top())
-      case 0x94: // MEMOIZE
-        return void this.memo.set(this.memo.size, this.top())
-      case 0x67: // GET
-        return this.push(this.remembered(Number(this.line())))
-      case 0x68: // BINGET
-        return this.push(this.remembered(this.byte()))
-      case 0x6a: // LONG_BINGET
-        return this.push(this.remembered(this.length4()))
-      default:
-        throw new PickleError(`opcode 0x${opcode.toString(16)} is not on the list`)
-    }
+    const step = Reader.steps[opcode]
+    if (!step) throw new PickleError(`opcode 0x${opcode.toString(16)} is not on the list`)
+    step(this)
+  }
+
+  /** What each opcode does, by its number: a list of bans has hundreds of thousands, and an array is as fast as a switch. */
+  private static readonly steps = byOpcode<Reader>([
+    [0x80, reader => reader.protocol()], // PROTO
+    [0x95, reader => void reader.take(8)], // FRAME
+    [0x28, reader => reader.push(markObject)], // MARK
+    [0x30, reader => void reader.pop()], // POP
+    [0x31, reader => void reader.toMark()], // POP_MARK
+    [0x32, reader => reader.push(reader.top())], // DUP
+    [0x4e, reader => reader.push(null)], // NONE
+    [0x88, reader => reader.push(true)], // NEWTRUE
+    [0x89, reader => reader.push(false)], // NEWFALSE
+    [0x49, reader => reader.push(reader.textInt(reader.line()))], // INT
+    [0x4c, reader => reader.push(reader.textInt(reader.line().replace(/L$/, '')))], // LONG
+    [0x4a, reader => reader.push(reader.take(4).readInt32LE(0))], // BININT
+    [0x4b, reader => reader.push(reader.byte())], // BININT1
+    [0x4d, reader => reader.push(reader.take(2).readUInt16LE(0))], // BININT2
+    [0x8a, reader => reader.push(reader.bigInt(reader.byte()))], // LONG1
+    [0x8b, reader => reader.push(reader.bigInt(reader.length4()))], // LONG4
+    [0x46, reader => reader.push(Number(reader.line()))], // FLOAT
+    [0x47, reader => reader.push(reader.take(8).readDoubleBE(0))], // BINFLOAT
+    [0x53, reader => reader.push(reader.quoted(reader.line()))], // STRING
+    [0x55, reader => reader.push(reader.string(reader.byte()))], // SHORT_BINSTRING
+    [0x43, reader => reader.push(reader.string(reader.byte()))], // SHORT_BINBYTES
+    [0x8c, reader => reader.push(reader.string(reader.byte()))], // SHORT_BINUNICODE
+    [0x54, reader => reader.push(reader.string(reader.length4()))], // BINSTRING
+    [0x42, reader => reader.push(reader.string(reader.length4()))], // BINBYTES
+    [0x58, reader => reader.push(reader.string(reader.length4()))], // BINUNICODE
+    [0x8d, reader => reader.push(reader.string(reader.length8()))], // BINUNICODE8
+    [0x8e, reader => reader.push(reader.string(reader.length8()))], // BINBYTES8
+    [0x96, reader => reader.push(reader.string(reader.length8()))], // BYTEARRAY8
+    [0x56, reader => reader.rawUnicode()], // UNICODE
+    [0x5d, reader => reader.push([])], // EMPTY_LIST
+    [0x29, reader => reader.push([])], // EMPTY_TUPLE
+    [0x8f, reader => reader.push([])], // EMPTY_SET
+    [0x6c, reader => reader.push(reader.toMark())], // LIST
+    [0x74, reader => reader.push(reader.toMark())], // TUPLE
+    [0x91, reader => reader.push(reader.toMark())], // FROZENSET
+    [0x85, reader => reader.push(reader.popMany(1))], // TUPLE1
+    [0x86, reader => reader.push(reader.popMany(2))], // TUPLE2
+    [0x87, reader => reader.push(reader.popMany(3))], // TUPLE3
+    [0x61, reader => reader.extend([reader.pop()])], // APPEND
+    [0x65, reader => reader.extend(reader.toMark())], // APPENDS
+    [0x90, reader => reader.extend(reader.toMark())], // ADDITEMS
+    [0x7d, reader => reader.push(new Map<string, Slot>())], // EMPTY_DICT
+    [0x64, reader => reader.push(setItems(new Map<string, Slot>(), reader.toMark()))], // DICT
+    [0x73, reader => reader.setItem()], // SETITEM
+    [0x75, reader => reader.setAll(reader.toMark())], // SETITEMS
+    [0x63, reader => reader.push(new Global(`${reader.line()}.${reader.line()}`))], // GLOBAL
+    [0x93, reader => reader.stackGlobal()], // STACK_GLOBAL
+    [0x52, reader => reader.build()], // REDUCE
+    [0x81, reader => reader.build()], // NEWOBJ
+    [0x92, reader => reader.buildWithoutNames()], // NEWOBJ_EX
+    [0x62, reader => void reader.pop()], // BUILD: an object's inner state, which plain data has no use for
+    [0x70, reader => void reader.memo.set(Number(reader.line()), reader.top())], // PUT
+    [0x71, reader => void reader.memo.set(reader.byte(), reader.top())], // BINPUT
+    [0x72, reader => void reader.memo.set(reader.length4(), reader.top())], // LONG_BINPUT
+    [0x94, reader => void reader.memo.set(reader.memo.size, reader.top())], // MEMOIZE
+    [0x67, reader => reader.push(reader.remembered(Number(reader.line())))], // GET
+    [0x68, reader => reader.push(reader.remembered(reader.byte()))], // BINGET
+    [0x6a, reader => reader.push(reader.remembered(reader.length4()))], // LONG_BINGET
+  ])
+
+  private protocol(): void {
+    if (this.byte() > 5) throw new PickleError('unknown pickle protocol')
+  }
+
+  /** Python's raw-unicode-escape. */
+  private rawUnicode(): void {
+    const text = this.line('latin1').replace(
+      /\\u([0-9a-fA-F]{4})|\\U(000[0-9a-fA-F]{5}|0010[0-9a-fA-F]{4})/g,
+      (_, four?: string, eight?: string) => String.fromCodePoint(parseInt(four ?? eight ?? '0', 16)),
+    )
+    this.push(text)
+  }
+
+  private setItem(): void {
+    const value = this.pop()
+    this.setAll([this.pop(), value])
+  }
+
+  private setAll(items: Slot[]): void {
+    setItems(this.top(), items)
+  }
+
+  private stackGlobal(): void {
+    const name = this.pop()
+    this.push(new Global(`${String(this.pop())}.${String(name)}`))
+  }
+
+  private build(): void {
+    const args = this.pop()
+    this.push(made(this.pop(), args))
+  }
+
+  private buildWithoutNames(): void {
+    this.pop()
+    this.build()
   }
 
   private push(value: Slot): void {
@@ -245,6 +217,10 @@ class Reader {
     const value = this.stack.pop()
     if (value === undefined || value === markObject) throw new PickleError('the stack is empty')
     return value
+  }
+
+  private popMany(count: number): Slot[] {
+    return Array.from({ length: count }, () => this.pop()).reverse()
   }
 
   private top(): Slot {
@@ -263,8 +239,8 @@ class Reader {
 
   private extend(items: Slot[]): void {
     const list = this.top()
-    if (!Array.isArray(list)) throw new PickleError('append to something that is not a list')
-    for (const item of items) (list as Slot[]).push(item)
+    if (!isSlots(list)) throw new PickleError('append to something that is not a list')
+    for (const item of items) list.push(item)
   }
 
   private remembered(index: number): Slot {
@@ -345,19 +321,18 @@ class Reader {
 /** A class called with arguments: plain data for Python's own containers, otherwise only its name and arguments. */
 const made = (what: Slot, args: Slot): Slot => {
   if (!(what instanceof Global)) throw new PickleError('only a named class can be called')
-  const list = Array.isArray(args) ? (args as Slot[]) : []
+  const list = isSlots(args) ? args : []
   const [module = '', name = ''] = splitLast(what.name)
   if ((module === 'builtins' || module === '__builtin__') && plainText.has(name)) {
     const first = list[0]
     if (name === 'str') return first === undefined ? '' : String(plain(first, 0))
     if (name === 'dict') return first instanceof Map ? first : new Map<string, Slot>()
-    return Array.isArray(first) ? (first as Slot[]) : []
+    return isSlots(first) ? first : []
   }
   if (what.name === 'collections.OrderedDict') {
-    const pairs = Array.isArray(list[0])
-      ? (list[0] as Slot[]).flatMap(pair => (Array.isArray(pair) ? (pair as Slot[]) : []))
-      : []
-    return setItems(new Map<string, Slot>(), pairs)
+    const [pairs] = list
+    const items = isSlots(pairs) ? pairs.flatMap(pair => (isSlots(pair) ? pair : [])) : []
+    return setItems(new Map<string, Slot>(), items)
   }
   return new Map<string, Slot>([
     ['py', what.name],
@@ -383,11 +358,11 @@ const plain = (value: Slot, depth: number): Pickled => {
   if (depth > 50) throw new PickleError('nested too deeply')
   if (value === markObject) throw new PickleError('a mark is not a value')
   if (value instanceof Global) return { py: value.name, args: [] }
-  if (Array.isArray(value)) return (value as Slot[]).map(item => plain(item, depth + 1))
+  if (isSlots(value)) return value.map(item => plain(item, depth + 1))
   if (value instanceof Map) {
-    const fields: Record<string, Pickled> = Object.create(null) as Record<string, Pickled>
+    const fields: Record<string, Pickled> = Object.create(null)
     for (const [key, item] of value) fields[key] = plain(item, depth + 1)
     return fields
   }
-  return value as Pickled
+  return value
 }

@@ -1,5 +1,7 @@
 import { connect } from 'node:net'
 import type { Socket } from 'node:net'
+import { codeOf } from '@stockade/contract/error-code.ts'
+import { asFields, isList } from '../json.ts'
 import { decodePickle, encodePickle } from './pickle.ts'
 import type { Pickled, Word } from './pickle.ts'
 import { errorText } from '../text.ts'
@@ -64,7 +66,7 @@ export const createEngineSocket = (options: { path: string; onLost: () => void }
     })
     opened.on('error', error => {
       // The few places for waiting connections are full.
-      const isFull = (error as NodeJS.ErrnoException).code === 'EAGAIN'
+      const isFull = codeOf(error) === 'EAGAIN'
       if (opened === socket) drop(new (isFull ? EngineHung : EngineDown)(errorText(error)))
     })
     opened.on('close', () => {
@@ -141,20 +143,20 @@ const endsWithMark = (parts: readonly Buffer[]): boolean => {
 /** fail2ban splits its input at the mark, so a word that holds it would be a second command. */
 const refuseMarks = (word: Word): void => {
   if (typeof word === 'string' && word.includes('<F2B_')) throw new EngineRefused('a value must not contain "<F2B_"')
-  if (Array.isArray(word)) for (const item of word as readonly Word[]) refuseMarks(item)
+  if (isList(word)) for (const item of word) refuseMarks(item)
 }
 
 const dataOf = (reply: Pickled): Pickled => {
   if (typeof reply === 'string') throw new EngineRefused(reply)
-  if (!Array.isArray(reply)) throw new EngineDown('fail2ban answered with something that is not a reply')
-  const [code, data] = reply as readonly Pickled[]
+  if (!isList(reply)) throw new EngineDown('fail2ban answered with something that is not a reply')
+  const [code, data] = reply
   if (code === 0) return data ?? null
   throw new EngineRefused(describe(data ?? null))
 }
 
 const describe = (data: Pickled): string => {
-  if (typeof data === 'object' && data !== null && 'py' in data) {
-    const { py, args } = data as { py: string; args: readonly Pickled[] }
+  const { py, args } = asFields(data)
+  if (typeof py === 'string' && isList(args)) {
     const name = py.slice(py.lastIndexOf('.') + 1)
     return `${name}: ${args.map(arg => (typeof arg === 'string' ? arg : JSON.stringify(arg))).join(' ')}`
   }

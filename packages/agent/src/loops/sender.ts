@@ -3,6 +3,7 @@ import { subject } from '../outbox.ts'
 import type { Entry, Outbox } from '../outbox.ts'
 import type { Rejected } from '../rejected.ts'
 import { pause } from '../schedule.ts'
+import { errorText } from '../text.ts'
 import { ServerError } from '../transport.ts'
 import type { AdoptedBan, BanReport, KnockReport, RowResult, UnbanReport, Wire } from '../wire.ts'
 import { createLoop } from './loop.ts'
@@ -65,8 +66,8 @@ export const createSender = (
         limit = Math.max(1, Math.floor(batch.entries.length / 2))
         return true
       }
-      for (const entry of batch.entries) needs.rejected.add(entry, (error as Error).message)
-      needs.log.warn(`an event is set aside: the server ${(error as Error).message}`)
+      for (const entry of batch.entries) needs.rejected.add(entry, errorText(error))
+      needs.log.warn(`an event is set aside: the server ${errorText(error)}`)
     }
     unanswered = 0
     batch.done()

@@ -1,21 +1,19 @@
 import type { Knock } from '../knock/knock.ts'
 import type { Mover } from '../move/mover.ts'
 import type { Log } from '../log.ts'
-import { pause } from '../schedule.ts'
-import { createSerial } from '../serial.ts'
 import { errorText } from '../text.ts'
 import { ServerError } from '../transport.ts'
 import type { Store } from '../whitelist/store.ts'
 import { notApplied } from '../whitelist/whitelist.ts'
-import type { Held, Whitelist } from '../whitelist/whitelist.ts'
+import type { Whitelist } from '../whitelist/whitelist.ts'
 import type { Lists } from '../shield/lists.ts'
 import type { FleetBans } from '../shield/fleet-bans.ts'
 import type { DesiredState, Wire } from '../wire.ts'
+import { createAcknowledging } from './acknowledging.ts'
 import { createLoop } from './loop.ts'
 import type { Loop, LoopNeeds } from './loop.ts'
+import { fetchList } from './whitelist-fetch.ts'
 
-/** How often the list and the state that names it are fetched before they must match. */
-const maxFetches = 3
 const idleWait = 60_000
 /** Before the next try with a server that is older than this agent and keeps no desired state. */
 const olderServerWait = 300_000
@@ -39,25 +37,24 @@ interface Fetched {
   readonly isNews: boolean
 }
 
+interface StateNeeds extends LoopNeeds {
+  wire: Wire
+  store: Store
+  whitelist: Whitelist
+  knock: Pick<Knock, 'take' | 'holds' | 'report' | 'followWhitelist' | 'even'>
+  fleet: Pick<FleetBans, 'take' | 'report' | 'version'>
+  lists: Pick<Lists, 'want' | 'report' | 'isUsed'>
+  mover: Pick<Mover, 'want' | 'report'>
+  random?: () => number
+  log: Log
+}
+
 /**
  * Brings the host to the state that the server wants, and reports what was reached, as read back from fail2ban. Port
  * knocking comes first and is reported at once: somebody waits for a port, while a long whitelist takes its time.
  */
-export const createStateLoop = (
-  needs: LoopNeeds & {
-    wire: Wire
-    store: Store
-    whitelist: Whitelist
-    knock: Pick<Knock, 'take' | 'holds' | 'report' | 'followWhitelist' | 'even'>
-    fleet: Pick<FleetBans, 'take' | 'report' | 'version'>
-    lists: Pick<Lists, 'want' | 'report' | 'isUsed'>
-    mover: Pick<Mover, 'want' | 'report'>
-    random?: () => number
-    log: Log
-  },
-): StateLoop => {
+export const createStateLoop = (needs: StateNeeds): StateLoop => {
   const { wire, store, whitelist, knock, fleet, lists, mover, log } = needs
-  const random = needs.random ?? Math.random
   /** What the server wants, as far as it said. */
   let wanted = store.state()
   let mustReport = false
@@ -73,26 +70,7 @@ export const createStateLoop = (
   /** Why the fleet bans of the last state were not taken over. Everything else goes on meanwhile. */
   let fleetError: unknown = null
   let isOvertaking = false
-  const inTurn = createSerial()
-
-  /** One at a time: of two on their way together, the older one could arrive last and stand at the server. */
-  const acknowledge = (version: string, listVersion: string, listHeld?: Held): Promise<void> =>
-    inTurn(async () => {
-      const held = listHeld ?? whitelist.held()
-      const bans = await fleet.report()
-      const outcome = {
-        version,
-        whitelistVersion: listVersion,
-        ...held,
-        portknock: knock.report(),
-        move: mover.report(),
-      }
-      const listed = await lists.report()
-      await wire.acknowledge(
-        bans === null ? outcome : { ...outcome, fleet: bans, ...(listed === null ? {} : { lists: listed }) },
-      )
-    })
-
+  const acknowledge = createAcknowledging(needs)
   const takeFleet = async (state: DesiredState): Promise<boolean> => {
     try {
       fleetError = null
@@ -146,7 +124,7 @@ export const createStateLoop = (
   const reachList = async (state: DesiredState): Promise<void> => {
     isApplying = true
     try {
-      const newest = await fetchList(state)
+      const newest = await fetchList(needs, state, async () => (await fetchState(null))?.state ?? null)
       await whitelist.apply()
       appliedList = whitelist.version()
       store.putState(newest.version)
@@ -159,24 +137,6 @@ export const createStateLoop = (
     } finally {
       isApplying = false
     }
-  }
-
-  /** Fetches the list if it is another one. Answers the state that it belongs to, which may be newer than `first`. */
-  const fetchList = async (first: DesiredState): Promise<DesiredState> => {
-    let state = first
-    for (let fetches = 0; fetches < maxFetches; fetches += 1) {
-      if (state.whitelist.version === whitelist.version()) return state
-      await pause(random() * state.whitelist.spread * 1000, needs.signal)
-      const list = await wire.whitelist(whitelist.version() === '' ? null : whitelist.version())
-      if (list?.version === state.whitelist.version) {
-        whitelist.take(list.text, list.version, state.whitelist.count)
-        void knock.followWhitelist()
-        return state
-      }
-      // The list changed in the meantime.
-      state = (await fetchState(null))?.state ?? state
-    }
-    throw new ServerError('the whitelist and the state that names it do not match')
   }
 
   /** Reports all but the list while that is being applied; of the list only what was reported before. */

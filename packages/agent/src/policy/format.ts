@@ -1,5 +1,5 @@
 import { isAbsolute } from 'node:path'
-import { asFields } from '../json.ts'
+import { asFields, isList } from '../json.ts'
 import type { Fields } from '../json.ts'
 
 /** What the host's owner allows the server to do here. */
@@ -64,7 +64,7 @@ const share: Reader<number> = (value, key) =>
   typeof value === 'number' && value >= 0 && value <= 1 ? value : fail(key, 'a number from 0 to 1')
 
 const texts: Reader<string[]> = (value, key) => {
-  const items: readonly unknown[] = Array.isArray(value) ? (value as readonly unknown[]) : fail(key, 'a list of texts')
+  const items: readonly unknown[] = isList(value) ? value : fail(key, 'a list of texts')
   if (items.length > maxItems) fail(key, `a list of ${maxItems} texts at most`)
   return items.map(item => (typeof item === 'string' ? item : fail(key, 'a list of texts')))
 }

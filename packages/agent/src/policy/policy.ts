@@ -64,7 +64,7 @@ export const createPolicy = (needs: {
     try {
       const text = readChecked(file, owners)
       if (text === null) return { state: 'default', error: null, rules: defaultRules }
-      return { state: 'file', error: null, rules: parseRules(JSON.parse(text) as unknown) }
+      return { state: 'file', error: null, rules: parseRules(JSON.parse(text)) }
     } catch (error) {
       return { state: 'unreadable', error: errorText(error).slice(0, 300), rules: null }
     }

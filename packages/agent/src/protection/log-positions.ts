@@ -20,7 +20,7 @@ export const createPositions = (needs: { python: Interpreter; program: string })
 
 const parsePositions = (text: string): Map<string, number> =>
   new Map(
-    asList(JSON.parse(text) as unknown).map(row => {
+    asList(JSON.parse(text)).map(row => {
       const [jail, path, position] = asList(row)
       return [`${asText(jail)}|${asText(path)}`, Number(position)]
     }),

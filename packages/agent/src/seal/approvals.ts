@@ -27,7 +27,7 @@ export const openApprovals = (path: string, changed: () => void): Approvals => {
   const ports = new Set(asList(fields['ports']).map(port => asInteger(port, 0)))
   /** Approvals whose entry or port the server has wanted since. */
   const seen = new Set<string | number>(
-    asList(fields['seen']).filter(item => typeof item !== 'object') as (string | number)[],
+    asList(fields['seen']).filter(item => typeof item === 'string' || typeof item === 'number'),
   )
 
   const save = (): void => {

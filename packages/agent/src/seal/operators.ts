@@ -3,10 +3,12 @@ import type { KeyObject } from 'node:crypto'
 import * as fs from 'node:fs'
 import { join } from 'node:path'
 import { commandTypeNames } from '@stockade/contract/command-types/names.ts'
+import { codeOf } from '@stockade/contract/error-code.ts'
 import { readOperatorKey, sealBounds, usuallySealed } from '@stockade/contract/seal.ts'
 import type { OperatorKey } from '@stockade/contract/seal.ts'
 import { privateDirectory, writeDurably } from '../files.ts'
 import { asFields, asInteger, asList } from '../json.ts'
+import { errorText } from '../text.ts'
 
 /** Somebody whose signature this host takes; only the host's own root adds one. */
 export interface Operator extends OperatorKey {
@@ -42,7 +44,7 @@ export const loadTrust = (configDirectory: string): Trust | null => {
   const text = readTrusted(file)
   if (text === null) return null
   try {
-    return parseTrust(JSON.parse(text) as unknown)
+    return parseTrust(JSON.parse(text))
   } catch (error) {
     throw new Error(`${file} is not understood (${error instanceof Error ? error.message : 'not JSON'})`, {
       cause: error,
@@ -57,8 +59,8 @@ const readTrusted = (file: string): string | null => {
       throw new Error("others than this host's root can write it")
     return fs.readFileSync(file, 'utf8')
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null
-    throw new Error(`${file} cannot be trusted: ${(error as Error).message}`, { cause: error })
+    if (codeOf(error) === 'ENOENT') return null
+    throw new Error(`${file} cannot be trusted: ${errorText(error)}`, { cause: error })
   }
 }
 

@@ -102,7 +102,7 @@ const checkAssertion = (
 
 const clientOf = (text: Buffer): Fields => {
   try {
-    return asFields(JSON.parse(text.toString('utf8')) as unknown)
+    return asFields(JSON.parse(text.toString('utf8')))
   } catch {
     throw new Error('what the passkey signed is not JSON')
   }

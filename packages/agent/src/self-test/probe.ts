@@ -11,7 +11,7 @@ export interface Target {
 }
 /** `rst`: the port is closed, which is an answer too. `none`: nothing came back in time. */
 export type Answer = 'syn-ack' | 'rst' | 'unreachable' | 'none'
-const answers: readonly string[] = ['syn-ack', 'rst', 'unreachable', 'none'] satisfies Answer[]
+const answers: readonly Answer[] = ['syn-ack', 'rst', 'unreachable', 'none']
 
 /** Sends a SYN to each target as if it came from `source` on the network. @throws Error if the host cannot do that */
 export type Probe = (source: string, targets: readonly Target[]) => Promise<readonly Answer[]>
@@ -34,12 +34,12 @@ export const createProbes = (python: Interpreter, program: string): { probe: Pro
         { sources, targets: targets.map(({ address, port }) => ({ address, port })), wait: waitSeconds },
         { timeout: 20_000 },
       )
-      const reply = asFields(JSON.parse(output) as unknown)
+      const reply = asFields(JSON.parse(output))
       if (asText(reply['error']) !== '') throw new Error(`no test device: ${asText(reply['error'])}`)
       return asList(reply['answers']).map(ofSource =>
         asList(ofSource).map(answer => {
           const text = asText(answer)
-          return answers.includes(text) ? (text as Answer) : 'none'
+          return answers.find(known => known === text) ?? 'none'
         }),
       )
     })

@@ -26,7 +26,7 @@ export const createBatches = <T>(
 
   return change =>
     new Promise((resolve, reject) => {
-      waiting.push({ change, settle: error => (error === undefined ? resolve() : reject(error as Error)) })
+      waiting.push({ change, settle: error => (error === undefined ? resolve() : reject(error)) })
       if (waiting.length > 1) return
       void inTurn(async () => {
         const batch = waiting

@@ -80,7 +80,7 @@ const statusLines = (shield: Shield): string[] => {
 }
 
 const readRequest = (text: string): ShieldRequest => {
-  const fields = asFields(JSON.parse(text) as unknown)
+  const fields = asFields(JSON.parse(text))
   const verb = asText(fields['verb'])
   if (verb !== 'status' && verb !== 'off' && verb !== 'on' && verb !== 'release') throw new Error('unknown request')
   const seconds = asInteger(fields['seconds'], 0)
@@ -126,7 +126,7 @@ export const askAgent = (runDirectory: string, request: ShieldRequest): Promise<
     socket.on('connect', () => socket.end(JSON.stringify(request)))
     socket.on('data', (chunk: Buffer) => (text += chunk.toString('utf8')))
     socket.on('end', () => {
-      const fields = asFields(JSON.parse(text || '{}') as unknown)
+      const fields = asFields(JSON.parse(text || '{}'))
       resolve({ isDone: fields['isDone'] === true, lines: asList(fields['lines']).map(line => asText(line)) })
     })
     socket.on('error', (error: NodeJS.ErrnoException) =>

@@ -1,28 +1,21 @@
 import type { Log } from '../log.ts'
 import { createOnce } from '../log.ts'
-import { overlaps } from '../ip.ts'
 import { createSerial } from '../serial.ts'
 import { errorText } from '../text.ts'
-import type { FleetSet, Wire } from '../wire.ts'
+import type { Wire } from '../wire.ts'
+import { fetchFleet } from './fleet-fetch.ts'
 import type { FleetJail } from './fleet-jail.ts'
+import { createJudge, maxReason, trialFailed, untried } from './fleet-judge.ts'
 import { digestOf, endsOf } from './fleet-store.ts'
 import type { FleetReport } from './fleet-report.ts'
 import type { FleetBan, FleetState, FleetStore } from './fleet-store.ts'
 import type { Shield } from './model.ts'
-import { needsTrial, whyNotShield } from './refusals.ts'
 import { coversEntry } from './table.ts'
+import { reachesServer } from './trial.ts'
 
-/** What a host takes at most; the server has the same bound. */
-const maxBans = 10_000
-const maxReason = 200
 const maxWhy = 500
-const trialTime = 60_000
-const trialRetry = 1000
 
 const onTrial = 'it is on trial'
-const trialFailed = 'the server could not be reached while it was banned'
-const trialFailure = (reason: string | undefined): string | null => (reason === trialFailed ? reason : null)
-
 /** What the desired state says of fleet bans. */
 interface DesiredBans {
   readonly version: number
@@ -48,7 +41,7 @@ export interface FleetBans {
   covering(entry: string): readonly FleetBan[]
 }
 
-export const createFleetBans = (needs: {
+interface FleetNeeds {
   store: FleetStore
   shield: Pick<Shield, 'isOn' | 'report' | 'follow' | 'endsInKernel'>
   /** Holds the bans while the host has no shield. */
@@ -62,7 +55,9 @@ export const createFleetBans = (needs: {
   onHeld: () => void
   steadyNow: () => number
   log: Log
-}): FleetBans => {
+}
+
+export const createFleetBans = (needs: FleetNeeds): FleetBans => {
   const { store, shield, jail, wire, log } = needs
   const trouble = createOnce(log.warn)
   const inTurn = createSerial()
@@ -70,31 +65,7 @@ export const createFleetBans = (needs: {
   let failure: string | null = null
   /** Entries that the kernel may hold in an older form, after a failure. */
   const unsure = new Set<string>()
-
-  const judge = (
-    bans: ReadonlyMap<number, FleetBan>,
-    { released, refused: before }: Pick<FleetState, 'released' | 'refused'>,
-  ): Map<string, string> => {
-    const refused = new Map<string, string>()
-    const own = needs.neverBanned()
-    const logins = needs.loginSources()
-    for (const { entry, isForced } of bans.values()) {
-      const reason =
-        whyNotShield(entry, logins, isForced) ??
-        (needs.isWhitelisted(entry) ? `${entry} is whitelisted, or holds a whitelisted address` : null) ??
-        (own.some(address => overlaps(address, entry))
-          ? `${entry} covers an address of this host, its gateway, its resolver or the Stockade server`
-          : null) ??
-        (released.has(entry) ? 'somebody released it on this host' : null) ??
-        trialFailure(before.get(entry))
-      if (reason !== null) refused.set(entry, reason.slice(0, maxReason))
-    }
-    if (jail.isUsed()) {
-      const others = [...endsOf(bans.values()).keys()].filter(entry => !refused.has(entry))
-      for (const [entry, reason] of jail.refusals(others)) refused.set(entry, reason)
-    }
-    return refused
-  }
+  const judge = createJudge(needs)
 
   /** The disk first, then the kernel or fail2ban: of what differs, or after a failure of everything. */
   const bring = async (next: FleetState): Promise<void> => {
@@ -109,23 +80,9 @@ export const createFleetBans = (needs: {
     if (jail.isUsed()) await jail.follow()
   }
 
-  /** Wide ranges stay out of the kernel until the host was seen to reach the server with them. */
-  const untried = ({ bans, refused, confirmed }: FleetState): string[] => [
-    ...new Set(
-      [...bans.values()]
-        .map(({ entry }) => entry)
-        .filter(entry => needsTrial(entry) && !refused.has(entry) && !confirmed.has(entry)),
-    ),
-  ]
-
   const passTrial = async (entries: readonly string[]): Promise<boolean> => {
     await shield.follow(() => [], entries)
-    const deadline = needs.steadyNow() + trialTime
-    while (needs.steadyNow() < deadline) {
-      if (await wire.answers().catch(() => false)) return true
-      await new Promise(resolve => setTimeout(resolve, trialRetry))
-    }
-    return false
+    return reachesServer({ answers: wire.answers, steadyNow: needs.steadyNow })
   }
 
   const apply = async (given: Pick<FleetState, 'version' | 'bans'>, known: FleetState): Promise<void> => {
@@ -155,24 +112,6 @@ export const createFleetBans = (needs: {
       for (const entry of [...before, ...store.wanted().keys()]) unsure.add(entry)
       trouble.tell(`shield: fleet bans are not in force: ${failure}`)
     }
-  }
-
-  /** What the host should have after a reply. @throws Error if it makes no sense */
-  const mergeReply = (reply: FleetSet): Map<number, FleetBan> => {
-    const bans = new Map(reply.full ? [] : store.state().bans)
-    for (const id of reply.remove) bans.delete(id)
-    for (const ban of reply.add) bans.set(ban.id, ban)
-    for (const [id, { until }] of bans) if (until !== null && until <= reply.version) bans.delete(id)
-    if (bans.size > maxBans) throw new Error(`the server gives ${bans.size} fleet bans, and a host takes ${maxBans}`)
-    return bans
-  }
-  const fetch = async (known: number | null): Promise<Pick<FleetState, 'version' | 'bans'> | null> => {
-    const reply = await wire.fleetBans(known)
-    if (reply === null) return null
-    const bans = mergeReply(reply)
-    if (digestOf(endsOf(bans.values())) === reply.digest) return { version: reply.version, bans }
-    if (!reply.full) return fetch(null)
-    throw new Error('the fleet bans that the server gives do not match their digest')
   }
 
   /** What is in force. A kernel that cannot be read proves nothing, and the next judgement tries it again. */
@@ -205,7 +144,7 @@ export const createFleetBans = (needs: {
         const { version, bans } = store.state()
         const isSame = version === desired.version
         if (isSame && (version === 0 || digestOf(endsOf(bans.values())) === desired.digest)) return false
-        const given = await fetch(version === 0 || isSame ? null : version)
+        const given = await fetchFleet({ store, wire }, version === 0 || isSame ? null : version)
         if (given === null) return false
         // A trial that failed is repeated with a new set.
         await apply(given, { ...store.state(), refused: new Map() })

@@ -118,7 +118,7 @@ const expiryOf = (json: string): number | null => {
 }
 
 const elementsOf = (json: string): [key: string, expires: number | null][] =>
-  asList(asFields(JSON.parse(json) as unknown)['nftables'])
+  asList(asFields(JSON.parse(json))['nftables'])
     .flatMap(item => asList(asFields(asFields(item)['set'])['elem']))
     .flatMap(item => {
       const fields = asFields(asFields(item)['elem'])

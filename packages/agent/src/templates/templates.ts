@@ -7,6 +7,7 @@ import type { JailLoader } from '../engine/jail-loader.ts'
 import { jailStateFile, readState, whitelistFile } from '../engine/own-files.ts'
 import type { Interpreter } from '../python/interpreter.ts'
 import type { PolicyOfHost } from '../policy/policy.ts'
+import { errorText } from '../text.ts'
 import { deployedTemplates, noTemplateFiles, referenceFiles, templateFiles } from './files.ts'
 import { chooseSource } from './logs.ts'
 import { checkTemplateName, ownExpressions, readTemplate } from './model.ts'
@@ -127,6 +128,6 @@ const inPhase = async <T>(phase: string, work: () => T | Promise<T>): Promise<T>
   try {
     return await work()
   } catch (error) {
-    throw new Error(`${phase}: ${error instanceof Error ? error.message : String(error)}`, { cause: error })
+    throw new Error(`${phase}: ${errorText(error)}`, { cause: error })
   }
 }

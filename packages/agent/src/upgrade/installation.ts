@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import * as fs from 'node:fs'
 import { basename, join } from 'node:path'
+import { codeOf } from '@stockade/contract/error-code.ts'
 import { prepareDurably, readText, syncDirectory } from '../files.ts'
 import { runProgram } from '../process.ts'
 import { errorText } from '../text.ts'
@@ -129,7 +130,7 @@ export const createInstallation = (root: string, units: readonly UnitFile[]): In
         }
         return name
       } catch (error) {
-        throw (error as NodeJS.ErrnoException).code === 'ENOSPC'
+        throw codeOf(error) === 'ENOSPC'
           ? new Error('the disk of this host is full: nothing was changed', { cause: error })
           : new Error(errorText(error), { cause: error })
       } finally {

@@ -115,7 +115,7 @@ const startAndWatch = async ({ init, isAlive, reaches, wait, now }: UpgraderNeed
   try {
     await init.restartAgent()
   } catch (error) {
-    return error instanceof Error ? error.message : String(error)
+    return errorText(error)
   }
   const startedAt = now()
   let aliveSince: number | null = null

@@ -1,6 +1,7 @@
 import { Type } from 'typebox'
 import type { Static } from 'typebox'
 import { times } from '../limits.ts'
+import { recordOf } from '../records.ts'
 import { count, field, nullable, oneOf, resource, timestamp, uuid } from '../shapes.ts'
 import { commandTypeOf } from './command-type.ts'
 import { portNumber } from './params.ts'
@@ -61,7 +62,7 @@ export type LastSelfTest = Static<typeof lastSelfTest>
 /** The outcome that the output of a self-test names; null for other text. */
 export const outcomeOfSelfTest = (output: string): SelfTestResult['result'] | null => {
   try {
-    const { result } = JSON.parse(output) as { result?: unknown }
+    const { result } = recordOf(JSON.parse(output))
     return outcomes.find(outcome => outcome === result) ?? null
   } catch {
     return null

@@ -1,3 +1,4 @@
+import { keysOf } from '../records.ts'
 import type { QueryValue } from './tree.ts'
 
 const readsAsIpv4 = (text: string) =>
@@ -40,7 +41,7 @@ const lengths = { m: 60_000, h: 3_600_000, d: 86_400_000, w: 7 * 86_400_000 } as
 export const spanOfQuery = (text: string, now: number): { readonly from: number; readonly to: number } | null => {
   const relative = /^now(?:-(\d{1,5})([mhdw]))?$/i.exec(text)
   if (relative) {
-    const unit = (relative[2]?.toLowerCase() ?? 'm') as keyof typeof lengths
+    const unit = keysOf(lengths).find(name => name === relative[2]?.toLowerCase()) ?? 'm'
     const at = now - Number(relative[1] ?? 0) * lengths[unit]
     return { from: at, to: at + 1 }
   }

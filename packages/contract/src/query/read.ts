@@ -1,15 +1,8 @@
 import { queryBounds } from './fields.ts'
 import type { QueryField, QueryLanguage } from './fields.ts'
 import { asnOfQuery, rangeOfQuery, readsAsIp, spanOfQuery } from './match.ts'
-import type {
-  ParsedQuery,
-  QueryComparison,
-  QueryNode,
-  QueryPlace,
-  QueryProblem,
-  QueryTerm,
-  QueryValue,
-} from './tree.ts'
+import { queryComparisons } from './tree.ts'
+import type { ParsedQuery, QueryNode, QueryPlace, QueryProblem, QueryTerm, QueryValue } from './tree.ts'
 
 /*
  * Reads the search grammar of the lists, for the server and for query editors:
@@ -213,7 +206,7 @@ const termOf = (word: Word, language: QueryLanguage): QueryTerm => {
         piece.length === 0 ? { at: word.fieldAt, length: word.at + word.length - word.fieldAt } : piece,
         `${field.name}: needs a value, such as ${field.example}.`,
       )
-    const value = { ...plain(piece), text, compare: (sign === '' ? '=' : sign) as QueryComparison }
+    const value = { ...plain(piece), text, compare: queryComparisons.find(comparison => comparison === sign) ?? '=' }
     checkValue(field, value)
     return value
   })

@@ -1,4 +1,5 @@
-export type QueryComparison = '=' | '>' | '>=' | '<' | '<='
+export const queryComparisons = ['=', '>', '>=', '<', '<='] as const
+export type QueryComparison = (typeof queryComparisons)[number]
 /** Positions count UTF-16 units from the start of the text, as `selectionStart` of an input does. */
 export interface QueryPlace {
   readonly at: number

@@ -76,7 +76,7 @@ async function* linesOf(file: string, opener: Opener): AsyncGenerator<string> {
   input.on('error', error => plain.destroy(error))
   input.pipe(plain).setEncoding('utf8')
   let rest = ''
-  for await (const piece of plain as AsyncIterable<string>) {
+  for await (const piece of plain) {
     const parts = (rest + piece).split('\n')
     rest = parts.pop() ?? ''
     yield* parts

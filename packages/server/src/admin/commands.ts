@@ -1,6 +1,7 @@
 import { Failure, Misuse } from '@stockade/cli/failure.ts'
 import { print, printJson } from '@stockade/cli/print.ts'
 import type { program } from '@stockade/cli/program.ts'
+import { errorText } from '@stockade/contract/error-code.ts'
 import { ConfigError } from '../config-reader.ts'
 import type { IssueOptions } from './license.ts'
 import type * as AllTasks from './tasks.ts'
@@ -15,7 +16,7 @@ type Program = typeof program
 type Tasks = typeof AllTasks
 const failureOf = (error: unknown): Error => {
   if (error instanceof Misuse || error instanceof Failure) return error
-  const message = error instanceof Error ? error.message : String(error)
+  const message = errorText(error)
   return new Failure(error instanceof ConfigError ? `the configuration: ${message}` : message)
 }
 /** Runs a task, and prints what it says or, with `--json`, its value alone. */

@@ -1,5 +1,6 @@
 import { X509Certificate } from 'node:crypto'
 import { existsSync, readFileSync, statSync } from 'node:fs'
+import { errorText } from '@stockade/contract/error-code.ts'
 import type { Config } from '../config.ts'
 import { day, hour } from '../core/clock.ts'
 import { freeBytes, sizeText } from '../core/disk.ts'
@@ -80,8 +81,6 @@ export function* certificateFindings({ tls }: Config, now: number): Generator<Fi
     if (ends.getTime() < now) yield fail(`${text}: it has ended`)
     else yield ends.getTime() < now + 14 * day ? warn(`${text}: renew it`) : ok(text)
   } catch (error) {
-    yield fail(
-      `the certificate ${tls.certFile} can't be read: ${error instanceof Error ? error.message : String(error)}`,
-    )
+    yield fail(`the certificate ${tls.certFile} can't be read: ${errorText(error)}`)
   }
 }

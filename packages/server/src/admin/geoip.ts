@@ -20,7 +20,7 @@ const fetchAll = async (url: string): Promise<Buffer> => {
   if (!reply.ok || !reply.body) throw new Error(`${url} answered ${reply.status}.`)
   const pieces: Uint8Array[] = []
   let size = 0
-  for await (const piece of reply.body as AsyncIterable<Uint8Array>) {
+  for await (const piece of reply.body) {
     size += piece.length
     if (size > largest) throw new Error(`${url} sends more than a gigabyte; that is no such file.`)
     pieces.push(piece)

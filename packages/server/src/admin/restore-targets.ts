@@ -1,6 +1,5 @@
 import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
-import type { SQLInputValue } from 'node:sqlite'
 import type pg from 'pg'
 import type { Config } from '../config.ts'
 import { migrate } from '../db/migrate.ts'
@@ -73,7 +72,7 @@ export const intoSqlite = async (config: Config, head: Head): Promise<Target> =>
       const insert = db.prepare(
         `insert or replace into ${quoted(table)} (${list(columns)}) values (${columns.map(() => '?').join(', ')})`,
       )
-      for (const row of rows) insert.run(...(row.map(valueOf) as SQLInputValue[]))
+      for (const row of rows) insert.run(...row.map(valueOf))
       return Promise.resolve()
     },
     finish() {

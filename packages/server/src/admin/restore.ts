@@ -73,7 +73,7 @@ const fillTarget = async (target: Target, file: string, opener: Opener): Promise
   }
   for await (const line of read(file, opener)) {
     if (Array.isArray(line)) {
-      waiting.push(line as Cell[])
+      waiting.push(line)
       if (waiting.length >= 1000) await flush()
     } else if ('table' in line) {
       await flush()

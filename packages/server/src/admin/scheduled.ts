@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { constants, setPriority } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
+import { errorText } from '@stockade/contract/error-code.ts'
 import type { Config } from '../config.ts'
 import { freeBytes, sizeText } from '../core/disk.ts'
 import { version } from '../core/places.ts'
@@ -62,7 +63,7 @@ const run = async (): Promise<TaskOutcome<SavedBackup | VerifiedBackup>> => {
     const { config, task } = JSON.parse(await text(process.stdin)) as { config: Config; task: BackupTask }
     return { isDone: true, result: await (task.kind === 'save' ? save(config, task) : verify(config, task)) }
   } catch (error) {
-    return { isDone: false, problem: error instanceof Error ? error.message : String(error) }
+    return { isDone: false, problem: errorText(error) }
   }
 }
 

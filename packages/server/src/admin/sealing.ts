@@ -1,6 +1,6 @@
 import { createReadStream, existsSync, openSync, readFileSync, readSync, closeSync } from 'node:fs'
 import { Readable } from 'node:stream'
-import type { ReadableStream as NodeStream } from 'node:stream/web'
+import { errorText } from '@stockade/contract/error-code.ts'
 import { Decrypter, Encrypter } from 'age-encryption'
 import { conflict } from '../core/problem.ts'
 
@@ -37,15 +37,14 @@ export const encrypterFor = (lock: NonNullable<Lock>): Encrypter => {
   }
   return encrypter
 }
-const webOf = (source: Readable): ReadableStream<Uint8Array> =>
-  Readable.toWeb(source) as unknown as ReadableStream<Uint8Array>
+const webOf = (source: Readable): ReadableStream<Uint8Array> => Readable.toWeb(source)
 
 /** Encrypts what passes through. */
 export const seal = (lock: Lock) =>
   async function* (source: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
     if (lock === null) return yield* source
     const sealed = await encrypterFor(lock).encrypt(webOf(Readable.from(source)))
-    yield* sealed as unknown as NodeStream<Uint8Array>
+    yield* sealed
   }
 
 const isSealed = (file: string): boolean => {
@@ -61,7 +60,7 @@ const isSealed = (file: string): boolean => {
 /** The content of a backup, decrypted where it is encrypted. @throws Problem 409 where it can't be opened, or was changed */
 export async function* opened(file: string, opener: Opener): AsyncGenerator<Uint8Array> {
   const input = createReadStream(file)
-  if (!isSealed(file)) return yield* input as AsyncIterable<Uint8Array>
+  if (!isSealed(file)) return yield* input
   if (opener === null)
     throw conflict('This backup is encrypted. Say what opens it: --identity FILE or --passphrase-file FILE.')
   const decrypter = new Decrypter()
@@ -69,9 +68,9 @@ export async function* opened(file: string, opener: Opener): AsyncGenerator<Uint
     if ('identity' in opener) decrypter.addIdentity(opener.identity)
     else decrypter.addPassphrase(opener.passphrase)
     const plain = await decrypter.decrypt(webOf(input))
-    yield* plain as unknown as NodeStream<Uint8Array>
+    yield* plain
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error)
+    const why = errorText(error)
     throw conflict(
       /identit|passphrase|recipient|stanza/i.test(why)
         ? 'This key or passphrase does not open the backup. Nothing was changed.'

@@ -1,4 +1,4 @@
-import type { Server } from 'node:https'
+import { Server } from 'node:https'
 import type { FastifyBaseLogger } from 'fastify'
 import type { Config } from '../config.ts'
 import { system } from '../core/author.ts'
@@ -112,7 +112,7 @@ const assemble = async (platform: Platform): Promise<App> => {
   })
   await shareDatabase(platform, following, limits)
   for (const { jobs: own = [] } of built) for (const job of own) jobs.add(job)
-  for (const job of certificate.jobsFor(fastify.server as unknown as Server)) jobs.add(job)
+  if (fastify.server instanceof Server) for (const job of certificate.jobsFor(fastify.server)) jobs.add(job)
   const setupCode = await prepareFirstAdmin(platform, features)
 
   return {

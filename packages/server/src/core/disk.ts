@@ -1,4 +1,5 @@
 import { statfsSync } from 'node:fs'
+import { recordOf } from '@stockade/contract/records.ts'
 
 /** Bytes that this process may still write below a folder. */
 export const freeBytes = (folder: string): number => {
@@ -12,6 +13,6 @@ export const sizeText = (bytes: number): string => {
 }
 /** Whether an error says that a disk has no room left: of the file system, of SQLite or of PostgreSQL. */
 export const isDiskFull = (error: unknown): boolean => {
-  const { code, errcode } = error as { code?: unknown; errcode?: unknown }
+  const { code, errcode } = recordOf(error)
   return code === 'ENOSPC' || code === 'EDQUOT' || code === '53100' || code === 13 || errcode === 13
 }

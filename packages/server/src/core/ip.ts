@@ -10,7 +10,7 @@ export interface IpRange {
 const textOf = (bytes: Uint8Array): string => {
   if (bytes.length === 4) return `${bytes[0]}.${bytes[1]}.${bytes[2]}.${bytes[3]}`
   const address = ipaddr.fromByteArray([...bytes])
-  return address.kind() === 'ipv6' ? (address as ipaddr.IPv6).toRFC5952String() : address.toString()
+  return address instanceof ipaddr.IPv6 ? address.toRFC5952String() : address.toString()
 }
 
 const bytesOf = (text: string): Uint8Array | null => {

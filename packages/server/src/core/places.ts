@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { fileURLToPath } from 'node:url'
+import { recordOf } from '@stockade/contract/records.ts'
 
 /*
  * Where the files lie that the server reads or serves: beside the sources in a checkout, and in the same layout below `lib/`
@@ -11,9 +12,7 @@ const require = createRequire(import.meta.url)
 const at = (path: string): string => fileURLToPath(new URL(`../../../${path}`, import.meta.url))
 
 /** The version that this server says it is. */
-export const version: string = (
-  JSON.parse(readFileSync(at('server/package.json'), 'utf8')) as { readonly version: string }
-).version
+export const version = String(recordOf(JSON.parse(readFileSync(at('server/package.json'), 'utf8'))).version)
 
 export const places = {
   dashboard: at('dashboard/dist/'),

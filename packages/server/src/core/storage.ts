@@ -1,3 +1,5 @@
+import { errorText } from '@stockade/contract/error-code.ts'
+
 /** Errors of a database that is away or full: the same work may pass later. */
 const isStorageAway = (error: unknown): boolean => {
   if (!(error instanceof Error)) return false
@@ -28,7 +30,7 @@ export const createStorageWatch = (
     if (!isStorageAway(error)) return false
     failures++
     if (performance.now() - at >= quiet) {
-      say({ reason: (error as Error).message, failures })
+      say({ reason: errorText(error), failures })
       at = performance.now()
       failures = 0
     }

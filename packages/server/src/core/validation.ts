@@ -1,8 +1,10 @@
+import { recordOf } from '@stockade/contract/records.ts'
 import { Ajv } from 'ajv'
 import type { ErrorObject, ValidateFunction } from 'ajv'
 import formats from 'ajv-formats'
 import type { FormatsPlugin } from 'ajv-formats'
 import type { ProblemBody } from '@stockade/contract'
+import type { Static, TSchema } from 'typebox'
 import { parseIp, parseRange, widestBan } from './ip.ts'
 import { Problem } from './problem.ts'
 
@@ -30,16 +32,17 @@ const coercing = make(true)
 const hasty = make(false, false)
 
 export const compileLargeBody = (schema: object): ValidateFunction => hasty.compile(schema)
-export const compileBody = (schema: object): ValidateFunction => strict.compile(schema)
+export const compileBody = <S extends TSchema>(schema: S): ValidateFunction<Static<S>> =>
+  strict.compile<Static<S>>(schema)
 const decimal = /^-?\d+$/
 /** Refuses integers that are not decimal: Ajv would also accept `1e1`, `+5`, ` 5` and `0x10`. */
 export const compileText = (schema: object): TextValidator => {
   const validate = coercing.compile(schema)
-  const { properties = {} } = schema as { properties?: Record<string, { type?: unknown }> }
-  const integers = Object.keys(properties).filter(name => properties[name]?.type === 'integer')
+  const properties = Object.entries(recordOf(recordOf(schema).properties))
+  const integers = properties.flatMap(([name, property]) => (recordOf(property).type === 'integer' ? [name] : []))
   if (integers.length === 0) return validate
   const check: TextValidator = data => {
-    const given = data as Readonly<Record<string, unknown>>
+    const given = recordOf(data)
     const odd = integers.find(name => typeof given[name] === 'string' && !decimal.test(given[name]))
     const valid = odd === undefined && validate(data)
     check.errors = odd === undefined ? (validate.errors ?? null) : [notDecimal(odd)]
@@ -69,8 +72,10 @@ const formatWords: Record<string, string> = {
   bannable: 'an IPv4 or IPv6 address, or a CIDR no wider than /16 (IPv4) or /32 (IPv6)',
 }
 /** The sentence that stands beside the bound in the contract. */
-const ownMessage = ({ parentSchema }: ErrorObject): string | undefined =>
-  (parentSchema as { readonly errorMessage?: string } | undefined)?.errorMessage
+const ownMessage = ({ parentSchema }: ErrorObject): string | undefined => {
+  const { errorMessage } = recordOf(parentSchema)
+  return typeof errorMessage === 'string' ? errorMessage : undefined
+}
 type Sentence = (error: ErrorObject, name: string, params: Readonly<Record<string, unknown>>) => string
 
 const typeWords = (type: unknown) => (type === 'null' ? 'null' : `of type ${String(type)}`)
@@ -95,7 +100,7 @@ const sentences: Readonly<Record<string, Sentence>> = {
 const otherwise: Sentence = ({ message }, name) => `${name} ${message ?? 'is not valid'}`
 
 const sentence = (error: ErrorObject, path: string): { path: string; message: string } => {
-  const params = error.params as Readonly<Record<string, unknown>>
+  const params = recordOf(error.params)
   const fieldOf = (name: unknown) => [path, String(name).slice(0, 100)].filter(Boolean).join('.')
   // These two are about a field inside the value.
   if (error.keyword === 'required') {

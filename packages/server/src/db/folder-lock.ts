@@ -1,6 +1,7 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
+import { recordOf } from '@stockade/contract/records.ts'
 import { ConfigError } from '../config-reader.ts'
 
 /** A server that stops at the same moment has this long to end, in milliseconds. */
@@ -22,7 +23,7 @@ export const lockFolder = (dataDir: string): void => {
   } catch (error) {
     lock.close()
     const busy = 5
-    if ((error as { errcode?: unknown }).errcode !== busy) throw error
+    if (recordOf(error).errcode !== busy) throw error
     throw new ConfigError(
       `another server already uses the data folder ${dataDir}. Stop it, or choose another folder with STOCKADE_DATA_DIR.`,
     )

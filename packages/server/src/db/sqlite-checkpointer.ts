@@ -1,5 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { DatabaseSync } from 'node:sqlite'
+import { errorText } from '@stockade/contract/error-code.ts'
 import type { CopyReply, WriterData } from './sqlite-threads.ts'
 
 /*
@@ -20,7 +21,7 @@ port.on('message', () => {
     copy.get()
   } catch (error) {
     // A disk that is full or failing: the next round comes, and the writer tells where none succeeds.
-    failed = error instanceof Error ? error.message : String(error)
+    failed = errorText(error)
   }
   port.postMessage({ failed } satisfies CopyReply)
 })

@@ -1,5 +1,6 @@
 import { DatabaseSync } from 'node:sqlite'
 import type { SQLInputValue } from 'node:sqlite'
+import { errorText } from '@stockade/contract/error-code.ts'
 
 /*
  * Reads of the SQLite file that may take long, in a process of their own: the event loop of the server goes on, and a
@@ -8,7 +9,7 @@ import type { SQLInputValue } from 'node:sqlite'
 
 export interface ScanRequest {
   readonly sql: string
-  readonly parameters: readonly unknown[]
+  readonly parameters: readonly SQLInputValue[]
 }
 export type ScanReply =
   { readonly ok: true; readonly rows: readonly unknown[] } | { readonly ok: false; readonly message: string }
@@ -19,9 +20,9 @@ db.exec('pragma query_only = on; pragma cache_size = -32768; pragma temp_store =
 process.on('message', ({ sql, parameters }: ScanRequest) => {
   let reply: ScanReply
   try {
-    reply = { ok: true, rows: db.prepare(sql).all(...(parameters as SQLInputValue[])) }
+    reply = { ok: true, rows: db.prepare(sql).all(...parameters) }
   } catch (error) {
-    reply = { ok: false, message: error instanceof Error ? error.message : String(error) }
+    reply = { ok: false, message: errorText(error) }
   }
   process.send?.(reply)
 })

@@ -1,6 +1,8 @@
 import { Worker, parentPort, workerData } from 'node:worker_threads'
 import { DatabaseSync } from 'node:sqlite'
 import type { SQLInputValue, StatementSync } from 'node:sqlite'
+import { errorText } from '@stockade/contract/error-code.ts'
+import { recordOf } from '@stockade/contract/records.ts'
 import { createSerial } from '../core/serial.ts'
 import type { Prepare, PreparedProcedure } from './database.ts'
 import type { CopyReply, WriterData } from './sqlite-threads.ts'
@@ -11,7 +13,7 @@ import type { CopyReply, WriterData } from './sqlite-threads.ts'
  */
 
 export type WriterRequest =
-  | { readonly id: number; readonly kind: 'query'; readonly sql: string; readonly parameters: readonly unknown[] }
+  | { readonly id: number; readonly kind: 'query'; readonly sql: string; readonly parameters: readonly SQLInputValue[] }
   | {
       readonly id: number
       readonly kind: 'run'
@@ -50,7 +52,8 @@ const openForWriting = (file: string): DatabaseSync => {
   return db
 }
 
-const db = openForWriting((workerData as WriterData).file)
+const data = workerData as WriterData
+const db = openForWriting(data.file)
 const statements = new Map<string, StatementSync>()
 const procedures = new Map<string, PreparedProcedure<unknown, unknown>>()
 
@@ -63,9 +66,8 @@ const statementOf = (sql: string): StatementSync => {
   return made
 }
 
-const query = (sql: string, parameters: readonly unknown[]): QueryAnswer => {
+const query = (sql: string, values: readonly SQLInputValue[]): QueryAnswer => {
   const statement = statementOf(sql)
-  const values = parameters as SQLInputValue[]
   if (statement.columns().length > 0) return { rows: statement.all(...values), changes: 0, lastId: 0 }
   const done = statement.run(...values)
   return { rows: [], changes: Number(done.changes), lastId: Number(done.lastInsertRowid) }
@@ -101,7 +103,7 @@ const answer = async (request: WriterRequest): Promise<unknown> => {
 }
 
 /** So many pages in the log (40 MB) are copied into the file in one go: by then most of them were written several times. */
-const mostLogged = (workerData as WriterData).mostLogged ?? 20_000
+const mostLogged = data.mostLogged ?? 20_000
 /** Consecutive failures before they are reported. */
 const toldAfter = 3
 /** Checkpoints beside the writer; the writer itself copies only the rest, so that the log can restart. */
@@ -111,7 +113,7 @@ const createCheckpoints = () => {
   const finish = db.prepare('pragma wal_checkpoint(passive)')
   /** Pages of the log that are not in the file yet. A fully copied log restarts with the next commit, not earlier. */
   const uncopied = () => {
-    const { log = 0, checkpointed = 0 } = (look.get() ?? {}) as { log?: number; checkpointed?: number }
+    const { log = 0, checkpointed = 0 } = recordOf(look.get())
     return Number(log) - Number(checkpointed)
   }
   let worker: Worker | null = null
@@ -134,7 +136,7 @@ const createCheckpoints = () => {
       state = 'copied'
       note(failed)
     })
-    made.on('error', error => note(error instanceof Error ? error.message : String(error)))
+    made.on('error', error => note(errorText(error)))
     made.on('exit', () => {
       worker = null
       if (state === 'copying') state = 'copied'
@@ -180,8 +182,8 @@ port.on('message', (request: WriterRequest) => {
     try {
       reply = { id: request.id, ok: true, value: await answer(request) }
     } catch (error) {
-      const code = (error as { errcode?: unknown }).errcode
-      const message = error instanceof Error ? error.message : String(error)
+      const code = recordOf(error).errcode
+      const message = errorText(error)
       reply = { id: request.id, ok: false, message, code: typeof code === 'number' ? code : null }
     }
     port.postMessage(reply)

@@ -16,8 +16,13 @@ import type { ScanReply, ScanRequest } from './sqlite-scanner.ts'
 import type { QueryAnswer, WriterNews, WriterReply, WriterRequest } from './sqlite-writer.ts'
 import type { WriterData } from './sqlite-threads.ts'
 
-const plain = (value: unknown): unknown =>
-  typeof value === 'boolean' ? Number(value) : value === undefined ? null : value
+const plain = (value: unknown): SQLInputValue => {
+  if (typeof value === 'boolean') return Number(value)
+  if (value === undefined || value === null) return null
+  if (typeof value === 'number' || typeof value === 'string' || typeof value === 'bigint') return value
+  if (value instanceof Uint8Array) return value
+  throw new TypeError('SQLite has no such values.')
+}
 
 /** A migration that fails leaves nothing behind. */
 class WritingAdapter extends SqliteAdapter {
@@ -80,7 +85,7 @@ const createWriter = (workerData: WriterData, hear: (news: WriterNews) => void) 
   }
   return {
     acquire,
-    query: (sql: string, parameters: readonly unknown[]) => send<QueryAnswer>({ kind: 'query', sql, parameters }),
+    query: (sql: string, parameters: readonly SQLInputValue[]) => send<QueryAnswer>({ kind: 'query', sql, parameters }),
     run: <T>(name: string, module: string, input: unknown) => send<T>({ kind: 'run', name, module, input }),
     async close() {
       const release = await acquire()
@@ -143,7 +148,7 @@ const readDriver = (db: DatabaseSync): Driver => {
     statements.set(sql, made)
     return made
   }
-  return readingDriver(async query => statementOf(query.sql).all(...(query.parameters.map(plain) as SQLInputValue[])))
+  return readingDriver(async query => statementOf(query.sql).all(...query.parameters.map(plain)))
 }
 
 interface Scan extends ScanRequest {

@@ -1,6 +1,7 @@
 import { createHash, createPublicKey, sign } from 'node:crypto'
 import type { KeyObject } from 'node:crypto'
 import { setTimeout as wait } from 'node:timers/promises'
+import { recordOf } from '@stockade/contract/records.ts'
 import { second } from '../core/clock.ts'
 import type { Outgoing, OutgoingReply } from '../outgoing/outgoing.ts'
 import { bytes, der, namesExtension, oid, sequence } from './der.ts'
@@ -22,29 +23,24 @@ export interface Account {
   readonly url: string | null
 }
 
-interface AcmeProblem {
-  readonly type?: unknown
-  readonly detail?: unknown
-  readonly identifier?: { readonly value?: unknown }
-  readonly subproblems?: readonly AcmeProblem[]
-}
 interface Challenge {
   readonly type: string
   readonly url: string
   readonly token: string
-  readonly error?: AcmeProblem
+  readonly error: unknown
 }
 interface Authorization {
   readonly status: string
-  readonly identifier: { readonly value: string }
+  /** What is to be proved, in words. */
+  readonly name: string
   readonly challenges: readonly Challenge[]
 }
 interface Order {
   readonly status: string
   readonly authorizations: readonly string[]
   readonly finalize: string
-  readonly certificate?: string
-  readonly error?: AcmeProblem
+  readonly certificate: string | null
+  readonly error: unknown
 }
 type Directory = Readonly<Record<'newNonce' | 'newAccount' | 'newOrder', string>>
 
@@ -52,11 +48,15 @@ const mostText = 300
 /** Words of somebody else's server, for a log line. */
 const plain = (text: unknown): string =>
   typeof text === 'string' ? text.replace(/[\p{Cc}\p{Cf}]+/gu, ' ').slice(0, mostText) : ''
-const wordsOf = ({ type, detail, subproblems = [] }: AcmeProblem): string => {
+const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [])
+/** A problem document (RFC 7807) in words. */
+const wordsOf = (problem: unknown): string => {
+  const { type, detail, subproblems } = recordOf(problem)
   const kind = plain(type).split(':').at(-1) ?? ''
-  const parts = subproblems
+  const parts = listOf(subproblems)
     .slice(0, 3)
-    .map(({ identifier, detail: words }) => `${plain(identifier?.value)}: ${plain(words)}`)
+    .map(recordOf)
+    .map(({ identifier, detail: words }) => `${plain(recordOf(identifier).value)}: ${plain(words)}`)
   return [`${plain(detail) || 'no reason given'}${kind ? ` (${kind})` : ''}`, ...parts].join('; ')
 }
 const base64url = (data: string | Buffer) => Buffer.from(data).toString('base64url')
@@ -87,12 +87,36 @@ const retryAfterOf = ({ headers }: OutgoingReply): number => {
   const seconds = /^\d{1,9}$/.test(given) ? Number(given) : (Date.parse(given) - Date.now()) / second
   return seconds > 0 ? seconds * second : 0
 }
-const parse = (text: string): Record<string, unknown> => {
+const parse = (text: string): Readonly<Record<string, unknown>> => {
   try {
     const value: unknown = JSON.parse(text)
-    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {}
+    return recordOf(value)
   } catch {
     return {}
+  }
+}
+
+const textOf = (value: unknown): string => (typeof value === 'string' ? value : '')
+const challengeOf = (value: unknown): Challenge => {
+  const { type, url, token, error } = recordOf(value)
+  return { type: textOf(type), url: textOf(url), token: textOf(token), error }
+}
+const authorizationIn = (text: string): Authorization => {
+  const { status, identifier, challenges } = parse(text)
+  return {
+    status: plain(status),
+    name: plain(recordOf(identifier).value),
+    challenges: listOf(challenges).map(challengeOf),
+  }
+}
+const orderIn = (text: string): Order => {
+  const { status, authorizations, finalize, certificate, error } = parse(text)
+  return {
+    status: plain(status),
+    authorizations: listOf(authorizations).map(textOf),
+    finalize: textOf(finalize),
+    certificate: typeof certificate === 'string' ? certificate : null,
+    error,
   }
 }
 
@@ -175,29 +199,33 @@ export const createAcmeClient = (
     return headers.location
   }
   /** Reads until it is as wanted, as often as the authority says. */
-  const until = async <T>(what: string, url: string, account: Account, isDone: (value: T) => boolean): Promise<T> => {
+  const until = async <T>(
+    what: string,
+    url: string,
+    account: Account,
+    { read, isDone }: { readonly read: (text: string) => T; readonly isDone: (value: T) => boolean },
+  ): Promise<T> => {
     for (let looks = 0; looks < mostLooks; looks += 1) {
       const reply = await post(what, url, null, account)
-      const value = parse(reply.text) as T
+      const value = read(reply.text)
       if (isDone(value)) return value
       await wait(Math.min(Math.max(retryAfterOf(reply), second / 2), longestPause), null, { signal })
     }
     throw new AcmeError(`the authority did not finish ${what} in time`)
   }
   const prove = async (url: string, account: Account, show: (token: string, text: string) => void): Promise<void> => {
-    const asked = parse((await post('to read an authorization', url, null, account)).text) as unknown as Authorization
+    const asked = authorizationIn((await post('to read an authorization', url, null, account)).text)
     if (asked.status === 'valid') return
-    const { value: name } = asked.identifier
     const challenge = asked.challenges.find(({ type }) => type === 'http-01')
-    if (!challenge) throw new AcmeError(`the authority has no challenge by http for ${plain(name)}`)
+    if (!challenge) throw new AcmeError(`the authority has no challenge by http for ${asked.name}`)
     show(challenge.token, keyAuthorization(challenge.token, account.key))
     await post('the challenge', challenge.url, {}, account)
     const isDone = ({ status }: Authorization) => status !== 'pending' && status !== 'processing'
-    const { status, challenges } = await until<Authorization>('an authorization', url, account, isDone)
+    const { status, challenges } = await until('an authorization', url, account, { read: authorizationIn, isDone })
     if (status === 'valid') return
     const error = challenges.find(({ error: each }) => each)?.error
     throw new AcmeError(
-      `the authority could not verify ${plain(name)}: ${wordsOf(error ?? { detail: `it is ${plain(status)}` })}`,
+      `the authority could not verify ${asked.name}: ${wordsOf(error ?? { detail: `it is ${status}` })}`,
     )
   }
   return {
@@ -218,16 +246,16 @@ export const createAcmeClient = (
       const identifiers = names.map(value => ({ type: 'dns', value }))
       const made = await post('the order', (await directory()).newOrder, { identifiers }, account)
       const orderUrl = location(made, 'the order')
-      const order = parse(made.text) as unknown as Order
+      const order = orderIn(made.text)
       for (const url of order.authorizations) await prove(url, account, show)
       const isOpen = ({ status }: Order) => status !== 'pending'
-      const { status } = await until<Order>('the order', orderUrl, account, isOpen)
+      const { status } = await until('the order', orderUrl, account, { read: orderIn, isDone: isOpen })
       if (status === 'ready')
         await post('the request', order.finalize, { csr: base64url(requestFor(names, key)) }, account)
       const isDone = (each: Order) => each.status === 'valid' || each.status === 'invalid'
-      const done = await until<Order>('the certificate', orderUrl, account, isDone)
-      if (done.status !== 'valid' || done.certificate === undefined)
-        throw new AcmeError(`the authority refused the order: ${wordsOf(done.error ?? {})}`)
+      const done = await until('the certificate', orderUrl, account, { read: orderIn, isDone })
+      if (done.status !== 'valid' || done.certificate === null)
+        throw new AcmeError(`the authority refused the order: ${wordsOf(done.error)}`)
       return (await post('the certificate', done.certificate, null, account)).text
     },
   }

@@ -2,6 +2,7 @@ import { X509Certificate, createPrivateKey, generateKeyPairSync } from 'node:cry
 import type { KeyObject } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { errorText } from '@stockade/contract/error-code.ts'
 import type { FastifyBaseLogger } from 'fastify'
 import type { AcmeConfig } from '../config-tls.ts'
 import { hour, minute } from '../core/clock.ts'
@@ -124,7 +125,7 @@ export const createAcme = (needs: {
     log.info({ names, ends: certificate.validToDate.toISOString(), authority: directory }, 'a certificate was fetched')
   }
   const fail = (error: unknown) => {
-    const reason = error instanceof Error ? error.message : String(error)
+    const reason = errorText(error)
     const failures = state.failures + 1
     const pause = Math.max(pauseAfter(failures), error instanceof AcmeError ? error.retryAfter : 0)
     next = clock() + pause

@@ -1,3 +1,4 @@
+import { recordOf } from '@stockade/contract/records.ts'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Endpoint, LicenceFeature } from '@stockade/contract'
 import type { Actor, Principal } from '../core/actor.ts'
@@ -25,7 +26,7 @@ export const createAdmission = (needs: {
   const { limits, budgets, identity } = needs
 
   const judge = (request: FastifyRequest, endpoint: Endpoint, actor: Actor) => {
-    const userId = Number((request.params as Record<string, string> | undefined)?.userId)
+    const userId = Number(recordOf(request.params).userId)
     const refused = refusal(actor, endpoint, userId) ?? (endpoint.licence ? needs.licence(endpoint.licence) : null)
     if (refused) throw refused
   }

@@ -1,3 +1,4 @@
+import { errorOf } from '@stockade/contract/error-code.ts'
 import type { FastifyInstance } from 'fastify'
 import { Problem } from '../core/problem.ts'
 import { withoutNul } from '../core/text.ts'
@@ -28,7 +29,7 @@ export const readBodies = (fastify: FastifyInstance): void => {
       return void parseJson(request, withoutNul(text), (error, parsed: unknown) => done(error, parsed ?? {}))
     large.read(nameOf(endpoint), text).then(
       value => done(null, value ?? {}),
-      (error: unknown) => done(error as Error),
+      (error: unknown) => done(errorOf(error)),
     )
   })
 }

@@ -1,3 +1,4 @@
+import { recordOf } from '@stockade/contract/records.ts'
 import type { FastifyInstance } from 'fastify'
 import buildSerialiser from 'fast-json-stringify'
 import { compileBody, compileText } from '../core/validation.ts'
@@ -23,7 +24,7 @@ const serialiser = onFirstUse(schema => buildSerialiser(schema))
 export const compileLazily = (fastify: FastifyInstance, isChecked: (body: unknown) => boolean): void => {
   fastify.setValidatorCompiler(({ schema, httpPart }) => {
     const isBody = httpPart === 'body'
-    const compiled: () => TextValidator = (isBody ? bodyCheck : textCheck)(schema as object)
+    const compiled: () => TextValidator = (isBody ? bodyCheck : textCheck)(recordOf(schema))
     const check: TextValidator = data => {
       if (isBody && isChecked(data)) return true
       const validate = compiled()
@@ -34,7 +35,7 @@ export const compileLazily = (fastify: FastifyInstance, isChecked: (body: unknow
     return check
   })
   fastify.setSerializerCompiler(({ schema }) => {
-    const compiled = serialiser(schema as object)
+    const compiled = serialiser(recordOf(schema))
     return reply => compiled()(reply)
   })
 }

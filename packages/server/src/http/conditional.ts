@@ -28,12 +28,11 @@ export const conditional = <Body>(
   version: string,
   body: Body,
   gzip?: Buffer,
-): never => {
+): FastifyReply => {
   const compressed = gzip !== undefined && takesGzip(request.headers['accept-encoding'])
   const tags = [`"${version}"`, `"${version}-gz"`]
   void reply.header('etag', compressed ? tags[1] : tags[0]).header('cache-control', 'private, no-cache')
   if (gzip) void reply.header('vary', 'Accept-Encoding')
-  if (namedIn(request.headers['if-none-match'], tags))
-    return reply.status(304).removeHeader('content-type').send() as never
-  return (compressed ? reply.header('content-encoding', 'gzip').send(gzip) : reply.send(body)) as never
+  if (namedIn(request.headers['if-none-match'], tags)) return reply.status(304).removeHeader('content-type').send()
+  return compressed ? reply.header('content-encoding', 'gzip').send(gzip) : reply.send(body)
 }

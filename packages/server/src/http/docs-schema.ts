@@ -1,11 +1,12 @@
+import { recordOf } from '@stockade/contract/records.ts'
+
 /*
  * Reads JSON Schemas for the documentation page: which fields there are, in words, and an example that fits. The
  * document is taken as data: whatever is not as expected is left out, nothing throws.
  */
 
 export type Json = Readonly<Record<string, unknown>>
-export const objectOf = (value: unknown): Json =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Json) : {}
+export const objectOf: (value: unknown) => Json = recordOf
 export const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [])
 export const textOf = (value: unknown): string => (typeof value === 'string' ? value : '')
 

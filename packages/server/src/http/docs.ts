@@ -11,7 +11,7 @@ const files = { css: fileOf('./docs.css'), js: fileOf('./docs.js') }
  * security policy. Everything in the document is treated as text.
  */
 export const renderDocs = (openapi: object): { html: string; css: string; js: string } => {
-  const document = openapi as Json
+  const document = objectOf(openapi)
   const info = objectOf(document.info)
   const title = textOf(info.title) || 'API'
   const groups = groupsOf(document)

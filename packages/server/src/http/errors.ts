@@ -1,3 +1,4 @@
+import { recordOf } from '@stockade/contract/records.ts'
 import type { FastifyError, FastifyInstance, FastifyRequest } from 'fastify'
 import { bounds } from '@stockade/contract/limits.ts'
 import type { Principal } from '../core/actor.ts'
@@ -39,7 +40,7 @@ const knownProblem = (error: FastifyError, request: FastifyRequest): Problem | n
 
 /** The name that was typed at a sign-in. */
 const typedName = (body: unknown): string | null => {
-  const { username } = (body ?? {}) as { username?: unknown }
+  const { username } = recordOf(body)
   return typeof username === 'string' ? username : null
 }
 

@@ -1,3 +1,4 @@
+import { errorOf } from '@stockade/contract/error-code.ts'
 import type { FastifyBaseLogger, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { bounds, shapes } from '@stockade/contract'
 import type { BodyOf, Endpoint, LicenceFeature, ParamsOf, QueryOf, ReplyOf } from '@stockade/contract'
@@ -34,7 +35,9 @@ export interface Call<E extends Endpoint> {
   readonly request: FastifyRequest
   readonly reply: FastifyReply
 }
-export type Handler<E extends Endpoint> = (call: Call<E>) => Promise<ReplyOf<E>> | ReplyOf<E>
+/** The body of the answer, or the reply itself where the handler has sent it. */
+type Answer<E extends Endpoint> = ReplyOf<E> | FastifyReply
+export type Handler<E extends Endpoint> = (call: Call<E>) => Promise<Answer<E>> | Answer<E>
 
 export interface Http extends Identity {
   readonly fastify: FastifyInstance
@@ -120,7 +123,7 @@ export const createHttp = (needs: HttpNeeds): Http => {
             if (waits instanceof Promise) waits.then(() => done(), done)
             else done()
           } catch (error) {
-            done(error as Error)
+            done(errorOf(error))
           }
         },
         bodyLimit: endpoint.bodyLimit ?? bounds.body,

@@ -80,4 +80,6 @@ const judge = ({ name, text }: LargeBody): Omit<Judged, 'id'> => {
     return refuse('The body is not valid JSON: it can not be parsed.')
   }
 }
-parentPort?.on('message', (body: LargeBody) => parentPort?.postMessage({ id: body.id, ...judge(body) } as Judged))
+parentPort?.on('message', (body: LargeBody) =>
+  parentPort?.postMessage({ id: body.id, ...judge(body) } satisfies Judged),
+)

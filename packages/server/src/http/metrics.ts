@@ -31,11 +31,12 @@ export interface Metrics {
   close(): void
 }
 
+const isSamples = (reading: Reading): reading is readonly Sample[] => Array.isArray(reading)
 const samplesOf = (reading: Reading): readonly Sample[] => {
   if (reading === null) return []
   if (typeof reading === 'number') return [[[], reading]]
-  if (Array.isArray(reading)) return reading as readonly Sample[]
-  return Object.entries(reading as Readonly<Record<string, number>>).map(([value, count]) => [[value], count])
+  if (isSamples(reading)) return reading
+  return Object.entries(reading).map(([value, count]) => [[value], count])
 }
 const read = (
   type: 'gauge' | 'counter',

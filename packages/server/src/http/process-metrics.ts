@@ -1,6 +1,7 @@
 import { readFileSync, readdirSync } from 'node:fs'
 import { PerformanceObserver, constants, monitorEventLoopDelay } from 'node:perf_hooks'
 import { getHeapSpaceStatistics } from 'node:v8'
+import { recordOf } from '@stockade/contract/records.ts'
 import { createHistogram, linesOf, sampleLine } from './exposition.ts'
 import type { MetricFamily, Sample } from './exposition.ts'
 
@@ -21,8 +22,8 @@ const createCollections = () => {
   })
   const observer = new PerformanceObserver(list => {
     for (const entry of list.getEntries()) {
-      const { kind } = (entry as { readonly detail?: { readonly kind?: number } }).detail ?? {}
-      histogram.observe([collections.get(kind ?? -1) ?? 'other'], entry.duration / 1000)
+      const { kind } = recordOf(recordOf(entry).detail)
+      histogram.observe([collections.get(Number(kind)) ?? 'other'], entry.duration / 1000)
     }
   })
   observer.observe({ entryTypes: ['gc'] })

@@ -1,3 +1,4 @@
+import { keysOf } from '@stockade/contract/records.ts'
 import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible'
 import type { RateClass } from '@stockade/contract'
 import { parseIp } from '../core/ip.ts'
@@ -78,7 +79,8 @@ export const createRateLimits = (limits: { readonly standard: number; readonly s
         const others = n - (heard.get(name) ?? 0) - (mine.get(name)?.n ?? 0)
         heard.set(name, n)
         const [kind, who = ''] = key.split(/ (.*)/s)
-        if (others > 0) await limiters[kind as keyof typeof limiters]?.penalty(who, others)
+        const limited = keysOf(limiters).find(each => each === kind)
+        if (limited && others > 0) await limiters[limited]?.penalty(who, others)
       }
       const oldest = Date.now() - 2 * minute
       for (const name of heard.keys()) if (Number(name.split(' ')[0]) < oldest) heard.delete(name)

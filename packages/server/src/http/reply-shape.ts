@@ -1,11 +1,12 @@
 import type { ContentType, Endpoint } from '@stockade/contract'
+import { recordOf } from '@stockade/contract/records.ts'
 
 const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null
 const withoutClosedObjects = (schema: unknown): object =>
   Array.isArray(schema)
     ? schema.map(part => (isObject(part) ? withoutClosedObjects(part) : part))
     : Object.fromEntries(
-        Object.entries(schema as object)
+        Object.entries(recordOf(schema))
           .filter(([key, value]) => key !== 'additionalProperties' || value !== false)
           .map(([key, value]): [string, unknown] => [key, isObject(value) ? withoutClosedObjects(value) : value]),
       )

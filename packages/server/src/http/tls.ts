@@ -3,6 +3,7 @@ import { stat } from 'node:fs/promises'
 import { readFileSync } from 'node:fs'
 import type { Server } from 'node:https'
 import { createSecureContext } from 'node:tls'
+import { errorText } from '@stockade/contract/error-code.ts'
 import type { FastifyBaseLogger } from 'fastify'
 import { ConfigError } from '../config-reader.ts'
 import { day, second } from '../core/clock.ts'
@@ -65,7 +66,7 @@ export const openTls = (files: TlsFiles, baseUrl: () => string, clock: Clock): T
     if (files.isOwn) renewOwn(files, baseUrl(), clock)
     return readPair(files, clock())
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error)
+    const reason = errorText(error)
     throw new ConfigError(`the certificate ${files.certFile} and its key ${files.keyFile} can't be used: ${reason}.`)
   }
 }
@@ -130,7 +131,7 @@ export const createTlsReload = (
       taken()
       log.info({ file: certFile, ends: new Date(endsAt).toISOString() }, 'the certificate was read again')
     } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error)
+      const reason = errorText(error)
       // Two files are rarely replaced at once: it is looked at again, and told once.
       if (refusedVersion !== version)
         log.warn({ certFile, keyFile, reason }, 'the certificate was not read, the one before is kept')

@@ -2,6 +2,7 @@ import { lookup } from 'node:dns/promises'
 import { request as requestHttp } from 'node:http'
 import { request as requestHttps } from 'node:https'
 import { networkInterfaces } from 'node:os'
+import { errorText } from '@stockade/contract/error-code.ts'
 import { covers, isLoopback, parseIp, parseRange } from '../core/ip.ts'
 import type { IpRange } from '../core/ip.ts'
 import { stepsOf } from './steps.ts'
@@ -183,7 +184,7 @@ export const createOutgoing = (own: {
         reach(url.hostname, portOf(url)),
         new Promise<never>((_, reject) => deadline.addEventListener('abort', () => reject(late()), { once: true })),
       ]).catch((error: unknown) => {
-        steps.failed(error instanceof Error ? error.message : String(error))
+        steps.failed(errorText(error))
         throw error
       })
       steps.done('resolve', to.address)

@@ -48,7 +48,7 @@ export const createJournalJails = (needs: {
     const db = await engine.databaseFile()
     const mark = markOf(db, jails)
     if (last?.mark === mark) return last.readings
-    const found = asFields(JSON.parse(await needs.python.run(needs.program, { db, jails })) as unknown)
+    const found = asFields(JSON.parse(await needs.python.run(needs.program, { db, jails })))
     const readings = new Map(jails.map(({ name }) => [name, readingOf(found[name])]))
     last = { mark, readings }
     return readings

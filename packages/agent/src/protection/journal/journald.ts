@@ -1,6 +1,7 @@
 import * as fs from 'node:fs'
 import { connect } from 'node:net'
 import { join } from 'node:path'
+import { codeOf } from '@stockade/contract/error-code.ts'
 
 /** `unknown`: this journald (systemd before 246) or this host gives no way to ask. */
 export type JournaldState = 'answers' | 'hung' | 'down' | 'unknown'
@@ -31,7 +32,7 @@ export const askJournald = (namespace: string | null): Promise<JournaldState> =>
     socket.on('connect', () => socket.write('{"method":"org.varlink.service.GetInfo"}\0'))
     socket.on('data', () => end('answers'))
     socket.on('close', () => end('hung'))
-    socket.on('error', error => end((error as NodeJS.ErrnoException).code === 'ECONNREFUSED' ? 'down' : 'unknown'))
+    socket.on('error', error => end(codeOf(error) === 'ECONNREFUSED' ? 'down' : 'unknown'))
   })
 }
 

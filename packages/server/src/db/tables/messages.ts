@@ -2,6 +2,7 @@ import type { Generated } from 'kysely'
 import type { AlertKind, PresetId } from '@stockade/contract'
 import type { JsonText } from '../../core/json-text.ts'
 import type { Bytes } from './column.ts'
+import type { Category, Message, RecentlyTold } from './message.ts'
 import type { BanConditions, QuietHours, StoredRoute } from './stored.ts'
 
 export interface ReportSchedulesTable {
@@ -30,17 +31,17 @@ export interface ReportSchedulesTable {
 export interface NotificationsTable {
   id: Generated<number>
   channel: string
-  category: string
-  content: string
+  category: Category
+  content: JsonText<Message>
   /** JSON array: the ones that have not got it yet; null for all that are configured. */
-  recipients: string | null
+  recipients: JsonText<readonly string[]> | null
   due_at: number
   created_at: number
 }
 /** Number of messages beyond the limit. */
 export interface NotificationOverflowTable {
   channel: string
-  category: string
+  category: Category
   n: number
 }
 /** How a channel fares; `recent` says what was told lately (JSON), so that bursts are seen. */
@@ -51,7 +52,7 @@ export interface NotificationChannelsTable {
   failing_since: number | null
   attempts: Generated<number>
   retry_at: Generated<number>
-  recent: Generated<string>
+  recent: Generated<JsonText<Readonly<Partial<Record<Category, RecentlyTold>>>>>
   /** What happened before this is not told: the channel was off. */
   since: Generated<number>
 }

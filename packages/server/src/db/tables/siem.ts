@@ -7,7 +7,7 @@ import type { ReplayMark } from './stored.ts'
 export interface SiemQueueTable {
   id: Generated<number>
   event_id: number
-  type: string
+  type: SiemType
   /** When it happened. */
   at: number
   queued_at: number
@@ -54,7 +54,7 @@ export interface SiemDeliveriesTable {
 /** Sums by the hour; `hour` is its first millisecond. */
 export interface SiemCountsTable {
   hour: number
-  type: string
+  type: SiemType | 'test'
   sent: number
   failed: number
   retried: number

@@ -1,24 +1,20 @@
-import { randomInt } from 'node:crypto'
-import type { BodyOf, QueryOf, ReplyOf, users as contract } from '@stockade/contract'
+import type { QueryOf, ReplyOf, users as contract } from '@stockade/contract'
 import { roleNamed } from '../../core/actor.ts'
-import { authorOf } from '../../core/author.ts'
 import type { Principal } from '../../core/actor.ts'
+import { authorOf } from '../../core/author.ts'
 import { iso, isoOrNull } from '../../core/clock.ts'
 import type { Clock } from '../../core/clock.ts'
-import { randomText } from '../../core/ids.ts'
-import { jsonText } from '../../core/json-text.ts'
 import { conflict, invalid, notFound } from '../../core/problem.ts'
 import type { Database } from '../../db/database.ts'
-import type { Change, Events } from '../../events/events.ts'
+import type { Events } from '../../events/events.ts'
 import type { KeysService } from '../keys/keys.service.ts'
 import type { MfaService } from '../mfa/mfa.service.ts'
-import { removeTokensOf } from '../mfa/mfa.store.ts'
 import type { PasskeysService } from '../passkeys/passkeys.service.ts'
 import type { Registry } from '../servers/registry.ts'
 import type { ServersService } from '../servers/servers.service.ts'
-import type { SessionsService, SessionView } from '../sessions/sessions.model.ts'
+import type { SessionsService } from '../sessions/sessions.model.ts'
 import type { SettingsService } from '../settings/settings.service.ts'
-import { accessTagsOf, serversWithTags } from '../users/access-tags.store.ts'
+import { accessTagsOf } from '../users/access-tags.store.ts'
 import { newInvite } from '../users/invites.ts'
 import type { Throttle } from '../users/throttle.ts'
 import type { UsersService } from '../users/users.service.ts'
@@ -29,20 +25,21 @@ import {
   otherAdmins,
   removeUser,
   serversOf,
-  setPassword,
-  setServersOf,
   takenName,
   updateUser,
 } from '../users/users.store.ts'
 import type { UserRow } from '../users/users.store.ts'
-
-/** Keys of the account stay valid only when the administrator says so. */
-interface KeepKeys {
-  readonly keep_keys?: boolean
-}
+import { createAccountResets } from './account-resets.ts'
+import type { AccountResets } from './account-resets.ts'
+import { createAccountSessions } from './account-sessions.ts'
+import type { AccountSessions } from './account-sessions.ts'
+import { createRevoking } from './revoking.ts'
+import type { KeepKeys } from './revoking.ts'
+import { createServerAccess } from './server-access.ts'
+import type { ServerAccess } from './server-access.ts'
 
 /** What an administrator does with accounts, and everybody with their own. */
-export interface AccountsService {
+export interface AccountsService extends AccountResets, AccountSessions, ServerAccess {
   list(query: QueryOf<typeof contract.listUsers>): Promise<ReplyOf<typeof contract.listUsers>>
   read(id: number): Promise<ReplyOf<typeof contract.getUser>>
   create(
@@ -69,33 +66,9 @@ export interface AccountsService {
     input: { email?: string; role?: string; mfa_required?: boolean } & KeepKeys,
   ): Promise<ReplyOf<typeof contract.updateUser>>
   remove(actor: Principal, id: number): Promise<void>
-  /** The made password; null when one was given. */
-  resetPassword(
-    actor: Principal,
-    id: number,
-    input: { new_password?: string; refuse_common?: boolean } & KeepKeys,
-  ): Promise<{ temporary_password: string | null; revoked_keys: number }>
-  resetMfa(actor: Principal, id: number, keep?: KeepKeys): Promise<{ revoked_keys: number }>
-  setServerAccess(
-    actor: Principal,
-    id: number,
-    input: BodyOf<typeof contract.putServerAccess>,
-  ): Promise<{ access_type: 'all' | 'specific'; server_count: number }>
-  sessions(actor: Principal, id: number): Promise<SessionView[]>
-  endSession(actor: Principal, id: number, sessionId: string): Promise<void>
-  endSessions(actor: Principal, id: number, exceptCurrent: boolean): Promise<number>
   /** For endpoints about a user: 404 when there is none. */
   get(id: number): Promise<UserRow>
 }
-
-/** A password that meets every policy: upper, lower and digit, 20 characters or as many as the settings want. */
-const temporaryPassword = (minimum: number): string => {
-  const digit = String(randomInt(10))
-  const letters = `${'abcdefghijkmnopqrstuvwxyz'.charAt(randomInt(25))}${'ABCDEFGHJKLMNPQRSTUVWXYZ'.charAt(randomInt(24))}`
-  return `${randomText(9)}${digit}${letters}${randomText(Math.max(20, minimum) - 12)}`
-}
-/** The caller's own session, when it is one. */
-const currentOf = (actor: Principal) => (actor.kind === 'user' ? actor.sessionId : null)
 
 export const createAccounts = (needs: {
   db: Database
@@ -112,8 +85,7 @@ export const createAccounts = (needs: {
   registry: Pick<Registry, 'byNo' | 'all'>
   baseUrl: () => string
 }): AccountsService => {
-  const { db, clock, events, settings, users, mfa, passkeys, throttle, sessions, keys, servers, registry, baseUrl } =
-    needs
+  const { db, clock, events, users, keys, registry, baseUrl } = needs
   const lock = db.engine === 'postgres'
 
   const view = (user: UserRow) => ({
@@ -134,26 +106,16 @@ export const createAccounts = (needs: {
     if (!user) throw notFound(`There is no user ${id}.`)
     return user
   }
-  /** A change of an account after which its keys are gone, unless they are to be kept. */
-  const revoking = async <T extends object>(
-    actor: Principal,
-    id: number,
-    { keep_keys: keep = false }: KeepKeys,
-    work: (change: Change) => Promise<T>,
-  ): Promise<T & { revoked_keys: number }> => {
-    const done = await events.change(async change => ({
-      ...(await work(change)),
-      revoked_keys: keep ? 0 : await keys.revokeOf(change, authorOf(actor), id),
-    }))
-    if (done.revoked_keys > 0) await keys.reload()
-    return done
-  }
+  const revoking = createRevoking({ events, keys })
   const setupUrl = (code: string) => `${baseUrl()}/invite?code=${code}`
   const accessOf = (user: UserRow) => (user.role === 'Admin' ? 'all' : user.server_access)
   const lastAdmin = conflict('This is the last administrator. Make another one first.')
 
   return {
     get,
+    ...createAccountResets({ ...needs, get, revoking }),
+    ...createAccountSessions({ events, sessions: needs.sessions, get }),
+    ...createServerAccess({ ...needs, get }),
     async list({ role, search, page = 1, limit = 20 }) {
       const filter = { ...(role ? { role: roleNamed(role) } : {}), ...(search === undefined ? {} : { search }) }
       const rows = await listUserRows(db.read, filter, (page - 1) * limit, limit)
@@ -264,82 +226,6 @@ export const createAccounts = (needs: {
         await change.record({ name: 'user.delete', author: authorOf(actor), data: { id, username: user.username } })
       })
       await keys.reload()
-    },
-    async resetPassword(actor, id, { new_password: given, refuse_common, ...keep }) {
-      const user = await get(id)
-      const password = given ?? temporaryPassword(settings.get('security.password_min_length'))
-      const hash = await users.preparePassword('new_password', password, refuse_common)
-      const { revoked_keys } = await revoking(actor, id, keep, async change => {
-        await setPassword(change.sql, id, hash, clock())
-        await sessions.endAll(change, id, actor.userId === id ? currentOf(actor) : null)
-        await removeTokensOf(change.sql, id)
-        await change.record({
-          name: 'user.reset_password',
-          author: authorOf(actor),
-          data: { id, username: user.username },
-        })
-        return {}
-      })
-      return { temporary_password: given === undefined ? password : null, revoked_keys }
-    },
-    async resetMfa(actor, id, keep = {}) {
-      const user = await get(id)
-      const { revoked_keys } = await revoking(actor, id, keep, async change => {
-        await mfa.clear(change, id)
-        await passkeys.clear(change, id)
-        // A holder of the old factor may have a session: all sessions end.
-        await sessions.endAll(change, id, actor.userId === id ? currentOf(actor) : null)
-        await change.record({ name: 'mfa.reset', author: authorOf(actor), data: { id, username: user.username } })
-        return {}
-      })
-      await throttle.clearCodes(id)
-      return { revoked_keys }
-    },
-    async setServerAccess(actor, id, { access_type, server_ids = [], tags: given = [] }) {
-      const user = await get(id)
-      const nos =
-        access_type === 'all' ? [] : server_ids.map(serverId => servers.named(actor, 'server_ids', serverId).no)
-      const tags = access_type === 'all' ? [] : [...new Set(given)].sort()
-      await events.change(async change => {
-        await updateUser(change.sql, id, {
-          server_access: access_type,
-          access_tags: tags.length === 0 ? null : jsonText(tags),
-          updated_at: clock(),
-        })
-        await setServersOf(change.sql, id, nos)
-        await change.record({
-          name: 'user.server_access',
-          author: authorOf(actor),
-          data: {
-            ...{ id, username: user.username, access_type, server_ids: [...server_ids] },
-            ...(tags.length === 0 ? {} : { tags }),
-          },
-        })
-      })
-      const everything = access_type === 'all' || user.role === 'Admin'
-      const seen = everything ? null : new Set([...nos, ...(await serversWithTags(db.read, tags))])
-      return { access_type, server_count: seen ? seen.size : registry.all().length }
-    },
-    async sessions(actor, id) {
-      await get(id)
-      return sessions.listOf(id, currentOf(actor))
-    },
-    async endSession(actor, id, sessionId) {
-      await get(id)
-      if (!(await sessions.end(authorOf(actor), id, sessionId.toLowerCase())))
-        throw notFound('This user has no such session.')
-    },
-    async endSessions(actor, id, exceptCurrent) {
-      const user = await get(id)
-      return events.change(async change => {
-        const ended = await sessions.endAll(change, id, exceptCurrent ? currentOf(actor) : null)
-        await change.record({
-          name: 'session.end',
-          author: authorOf(actor),
-          data: { user_id: id, username: user.username, ended },
-        })
-        return ended
-      })
     },
   }
 }

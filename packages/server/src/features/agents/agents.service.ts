@@ -1,39 +1,40 @@
-import { bounds, times } from '@stockade/contract/limits.ts'
 import type { BodyOf, ReplyOf, agents as contract, commands as commandsContract } from '@stockade/contract'
 import { keysOf } from '@stockade/contract/records.ts'
-import { system } from '../../core/author.ts'
+import type { Config } from '../../config.ts'
 import type { AgentActor } from '../../core/actor.ts'
-import { second } from '../../core/clock.ts'
 import type { Clock } from '../../core/clock.ts'
-import { sha256 } from '../../core/ids.ts'
 import { jsonText } from '../../core/json-text.ts'
 import { forbidden, unauthorized } from '../../core/problem.ts'
 import { tameLine } from '../../core/text.ts'
-import type { Config } from '../../config.ts'
+import type { Jail } from '../../db/tables/stored.ts'
 import type { Change, Events } from '../../events/events.ts'
-import type { Blocklists } from '../blocklists/blocklists.service.ts'
-import { addDrops } from '../bans/drops.store.ts'
 import type { BansService } from '../bans/bans.service.ts'
+import { addDrops } from '../bans/drops.store.ts'
+import type { Blocklists } from '../blocklists/blocklists.service.ts'
 import type { CommandsService } from '../commands/commands.service.ts'
 import type { Effect, Result } from '../commands/results.ts'
 import type { Desired } from '../desired/desired.service.ts'
 import type { KeysService } from '../keys/keys.service.ts'
 import { areAlike, withTemplate } from '../servers/host-state.ts'
-import type { HostState, ListedJail } from '../servers/host-state.ts'
+import type { HostState } from '../servers/host-state.ts'
 import { readProtection } from '../servers/protection.ts'
 import type { Registry, Server } from '../servers/registry.ts'
-import { takeInstallToken, updateServer } from '../servers/servers.store.ts'
+import { updateServer } from '../servers/servers.store.ts'
 import type { ServerRow } from '../servers/servers.store.ts'
 import type { TemplatesService } from '../templates/templates.service.ts'
-import { createProtectionWatch } from './protection.ts'
 import { createClones } from './clones.ts'
-import type { Jail, Metrics } from '../../db/tables/stored.ts'
+import { createEnrolment } from './enrolment.ts'
+import type { Enrol } from './enrolment.ts'
+import { detailsOf, listedJails, metricsOf, saidIn } from './heartbeat-columns.ts'
+import type { Said } from './heartbeat-columns.ts'
+import { createProtectionWatch } from './protection.ts'
+import { createSilenceWatch } from './silence.ts'
 
 type Heartbeat = BodyOf<typeof contract.heartbeat>
 type JailsReport = BodyOf<typeof contract.putJails>
 
 export interface AgentsService {
-  enroll(input: BodyOf<typeof contract.enroll>, ip: string): Promise<{ server_id: string; api_key: string }>
+  enroll: Enrol
   heartbeat(agent: AgentActor, beat: Heartbeat): Promise<ReplyOf<typeof contract.heartbeat>>
   putJails(agent: AgentActor, body: JailsReport): Promise<void>
   /** Waits up to `seconds` for orders; not at all where the host knows another state than the one that is wanted. */
@@ -74,54 +75,15 @@ export const createAgents = (needs: {
   settle: () => Promise<void>
 }): AgentsService => {
   const { clock, config, events, registry, keys, commands, bans, templates, desired, blocklists } = needs
-  const startedAt = clock()
   const watchProtection = createProtectionWatch({ clock, events, registry })
   const clones = createClones(needs)
-  const sealedText = (told: Heartbeat['sealed']): ServerRow['sealed'] =>
-    told
-      ? jsonText({
-          types: told.types.map(type => line(type)),
-          operators: told.operators.map(({ name, kind, fingerprint }) => ({
-            name: line(name),
-            kind: line(kind),
-            fingerprint: line(fingerprint),
-          })),
-          error: word(told.error, 1000),
-        })
-      : null
-  const upgradesText = (told: Heartbeat['upgrades']): ServerRow['upgrades'] =>
-    told
-      ? jsonText({
-          able: told.able,
-          reason: word(told.reason, 1000),
-          release: word(told.release),
-          previous: word(told.previous),
-        })
-      : null
-  const policyText = (told: Heartbeat['policy']): ServerRow['policy'] =>
-    told ? jsonText({ state: told.state, error: word(told.error, 1000) }) : null
   const serverOf = (agent: AgentActor): Server => {
     const server = registry.byNo(agent.serverNo)
     if (!server) throw unauthorized('The server of this key was removed.')
     return server
   }
-  /** The columns of a server that its heartbeats may change. */
-  const saidIn = (agent: AgentActor, row: ServerRow, beat: Heartbeat, now: number) => ({
-    os: beat.os === undefined ? row.os : word(beat.os),
-    engine_version: beat.engine_version === undefined ? row.engine_version : word(beat.engine_version),
-    agent_version: beat.agent_version === undefined ? row.agent_version : word(beat.agent_version),
-    sealed: beat.sealed === undefined ? row.sealed : sealedText(beat.sealed),
-    upgrades: beat.upgrades === undefined ? row.upgrades : upgradesText(beat.upgrades),
-    policy: beat.policy === undefined ? row.policy : policyText(beat.policy),
-    agent_id: beat.agent_id?.toLowerCase() ?? row.agent_id,
-    machine: beat.machine ?? row.machine,
-    shield_supported: shieldOf(beat) ?? row.shield_supported,
-    ip_address: row.ip_address ?? agent.ip,
-    first_heartbeat_at: row.first_heartbeat_at ?? now,
-    reported_hostname: tameLine(beat.hostname, bounds.hostname * 4),
-  })
   /** Writes the row where a heartbeat says something new; nothing, for most of them. @throws Problem 401 when the server was removed */
-  const noteNews = async (agent: AgentActor, row: ServerRow, said: ReturnType<typeof saidIn>, now: number) => {
+  const noteNews = async (agent: AgentActor, row: ServerRow, said: Said, now: number) => {
     const isNew = keysOf(said).some(key => said[key] !== row[key])
     const replaces = row.agent_replacing === 1 && row.agent_key_id === agent.keyId
     if (row.status === 'online' && !isNew && !replaces) return
@@ -145,15 +107,6 @@ export const createAgents = (needs: {
     registry.put(updated)
     if (replaces) await keys.reload()
   }
-  const listedJails = (told: NonNullable<Heartbeat['jails']>): ListedJail[] =>
-    told.map(jail => ({
-      name: tameLine(jail.name, 256),
-      enabled: jail.enabled,
-      current_bans: jail.current_bans ?? 0,
-      total_banned: jail.total_banned ?? null,
-      current_failed: jail.current_failed ?? null,
-      total_failed: jail.total_failed ?? null,
-    }))
   // Without the jails' names, which stand with the server: a host that reports new ones all day must not fill the disk.
   const recordJails = (change: Change, serverNo: number, after: readonly Jail[]) =>
     change.record({ name: 'server.jails', serverNo, data: { jails: after.length } })
@@ -181,62 +134,8 @@ export const createAgents = (needs: {
   }
 
   const service: AgentsService = {
-    async enroll(input, ip) {
-      const now = clock()
-      const agent_id = input.agent_id.toLowerCase()
-      const enrolled = await events.change(async change => {
-        const server = await takeInstallToken(change.sql, sha256(input.token), now, ip)
-        if (!server) return null
-        const key = await keys.createForServer(
-          change,
-          { ...system, ip },
-          'agent',
-          server.no,
-          server.hostname.slice(0, bounds.name),
-        )
-        // The agent before goes on until this one has been heard of, a day at most.
-        await keys.retireAgentKeys(change, server.no, key.id, now + times.installToken * second)
-        const row = await updateServer(change.sql, server.no, {
-          agent_id,
-          agent_key_id: key.id,
-          agent_replacing: 1,
-          machine: null,
-          clone: null,
-          self_test: null,
-          self_test_asked_at: null,
-          key_rotated_at: null,
-          os: word(input.os) ?? server.os,
-          engine_version: word(input.engine_version) ?? server.engine_version,
-          agent_version: word(input.agent_version) ?? server.agent_version,
-          ip_address: server.ip_address ?? ip,
-          updated_at: now,
-        })
-        if (!row) return null
-        await change.record({
-          name: 'server.enroll',
-          author: { ...system, ip },
-          serverNo: row.no,
-          data: { id: row.id, hostname: row.hostname, agent_id },
-        })
-        return { row, key }
-      })
-      if (!enrolled) {
-        await events.change(change =>
-          change.record({
-            name: 'server.enroll_refused',
-            author: { ...system, ip },
-            data: { hostname: word(input.hostname, bounds.hostname) },
-          }),
-        )
-        throw unauthorized(
-          'This installation token is unknown, used or older than 24 hours. Make a new one in the dashboard.',
-        )
-      }
-      registry.put(enrolled.row)
-      keys.remember(enrolled.key.row)
-      await keys.reload()
-      return { server_id: enrolled.row.id, api_key: enrolled.key.key }
-    },
+    enroll: createEnrolment(needs),
+    markOffline: createSilenceWatch(needs),
     async heartbeat(agent, beat) {
       const now = clock()
       const server = serverOf(agent)
@@ -331,52 +230,6 @@ export const createAgents = (needs: {
         }
       return answers
     },
-    async markOffline() {
-      const now = clock()
-      // Our own outage must not make everybody else's: hosts get two intervals to call again.
-      if (now < startedAt + Math.max(2 * config.heartbeatInterval, config.offlineAfter) * second) return
-      const silent = now - config.offlineAfter * second - (needs.isShared ? 5 * second : 0)
-      for (const { row, lastHeartbeat } of registry.all()) {
-        if (row.status !== 'online' || (lastHeartbeat ?? row.created_at) > silent) continue
-        const updated = await events.change(async change => {
-          const done = await updateServer(change.sql, row.no, { status: 'offline', updated_at: now }, 'online')
-          if (done)
-            await change.record({
-              name: 'server.offline',
-              serverNo: row.no,
-              data: { id: row.id, hostname: row.hostname, last_heartbeat: lastHeartbeat },
-            })
-          return done
-        })
-        if (updated) registry.put(updated)
-      }
-    },
   }
   return service
 }
-
-/** 1 where the host has a shield; undefined where the heartbeat does not say. */
-const shieldOf = ({ capabilities }: Heartbeat): number | undefined =>
-  capabilities?.shield ? Number(capabilities.shield.supported) : undefined
-const metricsOf = (told: Heartbeat['metrics']): Metrics | null =>
-  told
-    ? {
-        cpu_percent: told.cpu_percent ?? null,
-        memory_percent: told.memory_percent ?? null,
-        disk_percent: told.disk_percent ?? null,
-        uptime: told.uptime === undefined || told.uptime === null ? null : Math.floor(told.uptime),
-      }
-    : null
-
-const line = (text: string, most = 200): string => tameLine(text, most * 4)
-const word = (text: string | null | undefined, most?: number): string | null => (text ? line(text, most) : null)
-
-/** `template` left out means that the agent says nothing about it. */
-const detailsOf = (told: JailsReport['jails'][number], template: string | null) => ({
-  filter: word(told.filter, 256),
-  logpath: word(told.logpath, 4096),
-  maxretry: told.maxretry ?? null,
-  bantime: told.bantime ?? null,
-  findtime: told.findtime ?? null,
-  template: told.template === undefined ? template : word(told.template, 64),
-})

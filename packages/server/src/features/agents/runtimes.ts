@@ -22,7 +22,7 @@ export interface Runtimes {
 const ownName = `node-linux-${process.arch}.gz`
 const hashOf = async (file: string): Promise<string> => {
   const hash = createHash('sha256')
-  for await (const part of createReadStream(file)) hash.update(part as Buffer)
+  for await (const part of createReadStream(file)) hash.update(part)
   return hash.digest('hex')
 }
 const withSum = async (file: string): Promise<Runtime> => {

@@ -66,17 +66,11 @@ export const createEvaluation = (needs: {
 
   /** What each rule finds now; null for a rule that could not look. */
   const findings = async (rules: readonly Rule[], now: number) => {
-    const servers = findOnServers(registry.all(), heardAfter(now))
-    const service = await serviceConditions()
-    const happened = eventConditions.take()
-    const ofKind = (kind: Rule['kind']) => {
-      const condition = kind as never
-      return (
-        servers.get(condition) ??
-        service.get(condition) ??
-        (service.has(condition) ? null : (happened.get(condition) ?? []))
-      )
-    }
+    const servers: ReadonlyMap<Rule['kind'], readonly Finding[]> = findOnServers(registry.all(), heardAfter(now))
+    const service: ReadonlyMap<Rule['kind'], readonly Finding[] | null> = await serviceConditions()
+    const happened: ReadonlyMap<Rule['kind'], readonly Finding[]> = eventConditions.take()
+    const ofKind = (kind: Rule['kind']) =>
+      servers.get(kind) ?? service.get(kind) ?? (service.has(kind) ? null : (happened.get(kind) ?? []))
     const found = new Map<string, readonly Finding[] | null>()
     for (const rule of rules) {
       if (!rule.isOn) found.set(rule.id, [])

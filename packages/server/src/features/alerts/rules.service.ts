@@ -50,7 +50,7 @@ export interface RulesService {
   ): Promise<ReplyOf<typeof contract.getAlertRoutes>>
 }
 
-const isOfBans = (kind: Rule['kind']) => (banKinds as readonly string[]).includes(kind)
+const isOfBans = (kind: Rule['kind']) => banKinds.some(ofBans => ofBans === kind)
 const checkConditions = (kind: Rule['kind'], conditions: RuleBody['conditions'] = {}) => {
   if (!isOfBans(kind) && Object.keys(conditions).length > 0)
     throw invalid('conditions', `conditions are for ${banKinds.join(', ')}.`)

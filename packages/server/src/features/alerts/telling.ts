@@ -1,7 +1,7 @@
 import type { AlertSeverity } from '@stockade/contract'
 import { minute, second } from '../../core/clock.ts'
 import { jsonText, parseJson } from '../../core/json-text.ts'
-import type { Message } from '../notifications/message.ts'
+import type { Message } from '../../db/tables/message.ts'
 import { oneLine } from '../notifications/message.ts'
 import { coverOf } from './covering.ts'
 import type { Rule } from './rules.ts'

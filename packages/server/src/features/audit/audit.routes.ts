@@ -11,6 +11,6 @@ export const mountAudit = (http: Http, audit: AuditService): void => {
     return reply
       .header('content-disposition', `attachment; filename="audit.${format}"`)
       .type(format === 'csv' ? 'text/csv; charset=utf-8' : 'application/json; charset=utf-8')
-      .send(Readable.from(text)) as never
+      .send(Readable.from(text))
   })
 }

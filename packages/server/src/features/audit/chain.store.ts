@@ -18,6 +18,9 @@ export interface AuditPosition {
 /** Rows of the log that one statement walks through. */
 const walkedRows = 2000
 
+/** An entry by a left join: its id is null where there is none. */
+type Joined = Entry | (Omit<Entry, 'id'> & { readonly id: null })
+
 /**
  * Walks through the entries after a position and returns those of one page that have no link yet. `last` is where the next
  * page continues. The rows walked are bounded, not the rows found: a statement stays short after an import of 100,000 entries.
@@ -26,7 +29,7 @@ export const unlinkedAfter = async (
   sql: Sql,
   after: AuditPosition,
 ): Promise<{ readonly entries: Entry[]; readonly last: AuditPosition; readonly isLast: boolean }> => {
-  const { rows } = await raw<{ walked_at: number; event_id: number } & Entry>`
+  const { rows } = await raw<{ walked_at: number; event_id: number } & Joined>`
     select page.at as walked_at, page.event_id, events.id, events.at, events.name, actor, actor_user_id, actor_ip, server_no, ban_id, data
     from (select at, event_id from audit where (at, event_id) > (${after.at}, ${after.event_id})
       order by at, event_id limit ${walkedRows}) page
@@ -35,9 +38,7 @@ export const unlinkedAfter = async (
     order by page.at, page.event_id`.execute(sql)
   const end = rows.at(-1)
   return {
-    entries: rows
-      .filter(row => (row.id as number | null) !== null)
-      .map(({ event_id: _, walked_at: __, ...entry }) => entry),
+    entries: rows.flatMap(({ event_id: _, walked_at: __, ...entry }) => (entry.id === null ? [] : [entry])),
     last: end ? { at: Number(end.walked_at), event_id: Number(end.event_id) } : after,
     isLast: rows.length < walkedRows,
   }
@@ -95,13 +96,13 @@ export const linksAfter = async (
   most: number,
 ): Promise<{ readonly link: Link; readonly entry: Entry | null }[]> => {
   const { rows } = await raw<
-    { seq: number; event_id: number; linked_at: number; hash: string; listed: number | null } & Entry
+    { seq: number; event_id: number; linked_at: number; hash: string; listed: number | null } & Joined
   >`select audit_chain.seq, audit_chain.event_id, audit_chain.at as linked_at, audit_chain.hash, audit.event_id as listed,
       ${columns} from audit_chain left join audit on audit.event_id = audit_chain.event_id
       left join events on events.id = audit_chain.event_id
     where audit_chain.seq > ${seq} order by audit_chain.seq limit ${most}`.execute(sql)
   return rows.map(({ seq: place, event_id, linked_at, hash, listed, ...entry }) => ({
     link: { seq: place, event_id, at: linked_at, hash },
-    entry: listed === null || (entry.id as number | null) === null ? null : entry,
+    entry: listed === null || entry.id === null ? null : entry,
   }))
 }

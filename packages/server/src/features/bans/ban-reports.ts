@@ -1,5 +1,6 @@
 import { bounds } from '@stockade/contract'
 import type { ReplyOf, bans as contract } from '@stockade/contract'
+import { recordOf } from '@stockade/contract/records.ts'
 import { system } from '../../core/author.ts'
 import type { AgentActor } from '../../core/actor.ts'
 import { day, iso, minute } from '../../core/clock.ts'
@@ -43,7 +44,7 @@ export interface BanReports {
 
 /** PostgreSQL's classes 22 and 23, SQLite's too big, constraint and mismatch. */
 const isOfContent = (error: unknown): boolean => {
-  const code = (error as { code?: unknown }).code
+  const code = recordOf(error).code
   return typeof code === 'number' ? [18, 19, 20].includes(code & 0xff) : /^2[23]/.test(String(code))
 }
 
@@ -77,7 +78,7 @@ const createBatch = (): Batch => {
   return {
     items,
     async add(raw, read) {
-      const given = (raw as { event_id?: unknown } | null)?.event_id
+      const given = recordOf(raw).event_id
       const event_id = typeof given === 'string' ? given.slice(0, 64) : null
       try {
         const item = await read()

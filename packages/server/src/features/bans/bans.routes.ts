@@ -27,7 +27,7 @@ export const mountBans = (
     return reply
       .header('content-disposition', `attachment; filename="bans.${ending}"`)
       .type(`${type}; charset=utf-8`)
-      .send(Readable.from(text)) as never
+      .send(Readable.from(text))
   })
   http.serve(contract.getBan, ({ actor, params }) => bans.read(actor, params.banId))
   http.serve(contract.reportBan, ({ actor, body }) => bans.report(actor, body))

@@ -1,3 +1,4 @@
+import { recordOf } from '@stockade/contract/records.ts'
 import type { Database } from '../../db/database.ts'
 import { minute } from '../../core/clock.ts'
 import { ipText } from '../../core/ip.ts'
@@ -16,7 +17,7 @@ export const wordsOfManualBans =
         ({ ip, server_no: no, created_at }) =>
           ip === texts.get(id) && no === server_no && created_at <= banned_at + minute,
       )
-      const { reason } = (command ? JSON.parse(command.params) : {}) as { reason?: unknown }
+      const { reason } = recordOf(command ? JSON.parse(command.params) : null)
       if (typeof reason === 'string' && reason !== '') found.set(id, reason)
     }
     return found

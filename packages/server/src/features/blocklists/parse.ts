@@ -1,4 +1,5 @@
 import type { BlocklistFormat } from '@stockade/contract'
+import { recordOf } from '@stockade/contract/records.ts'
 import { lastOf, parseIp, parseRange } from '../../core/ip.ts'
 import type { IpRange } from '../../core/ip.ts'
 import { inSlices } from '../../core/slices.ts'
@@ -84,14 +85,12 @@ const readHosts = (line: string): Found | null => {
 
 const jsonEntry = (value: unknown): string | null => {
   if (typeof value === 'string') return value
-  if (typeof value !== 'object' || value === null) return null
-  const fields = value as Record<string, unknown>
+  const fields = recordOf(value)
   for (const name of ['cidr', 'ip', 'prefix', 'network', 'address', 'range'])
     if (typeof fields[name] === 'string') return fields[name]
   return null
 }
-const isMetadata = (value: unknown): boolean =>
-  typeof value === 'object' && value !== null && (value as { type?: unknown }).type === 'metadata'
+const isMetadata = (value: unknown): boolean => recordOf(value).type === 'metadata'
 
 /** The texts of a JSON array, or of one object a line. */
 function* jsonTexts(text: string): Generator<string | null> {

@@ -1,4 +1,5 @@
 import type { BodyOf, ReplyOf, blocklists as contract } from '@stockade/contract'
+import { errorText } from '@stockade/contract/error-code.ts'
 import { sees } from '../../core/actor.ts'
 import type { Principal } from '../../core/actor.ts'
 import { parseIp, parseRange } from '../../core/ip.ts'
@@ -33,7 +34,7 @@ export const createPreview =
     const source = readSource(input.source)
     const reading = { format: input.format ?? 'auto', column: input.column ?? null }
     const taken = await needs.take(source, reading, null).catch((error: unknown) => {
-      throw conflict(tame(error instanceof Error ? error.message : String(error), 500))
+      throw conflict(tame(errorText(error), 500))
     })
     if (taken === null) throw conflict('The source did not give its content.')
     const { spans, lines, bytes, format, invalid, too_wide } = taken

@@ -1,4 +1,5 @@
 import type { Blocklist, BlocklistSource } from '@stockade/contract'
+import { errorText } from '@stockade/contract/error-code.ts'
 import { backoff } from '../../core/backoff.ts'
 import { day, minute, second } from '../../core/clock.ts'
 import type { Clock } from '../../core/clock.ts'
@@ -100,7 +101,7 @@ export const createUpdates = (needs: {
     await lists.catchUp()
   }
   const failed = async (row: BlocklistRow, error: unknown): Promise<void> => {
-    const text = tame(error instanceof Error ? error.message : String(error), longestError)
+    const text = tame(errorText(error), longestError)
     const wait = Math.min(retry(row.failures), row.every_seconds * second)
     await events.change(async change => {
       await raiseVersion(change.sql, clock())

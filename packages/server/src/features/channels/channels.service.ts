@@ -1,26 +1,26 @@
 import type { BodyOf, PresetId, ReplyOf, channels as contract } from '@stockade/contract'
 import { bounds } from '@stockade/contract'
 import type { Author } from '../../core/author.ts'
-import { iso, isoOrNull } from '../../core/clock.ts'
+import { iso } from '../../core/clock.ts'
 import type { Clock } from '../../core/clock.ts'
-import { jsonText, parseJson } from '../../core/json-text.ts'
+import { jsonText } from '../../core/json-text.ts'
 import { Problem, conflict, invalid, notFound } from '../../core/problem.ts'
 import type { Secrets } from '../../core/secrets.ts'
 import type { Database } from '../../db/database.ts'
+import type { Message } from '../../db/tables/message.ts'
 import type { Change, Events } from '../../events/events.ts'
 import type { Outgoing } from '../../outgoing/outgoing.ts'
 import type { Step } from '../../outgoing/steps.ts'
 import { DeliveryFailure } from '../notifications/delivery.ts'
-import type { Message } from '../notifications/message.ts'
 import type { NotificationsService } from '../notifications/notifications.service.ts'
 import {
   addNotifications,
-  channelRow,
   forgetChannel,
   forgetChannelState,
   saveChannel,
 } from '../notifications/notifications.store.ts'
-import type { Channel } from '../notifications/notifications.store.ts'
+import { createChannelViews, isBuiltin, presetViews } from './channel-views.ts'
+import type { View } from './channel-views.ts'
 import {
   allChannels,
   deleteChannelRow,
@@ -38,7 +38,6 @@ import type { FieldValues } from './request.ts'
 import { secretsPlace } from './sending.ts'
 import type { Sending } from './sending.ts'
 
-type View = ReplyOf<typeof contract.getChannel>
 /** Messages that wait for one channel at most; further ones are dropped. */
 const mostWaiting = 500
 
@@ -60,8 +59,6 @@ export interface ChannelsService {
   queue(change: Pick<Change, 'sql'>, ids: readonly string[], message: Message): Promise<void>
 }
 
-const builtinNames = { chat: 'Chat', email: 'E-mail' } as const
-const isBuiltin = (id: string): id is Channel => id in builtinNames
 const testMessage = (site: string, at: number): Message => ({
   category: 'test',
   level: 'info',
@@ -85,62 +82,18 @@ export const createChannels = (needs: {
 }): ChannelsService => {
   const { db, clock, secrets, events, outgoing, sending, notifications } = needs
 
+  const { openFields, viewOf, builtinView } = createChannelViews(needs)
   const gone = (id: string) => notFound(`There is no channel ${id}.`)
   const rowOf = async (id: string): Promise<ChannelRow> => {
     const row = isBuiltin(id) ? undefined : await findChannel(db.read, Number(id))
     if (!row) throw gone(id)
     return row
   }
-  const openFields = (row: ChannelRow): FieldValues => {
-    try {
-      return sending.fieldsOf(row)
-    } catch {
-      return parseJson(row.fields)
-    }
-  }
   const sealed = (preset: PresetId, values: FieldValues, created_at: number) => {
     const isSecret = new Set(presets[preset].fields.flatMap(({ name, secret }) => (secret ? [name] : [])))
     const part = (wanted: boolean) =>
       jsonText(Object.fromEntries(Object.entries(values).filter(([name]) => isSecret.has(name) === wanted)))
     return { fields: part(false), secrets: secrets.seal(part(true), secretsPlace({ created_at })) }
-  }
-  const viewOf = async (row: ChannelRow, waiting: ReadonlyMap<string, number>): Promise<View> => {
-    const queue = `channel:${row.id}` as const
-    const { last_sent, last_error, failing_since } = await channelRow(db.read, queue)
-    const values = openFields(row)
-    return {
-      id: String(row.id),
-      name: row.name,
-      preset: row.preset,
-      builtin: false,
-      enabled: row.enabled === 1,
-      fields: presets[row.preset].fields.map(({ name, secret }) => ({
-        name,
-        value: secret ? null : (values[name] ?? null),
-        set: values[name] !== undefined,
-      })),
-      waiting: waiting.get(queue) ?? 0,
-      last_sent: isoOrNull(last_sent),
-      last_error,
-      failing_since: isoOrNull(failing_since),
-      created_at: iso(row.created_at),
-    }
-  }
-  const builtinView = async (id: Channel, waiting: ReadonlyMap<string, number>): Promise<View> => {
-    const { last_sent, last_error, failing_since } = await notifications.state(id)
-    return {
-      id,
-      name: builtinNames[id],
-      preset: id,
-      builtin: true,
-      enabled: notifications.isReady(id),
-      fields: [],
-      waiting: waiting.get(id) ?? 0,
-      last_sent: isoOrNull(last_sent),
-      last_error,
-      failing_since: isoOrNull(failing_since),
-      created_at: null,
-    }
   }
   const checkName = async (name: string, own: number | null): Promise<string> => {
     const plain = name.replace(/\s+/g, ' ').trim()
@@ -158,23 +111,7 @@ export const createChannels = (needs: {
       for (const row of await allChannels(db.read)) channels.push(await viewOf(row, waiting))
       return { channels, total: channels.length }
     },
-    async presets() {
-      return {
-        presets: Object.values(presets).map(({ id, name, guide, fields }) => ({
-          id,
-          name,
-          guide,
-          fields: fields.map(field => ({
-            name: field.name,
-            secret: field.secret ?? false,
-            required: field.required ?? false,
-            multiline: field.kind === 'template',
-            example: field.example,
-            default: field.default ?? null,
-          })),
-        })),
-      }
-    },
+    presets: async () => ({ presets: presetViews() }),
     async read(id) {
       const waiting = await waitingByChannel(db.read)
       return isBuiltin(id) ? builtinView(id, waiting) : viewOf(await rowOf(id), waiting)
@@ -295,7 +232,7 @@ export const createChannels = (needs: {
         const row = await findChannel(change.sql, Number(id))
         const channel = `channel:${Number(id)}` as const
         if (!row || row.enabled === 0 || (waiting.get(channel) ?? 0) >= mostWaiting) continue
-        await addNotifications(change.sql, [{ channel, category: 'alert', content: JSON.stringify(message) }], now)
+        await addNotifications(change.sql, [{ channel, category: 'alert', content: jsonText(message) }], now)
       }
     },
   }

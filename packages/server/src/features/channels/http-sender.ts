@@ -1,3 +1,4 @@
+import { errorText } from '@stockade/contract/error-code.ts'
 import { hour } from '../../core/clock.ts'
 import { saidBy } from '../../core/text.ts'
 import type { Outgoing, OutgoingReply } from '../../outgoing/outgoing.ts'
@@ -16,7 +17,7 @@ const fieldOf = (text: string, path: string): unknown => {
     let value: unknown = JSON.parse(text)
     for (const name of path.split('.')) {
       if (typeof value !== 'object' || value === null) return undefined
-      value = (value as Record<string, unknown>)[name]
+      value = Reflect.get(value, name)
     }
     return value
   } catch {
@@ -65,7 +66,7 @@ export const sendRequest = async (
       ...(note ? { note: step => note({ ...step, detail: saidBy(step.detail, secrets) }) } : {}),
     })
     .catch((error: unknown) => {
-      throw new DeliveryFailure('failure', saidBy(error instanceof Error ? error.message : String(error), secrets))
+      throw new DeliveryFailure('failure', saidBy(errorText(error), secrets))
     })
   const { status, text } = reply
   if (status >= 300 && status < 400) throw new DeliveryFailure('failure', `HTTP ${status}: redirects are not followed`)

@@ -4,10 +4,10 @@ import type { Clock } from '../../core/clock.ts'
 import { parseJson } from '../../core/json-text.ts'
 import type { Secrets } from '../../core/secrets.ts'
 import type { Database } from '../../db/database.ts'
+import type { Message } from '../../db/tables/message.ts'
 import type { Outgoing } from '../../outgoing/outgoing.ts'
 import type { Note } from '../../outgoing/steps.ts'
 import { DeliveryFailure, retryDelay } from '../notifications/delivery.ts'
-import type { Message } from '../notifications/message.ts'
 import { channelRow, dropTold, firstOf, saveChannel } from '../notifications/notifications.store.ts'
 import type { NotificationsService } from '../notifications/notifications.service.ts'
 import { addDelivery, dueChannels, findChannel } from './channels.store.ts'
@@ -92,7 +92,7 @@ export const createSending = (needs: {
     if (now < state.retry_at) return false
     const [next] = await firstOf(db.read, queue, 'alert', 1, now)
     if (!next) return false
-    const message = JSON.parse(next.content) as Message
+    const message = parseJson(next.content)
     const note = { channel_id: row.id, title: message.title.slice(0, 300), attempt: state.attempts + 1 }
     try {
       if (now - next.created_at > oldest) throw new DeliveryFailure('refused', 'It waited for more than a day.')

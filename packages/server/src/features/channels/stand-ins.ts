@@ -1,5 +1,6 @@
 import { createHmac } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
+import { recordOf } from '@stockade/contract/records.ts'
 
 /* What the documentation of each service demands of a message, written down by hand for tests. */
 
@@ -21,7 +22,6 @@ interface StandIn {
     readonly says: string
   }[]
 }
-type Json = Record<string, unknown>
 
 const refuse = (words: string) => ({ status: 400, body: words })
 /** The first wrong thing, or the answer. */
@@ -30,11 +30,14 @@ const judge = (checks: readonly (readonly [boolean, string])[], status: number, 
   return wrong ? refuse(wrong[1]) : { status, body }
 }
 const isJson = ({ headers }: Received) => headers['content-type'] === 'application/json'
-const jsonOf = ({ body }: Received) => JSON.parse(body) as Json
+const jsonOf = ({ body }: Received) => recordOf(JSON.parse(body))
 const isText = (value: unknown, most: number): value is string =>
   typeof value === 'string' && value.length > 0 && value.length <= most
 const at = (value: unknown, ...path: (string | number)[]): unknown =>
-  path.reduce<unknown>((found, name) => (found as Record<string | number, unknown> | undefined)?.[name], value)
+  path.reduce<unknown>(
+    (found, name) => (typeof found === 'object' && found ? Reflect.get(found, name) : undefined),
+    value,
+  )
 const busy = { status: 429, headers: { 'retry-after': '7' }, body: '{}', says: 'HTTP 429' }
 const down = { status: 503, body: 'try later', says: 'HTTP 503' }
 
@@ -72,7 +75,7 @@ export const standIns: Readonly<Record<string, StandIn>> = {
     secrets: ['a-token-of-discord'],
     receive(request) {
       const json = jsonOf(request)
-      const embed = at(json, 'embeds', 0) as Json
+      const embed = recordOf(at(json, 'embeds', 0))
       return judge(
         [
           [request.method === 'POST' && isJson(request), 'invalid request'],
@@ -239,7 +242,7 @@ export const standIns: Readonly<Record<string, StandIn>> = {
     secrets: ['a0token0of0pagerduty0a0token0of0'],
     receive(request) {
       const json = jsonOf(request)
-      const { payload } = json as { payload?: Json }
+      const payload = recordOf(json.payload)
       const isTrigger = json.event_action === 'trigger'
       return judge(
         [
@@ -248,14 +251,14 @@ export const standIns: Readonly<Record<string, StandIn>> = {
           [isTrigger || json.event_action === 'resolve', "'event_action' is invalid"],
           [isText(json.dedup_key, 255), "'dedup_key' is too long"],
           [
-            !isTrigger || (isText(payload?.summary, 1024) && isText(payload.source, 1024)),
+            !isTrigger || (isText(payload.summary, 1024) && isText(payload.source, 1024)),
             "'payload.summary' is missing",
           ],
           [
-            !isTrigger || ['critical', 'error', 'warning', 'info'].includes(String(payload?.severity)),
+            !isTrigger || ['critical', 'error', 'warning', 'info'].includes(String(payload.severity)),
             "'payload.severity' is invalid",
           ],
-          [!isTrigger || !Number.isNaN(Date.parse(String(payload?.timestamp))), 'timestamp'],
+          [!isTrigger || !Number.isNaN(Date.parse(String(payload.timestamp))), 'timestamp'],
         ],
         202,
         '{"status":"success","message":"Event processed","dedup_key":"x"}',

@@ -41,13 +41,13 @@ export const fillJson = (body: Body, values: Values): Body => {
   }
   if (Array.isArray(body)) return body.map((part: Body) => fillJson(part, values))
   if (body === null || typeof body !== 'object') return body
-  return Object.fromEntries(Object.entries(body).map(([name, part]) => [name, fillJson(part as Body, values)]))
+  return Object.fromEntries(Object.entries(body).map(([name, part]) => [name, fillJson(part, values)]))
 }
 
 /** What is wrong with a template of one's own, as the end of a sentence; null for nothing. */
 export const faultOfTemplate = (template: string, type: string): string | null => {
   const names = namesIn(template)
-  const unknown = names.find(name => !(messageNames as readonly string[]).includes(name))
+  const unknown = names.find(name => messageNames.every(known => known !== name))
   if (unknown !== undefined) return `names {{${unknown}}}, which is none of ${messageNames.join(', ')}`
   if (names.length > mostPlaceholders) return `holds more than ${mostPlaceholders} placeholders`
   if (/\{\{|\}\}/.test(template.replace(placeholder, ''))) {

@@ -84,9 +84,9 @@ export const commandSearch = (engine: Engine, tree: QueryNode, now: number): Con
   )
 }
 
-const withServer = (sql: Sql) =>
-  sql
-    .selectFrom('commands')
+const commandRows = (sql: Sql) => sql.selectFrom('commands')
+const withServer = (rows: ReturnType<typeof commandRows>) =>
+  rows
     .innerJoin('servers', 'servers.no', 'commands.server_no')
     .selectAll('commands')
     .select(['servers.id as server_id', 'servers.hostname'])
@@ -97,8 +97,7 @@ export const listCommandRows = (
   offset: number,
   limit: number,
 ): Promise<CommandView[]> =>
-  withServer(sql)
-    .where(where(filter) as never)
+  withServer(commandRows(sql).where(where(filter)))
     .orderBy('commands.created_at', 'desc')
     .orderBy('commands.id', 'desc')
     .offset(offset)
@@ -137,9 +136,9 @@ export const countCommands = async (sql: Sql, filter: CommandFilter): Promise<Co
 }
 const ran = raw`status in ('completed', 'failed') and started_at is not null and completed_at is not null`
 export const findCommandView = (sql: Sql, id: string): Promise<CommandView | undefined> =>
-  withServer(sql).where('commands.id', '=', id).executeTakeFirst()
+  withServer(commandRows(sql)).where('commands.id', '=', id).executeTakeFirst()
 export const findCommandViews = async (sql: Sql, ids: readonly string[]): Promise<CommandView[]> =>
-  ids.length === 0 ? [] : withServer(sql).where('commands.id', 'in', ids).execute()
+  ids.length === 0 ? [] : withServer(commandRows(sql)).where('commands.id', 'in', ids).execute()
 const chunk = 500
 /** Where the commands stand and whose they are; those that there are none of are left out. */
 export const findCommandStates = async (

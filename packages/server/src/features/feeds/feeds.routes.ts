@@ -18,14 +18,14 @@ export const mountFeeds = (http: Http, feeds: FeedsService): void => {
   )
 }
 
-const send = (request: FastifyRequest, reply: FastifyReply, served: Served): never => {
+const send = (request: FastifyRequest, reply: FastifyReply, served: Served): FastifyReply => {
   void reply
     .type(served.isJson ? 'application/json; charset=utf-8' : 'text/plain; charset=utf-8')
     .header('last-modified', new Date(served.changedAt).toUTCString())
     .header('x-content-type-options', 'nosniff')
   const since = Date.parse(request.headers['if-modified-since'] ?? '')
   const isOld = request.headers['if-none-match'] === undefined && since >= Math.floor(served.changedAt / 1000) * 1000
-  if (isOld) return reply.status(304).removeHeader('content-type').send() as never
+  if (isOld) return reply.status(304).removeHeader('content-type').send()
   // As a buffer: the text is JSON already.
   return conditional(request, reply, served.version, Buffer.from(served.text), served.gzip)
 }

@@ -5,7 +5,7 @@ import { authorOf, system } from '../../core/author.ts'
 import { day, isoOrNull, second } from '../../core/clock.ts'
 import type { Clock } from '../../core/clock.ts'
 import type { IpRange } from '../../core/ip.ts'
-import { badRequest, conflict, forbidden, invalid, notFound } from '../../core/problem.ts'
+import { badRequest, forbidden, invalid } from '../../core/problem.ts'
 import { tame } from '../../core/text.ts'
 import type { Database } from '../../db/database.ts'
 import type { Change, Events } from '../../events/events.ts'
@@ -17,31 +17,20 @@ import type { Targeting, Targets } from '../servers/targets.ts'
 import { endOf } from '../whitelist/ends.ts'
 import { isNews, judgeAck } from './acks.ts'
 import type { FleetAck } from './acks.ts'
-import {
-  countStanding,
-  deleteOld,
-  endExpired,
-  findBan,
-  findStanding,
-  hasExpired,
-  hostsOf,
-  insertBan,
-  saveHosts,
-  updateBan,
-} from './fleet.store.ts'
-import { removeLostTags, saveFleetTags, taggedTargets } from './fleet-tags.store.ts'
-import type { FleetBanRow } from './fleet.store.ts'
-import type { HostSets } from './host-sets.ts'
 import { createSourcedBans } from './by-rules.ts'
 import type { SourcedBans } from './by-rules.ts'
+import { createFleetChanges } from './changes.ts'
+import type { RowChange } from './changes.ts'
+import { removeLostTags, saveFleetTags, taggedTargets } from './fleet-tags.store.ts'
+import { deleteOld, endExpired, findBan, hasExpired, hostsOf, saveHosts, updateBan } from './fleet.store.ts'
+import type { FleetBanRow } from './fleet.store.ts'
+import type { HostSets } from './host-sets.ts'
 import { raiseVersion } from './raise.ts'
 import { createReading } from './reading.ts'
 import type { FleetReading } from './reading.ts'
 
 type FleetBan = ReplyOf<typeof contract.getFleetBan>
 type EndInput = Pick<BodyOf<typeof contract.createFleetBan>, 'expires_at' | 'duration'>
-
-type RowChange = Partial<Pick<FleetBanRow, 'reason' | 'expires_at' | 'target' | 'force'>>
 
 export interface FleetBans extends Omit<FleetReading, 'visibleRow' | 'hasEnded'>, SourcedBans {
   /** @throws Problem 400, 403 outside the caller's access, 409 for what must not be banned or does not fit. */
@@ -61,7 +50,6 @@ export interface FleetBans extends Omit<FleetReading, 'visibleRow' | 'hasEnded'>
   forgetOld(): Promise<void>
 }
 
-const manual = 'manual'
 /** Bans that ended stay in the list for so long. */
 const keptAfterEnd = 90 * day
 const expiredAtOnce = 500
@@ -114,67 +102,7 @@ export const createFleetBans = (needs: {
     return row
   }
 
-  const insertOrChange = async (
-    change: Change,
-    version: number,
-    given: Pick<FleetBanRow, 'entry' | 'reason' | 'target' | 'force' | 'expires_at' | 'created_by'>,
-  ): Promise<{ readonly row: FleetBanRow; readonly before: FleetBanRow | null }> => {
-    const now = clock()
-    const before = await findStanding(change.sql, { ...given, source: manual })
-    if (before) {
-      const { reason, force, expires_at } = given
-      const row = await updateBan(change.sql, before.id, {
-        reason: reason === '' ? before.reason : reason,
-        force,
-        expires_at,
-        version,
-        updated_at: now,
-      })
-      return { row, before }
-    }
-    if ((await countStanding(change.sql)) >= bounds.fleetBans)
-      throw conflict(`There are ${bounds.fleetBans} fleet bans, and there may not be more.`)
-    const row = await insertBan(change.sql, {
-      ...given,
-      reach: given.target,
-      source: manual,
-      version,
-      created_at: now,
-      updated_at: now,
-      ended_at: null,
-      ended_by: null,
-    })
-    return { row, before: null }
-  }
-
-  const changeRow = async (
-    change: Change,
-    version: number,
-    { actor, before, set }: { actor: Principal; before: FleetBanRow; set: RowChange },
-  ): Promise<Targets | null> => {
-    const { id } = before
-    const row = await findBan(change.sql, id)
-    if (!row) throw notFound(`There is no fleet ban ${id}.`)
-    if (hasEnded(row)) throw conflict(`The fleet ban ${id} of ${row.entry} has ended.`)
-    if (row.target !== before.target) throw conflict('Somebody else changed this fleet ban. Read it again.')
-    const other = await findStanding(change.sql, { ...row, target: set.target ?? row.target })
-    if (other && other.id !== id)
-      throw conflict(`The fleet ban ${other.id} bans ${row.entry} on these servers already.`)
-    // Hosts are not told the reason.
-    const isForHosts = set.target !== undefined || set.expires_at !== undefined || set.force !== undefined
-    const reach = union(targetsOf(row.reach), targetsOf(set.target ?? row.target))
-    const after = await updateBan(change.sql, id, {
-      ...set,
-      ...(isForHosts ? { reach: textOf(reach), version } : {}),
-      updated_at: clock(),
-    })
-    await change.record({
-      name: 'fleet_ban.update',
-      author: authorOf(actor),
-      data: { ...eventData(after), old_expires_at: isoOrNull(row.expires_at), old_reason: row.reason },
-    })
-    return isForHosts ? union(targetsOf(row.target), targetsOf(after.target)) : null
-  }
+  const { insertOrChange, changeRow } = createFleetChanges({ clock, hasEnded, eventData })
 
   return {
     ...reading,

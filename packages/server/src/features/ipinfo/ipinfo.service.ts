@@ -154,7 +154,7 @@ const field = (record: unknown, ...path: readonly string[]): unknown => {
   let value = record
   for (const name of path) {
     if (typeof value !== 'object' || value === null || !(name in value)) return undefined
-    value = (value as Record<string, unknown>)[name]
+    value = Reflect.get(value, name)
   }
   return value
 }

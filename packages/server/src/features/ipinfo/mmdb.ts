@@ -4,7 +4,7 @@ import { readFile, stat } from 'node:fs/promises'
 import { Reader } from 'maxmind'
 import type { Response } from 'maxmind'
 import type { FastifyBaseLogger } from 'fastify'
-import { codeOf } from '@stockade/contract/error-code.ts'
+import { codeOf, errorText } from '@stockade/contract/error-code.ts'
 import { createFinder } from './tree.ts'
 import type { TreeEntry } from './tree.ts'
 
@@ -55,7 +55,7 @@ export const openWatched = (
   const versionOf = ({ mtimeMs, size, ino }: Stats) => `${mtimeMs} ${size} ${ino}`
   const failed = (error: unknown) =>
     log.warn(
-      { file, reason: error instanceof Error ? error.message : String(error) },
+      { file, reason: errorText(error) },
       reader ? 'GeoIP file not read, the one before is kept' : 'GeoIP file not read, looking again when it changes',
     )
   const take = (data: Buffer) => {

@@ -53,7 +53,7 @@ const readRanges = async (
   }
   let rest: Buffer = Buffer.alloc(0)
   for await (const read of createReadStream(file, { highWaterMark: 256 * 1024 })) {
-    const piece: Buffer = rest.length > 0 ? Buffer.concat([rest, read as Buffer]) : (read as Buffer)
+    const piece: Buffer = rest.length > 0 ? Buffer.concat([rest, read]) : read
     let from = 0
     for (let to = piece.indexOf(newline); to >= 0; to = piece.indexOf(newline, from)) {
       readLine(piece, from, to)

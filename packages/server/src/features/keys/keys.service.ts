@@ -1,24 +1,22 @@
-import { bounds } from '@stockade/contract/limits.ts'
-import type { KeyScope } from '@stockade/contract'
-import type { Author } from '../../core/author.ts'
-import { atLeast, lower, permissionOf, sees } from '../../core/actor.ts'
+import { atLeast, permissionOf, sees } from '../../core/actor.ts'
 import type { KeyActor, Principal, Role } from '../../core/actor.ts'
+import type { Author } from '../../core/author.ts'
 import { authorOf } from '../../core/author.ts'
 import { iso, isoOrNull } from '../../core/clock.ts'
 import type { Clock } from '../../core/clock.ts'
-import { randomText, sha256 } from '../../core/ids.ts'
+import { sha256 } from '../../core/ids.ts'
+import { parseJson } from '../../core/json-text.ts'
 import { createLatest } from '../../core/latest.ts'
-import { covers, parseIp, parseRange } from '../../core/ip.ts'
-import { jsonText, parseJson } from '../../core/json-text.ts'
-import { timeOf } from '../../core/page.ts'
-import { conflict, forbidden, invalid, notFound } from '../../core/problem.ts'
+import { forbidden, invalid, notFound } from '../../core/problem.ts'
 import type { Database } from '../../db/database.ts'
 import type { Change, Events } from '../../events/events.ts'
-import { accessTagsOf, serversWithTags } from '../users/access-tags.store.ts'
+import { accessTagsOf } from '../users/access-tags.store.ts'
 import type { UsersService } from '../users/users.service.ts'
+import { createKeyActors } from './key-actors.ts'
+import { createKeyAdding, makeKey } from './key-adding.ts'
+import type { KeyInput, KeyLimits, KeyShown, Permission } from './key-adding.ts'
 import {
   agentKeysOf,
-  countKeysOf,
   allKeys,
   expireKey,
   findKey,
@@ -33,12 +31,6 @@ import {
 } from './keys.store.ts'
 import type { KeyRow } from './keys.store.ts'
 
-type Permission = 'read' | 'write' | 'admin'
-/** What limits a key to some servers. */
-interface Bound {
-  readonly servers: ReadonlySet<number>
-  readonly tags: readonly string[]
-}
 export interface MadeKey {
   readonly id: number
   readonly key: string
@@ -55,36 +47,6 @@ export interface KeyView extends KeyLimits {
   readonly last_used: string | null
   readonly last_used_from: string | null
   readonly created_at: string
-}
-
-/** What a key is to be like. */
-export interface KeyInput {
-  readonly name: string
-  readonly permissions?: Permission
-  /** The only server that it is for. */
-  readonly server?: { readonly no: number; readonly id: string } | null
-  /** ISO 8601. */
-  readonly expires_at?: string
-  readonly scopes?: readonly KeyScope[] | null
-  readonly source_networks?: readonly string[] | null
-  /** Servers with one of these tags are reached too. */
-  readonly tags?: readonly string[] | null
-}
-/** What limits a key beside its permission; null for no limit. */
-interface KeyLimits {
-  readonly scopes: KeyScope[] | null
-  readonly source_networks: string[] | null
-  readonly tags: string[] | null
-}
-/** A key as its maker sees it, once. */
-export interface KeyShown extends KeyLimits {
-  id: number
-  name: string
-  key: string
-  permissions: Permission
-  server_id: string | null
-  expires_at: string | null
-  created_at: string
 }
 
 export interface KeysService {
@@ -116,23 +78,6 @@ export interface KeysService {
   flush(): Promise<void>
 }
 
-/** The networks in their canonical form. @throws Problem 400 */
-const networksOf = (given: readonly string[] | null): string[] | null =>
-  given &&
-  given.map((text, index) => {
-    const range = parseRange(text)
-    if (!range) throw invalid(`source_networks.${index}`, `source_networks.${index} must be an address or a CIDR.`)
-    return range.text
-  })
-/** @throws Problem 403 where the key is used from elsewhere. */
-const requireSource = ({ source_networks }: KeyRow, ip: string): void => {
-  if (source_networks === null) return
-  const from = parseIp(ip)
-  const allowed = parseJson(source_networks).flatMap(text => parseRange(text) ?? [])
-  if (!from || !allowed.some(range => covers(range, from)))
-    throw forbidden(`This API key is not for requests from ${ip}: it names the networks that it may be used from.`)
-}
-
 export const createKeys = async (needs: {
   db: Database
   clock: Clock
@@ -145,131 +90,11 @@ export const createKeys = async (needs: {
   let known = new Map<string, KeyRow>()
   const used = new Map<number, { readonly at: number; readonly from: string }>()
 
-  const make = () => {
-    const key = `svc_${randomText(32)}`
-    return { key, hash: sha256(key), prefix: key.slice(0, 8) }
-  }
-  const actorOf = (row: KeyRow, ip: string): KeyActor | null | Promise<KeyActor | null> => {
-    const now = clock()
-    if (row.expires_at !== null && row.expires_at <= now) return null
-    requireSource(row, ip)
-    used.set(row.id, { at: now, from: ip })
-    const tags = accessTagsOf(row)
-    const own = {
-      kind: 'key',
-      name: `key:${row.name}`,
-      ip,
-      keyId: row.id,
-      userId: row.user_id,
-      serverNo: row.server_no,
-      isBound: row.server_no !== null || tags.length > 0,
-      scopes: row.scopes === null ? null : new Set(parseJson(row.scopes)),
-    } as const
-    // The keys of hosts, and those of the fleet, cost no query.
-    if (tags.length === 0) return grantedTo(row, own, boundTo(row, new Set()))
-    return serversWithTags(db.read, tags).then(tagged => grantedTo(row, own, boundTo(row, tagged)))
-  }
-  const boundTo = (row: KeyRow, tagged: ReadonlySet<number>): Bound | null =>
-    row.server_no === null && row.access_tags === null
-      ? null
-      : { servers: new Set([...(row.server_no === null ? [] : [row.server_no]), ...tagged]), tags: accessTagsOf(row) }
-  /** @param bound what the key is bound to; null: to nothing */
-  const grantedTo = (
-    row: KeyRow,
-    own: Omit<KeyActor, 'permission' | 'servers' | 'accessTags' | 'mfaMissing'>,
-    bound: Bound | null,
-  ): KeyActor | null | Promise<KeyActor | null> => {
-    if (row.user_id === null) {
-      const accessTags = new Set(bound?.tags)
-      return { ...own, mfaMissing: false, permission: row.permissions, servers: bound?.servers ?? 'all', accessTags }
-    }
-    // A person's key is never more than the person is now.
-    return users.grantOf(row.user_id).then(grant => {
-      if (!grant) return null
-      // With tags as well: as an agent's, the key speaks for this server.
-      if (row.server_no !== null && !sees(grant, row.server_no)) return null
-      // A user without a password loses access when the sign-in provider is switched off.
-      const byProvider = grant.user.oauth_provider !== null && grant.user.password_hash === null
-      if (byProvider && !users.isVouchedFor(grant.user)) return null
-      const mfaMissing = !byProvider && users.lacksFactor(grant.user)
-      return {
-        ...own,
-        mfaMissing,
-        permission: lower(row.permissions, grant.permission),
-        servers: bound ? new Set([...bound.servers].filter(no => sees(grant, no))) : grant.servers,
-        accessTags: bound
-          ? new Set(bound.tags.filter(tag => grant.servers === 'all' || grant.accessTags.has(tag)))
-          : grant.accessTags,
-      }
-    })
-  }
-
-  const add = async (
-    actor: Principal,
-    userId: number | null,
-    {
-      name,
-      permissions = 'read',
-      server = null,
-      expires_at,
-      scopes = null,
-      source_networks = null,
-      tags = null,
-    }: KeyInput,
-  ): Promise<KeyShown> => {
-    const limits = {
-      scopes: scopes && [...scopes],
-      source_networks: networksOf(source_networks),
-      tags: tags && [...new Set(tags)].sort(),
-    }
-    const expires = expires_at === undefined ? null : timeOf('expires_at', expires_at)
-    if (expires !== null && expires <= clock()) throw invalid('expires_at', 'expires_at is past.')
-    const { key, hash, prefix } = make()
-    const row = await events.change(async change => {
-      if (userId !== null && (await countKeysOf(change.sql, userId)) >= bounds.keysPerUser)
-        throw conflict(`This user has ${bounds.keysPerUser} API keys. Revoke some that are not used first.`)
-      const made = await insertKey(change.sql, {
-        name,
-        permissions,
-        scopes: limits.scopes && jsonText(limits.scopes),
-        source_networks: limits.source_networks && jsonText(limits.source_networks),
-        access_tags: limits.tags && jsonText(limits.tags),
-        user_id: userId,
-        server_no: server?.no ?? null,
-        expires_at: expires,
-        hash,
-        prefix,
-        kind: 'user',
-        created_at: clock(),
-      })
-      await change.record({
-        name: 'key.create',
-        author: authorOf(actor),
-        ...(server ? { serverNo: server.no } : {}),
-        data: {
-          id: made.id,
-          name: made.name,
-          permissions: made.permissions,
-          server_id: server?.id ?? null,
-          user_id: made.user_id,
-          expires_at: isoOrNull(expires),
-          ...limits,
-        },
-      })
-      return made
-    })
-    known.set(row.hash, row)
-    return {
-      id: row.id,
-      name,
-      key,
-      permissions,
-      server_id: server?.id ?? null,
-      expires_at: isoOrNull(expires),
-      ...limits,
-      created_at: iso(row.created_at),
-    }
-  }
+  const actorOf = createKeyActors({
+    ...needs,
+    noteUse: (id, from) => void used.set(id, { at: clock(), from }),
+  })
+  const add = createKeyAdding({ clock, events, remember: row => void known.set(row.hash, row) })
   const viewOf = (row: KeyRow) => {
     const use = used.get(row.id)
     const recent = use && use.at >= (row.last_used ?? 0)
@@ -323,7 +148,7 @@ export const createKeys = async (needs: {
       known.delete(row.hash)
     },
     async createForServer(change, author, kind, serverNo, name) {
-      const { key, hash, prefix } = make()
+      const { key, hash, prefix } = makeKey()
       const row = await insertKey(change.sql, {
         name,
         hash,

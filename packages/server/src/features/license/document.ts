@@ -1,4 +1,5 @@
 import { createPrivateKey, createPublicKey, generateKeyPairSync, randomUUID, sign, verify } from 'node:crypto'
+import { recordOf } from '@stockade/contract/records.ts'
 
 /*
  * A licence is one line: `stk1.` + base64url(JSON) + `.` + base64url(Ed25519 signature of everything before the last dot).
@@ -114,13 +115,13 @@ export const readLicence = (key: string, publicKey: string): Licence => {
   const unknown = new BadLicence(
     'The licence is signed, but holds something that this version does not know. Update this server first.',
   )
-  let document: Readonly<Record<string, unknown>>
+  let document: unknown
   try {
-    document = JSON.parse(bytes.toString('utf8')) as Readonly<Record<string, unknown>>
+    document = JSON.parse(bytes.toString('utf8'))
   } catch {
     throw unknown
   }
-  const licence = licenceIn(document)
+  const licence = licenceIn(recordOf(document))
   if (licence === null) throw unknown
   return licence
 }

@@ -1,26 +1,25 @@
 import websocket from '@fastify/websocket'
+import { recordOf } from '@stockade/contract/records.ts'
 import type { FastifyRequest } from 'fastify'
 import { eventKinds, liveProtocol } from '@stockade/contract'
-import type { LiveMessage } from '@stockade/contract'
-import { shareRuns } from '../../core/serial.ts'
+import { refusal } from '../../core/access.ts'
 import { sees } from '../../core/actor.ts'
 import type { Principal } from '../../core/actor.ts'
-import { iso, isoOrNull, second } from '../../core/clock.ts'
+import { second } from '../../core/clock.ts'
 import { unauthorized, unavailable } from '../../core/problem.ts'
+import { shareRuns } from '../../core/serial.ts'
 import type { Events, StockadeEvent } from '../../events/events.ts'
 import type { Http } from '../../http/http.ts'
-import type { Numbered, RecentEvents } from './recent.ts'
 import type { BansService } from '../bans/bans.service.ts'
 import type { CommandsService } from '../commands/commands.service.ts'
 import type { FleetBans } from '../fleet/fleet.service.ts'
-import { levelOf } from '../servers/protection.ts'
 import type { Registry } from '../servers/registry.ts'
-import { tagsOf } from '../servers/tags.store.ts'
-import type { Targeting, Targets } from '../servers/targets.ts'
-import { refusal } from '../../core/access.ts'
+import type { Targeting } from '../servers/targets.ts'
+import { createLiveMessages } from './messages.ts'
+import type { Told } from './messages.ts'
+import type { Numbered, RecentEvents } from './recent.ts'
 import { createReview } from './review.ts'
 import type { Listening } from './review.ts'
-import { blocklistMessage, fleetBanIds, fleetMessage } from './fleet-messages.ts'
 
 interface Client extends Listening {
   alive: boolean
@@ -58,12 +57,13 @@ export const mountLive = async (
     log: (error: unknown) => void
   },
 ): Promise<{ close(): void; count(): number }> => {
-  const { events, registry, bans, commands, fleetBans, recent } = needs
+  const { events, recent } = needs
   const clients = new Set<Client>()
   let waiting: Numbered[] = []
   /** Who sees what is read again before the next message. */
   let isAccessOld = false
   let isClosed = false
+  const messagesOf = createLiveMessages(needs)
   const review = createReview({ ...needs, clients })
 
   /** Browsers can't set headers on a socket: a token may come as a second subprotocol, `bearer.<token>`. */
@@ -99,7 +99,7 @@ export const mountLive = async (
         if (!actor || actor.kind === 'anonymous' || clients.size >= most) return socket.close(1013)
         const mine = [...clients].filter(client => ownerOf(client.actor) === ownerOf(actor)).length
         if (mine >= mostOfOne) return socket.close(1013, `at most ${mostOfOne} live connections a user`)
-        const { after, pulse } = request.query as { after?: unknown; pulse?: unknown }
+        const { after, pulse } = recordOf(request.query)
         const missed = typeof after === 'string' ? recent.after(after) : null
         const client: Client = {
           socket,
@@ -131,70 +131,6 @@ export const mountLive = async (
       return
     }
     client.socket.send(text)
-  }
-  const serverMessage = (event: StockadeEvent): LiveMessage => {
-    const server = event.serverNo === null ? undefined : registry.byNo(event.serverNo)
-    const data = event.data as { id?: string; hostname?: string }
-    return {
-      type: 'server',
-      at: iso(event.at),
-      data: {
-        id: server?.row.id ?? data.id ?? '',
-        hostname: server?.row.hostname ?? data.hostname ?? '',
-        status: server?.row.status ?? 'offline',
-        protection: server ? levelOf(server) : 'unknown',
-        last_heartbeat: isoOrNull(server?.lastHeartbeat ?? null),
-        tags: server ? [...tagsOf(server.row)] : [],
-        deleted: event.name === 'server.delete',
-      },
-    }
-  }
-  const whitelistMessage = (event: StockadeEvent): LiveMessage => {
-    const { version, sync_status } = event.data as { version?: string; sync_status?: 'synced' | 'pending' | 'failed' }
-    const server = event.serverNo === null ? undefined : registry.byNo(event.serverNo)
-    return {
-      type: 'whitelist',
-      at: iso(event.at),
-      data: { version: version ?? '', server_id: server?.row.id ?? null, sync_status: sync_status ?? null },
-    }
-  }
-  const plainMessage = (live: LiveMessage['type'] | undefined, event: StockadeEvent): LiveMessage | null => {
-    if (live === 'whitelist') return whitelistMessage(event)
-    if (live !== 'notice') return null
-    return { type: 'notice', at: iso(event.at), data: { level: 'warn', message: noticeOf(event) } }
-  }
-  /** Bodies are read once for all clients, by their ids. */
-  const messagesOf = async (numbered: readonly Numbered[]) => {
-    const told = numbered.map(({ event }) => event)
-    const banIds = [...new Set(told.flatMap(event => (event.banId === null ? [] : [event.banId])))]
-    const commandIds = [
-      ...new Set(told.flatMap(event => (event.name.startsWith('command.') ? [String(event.data.id)] : []))),
-    ]
-    const banBodies = new Map((await bans.viewsOf(banIds)).map(({ serverNo: _, ...ban }) => [ban.id, ban]))
-    const commandBodies = new Map((await commands.viewsOf(commandIds)).map(command => [command.id, command]))
-    const fleetBanStates = await fleetBans.live(fleetBanIds(told))
-    return numbered.flatMap(({ number, event }): Told[] => {
-      const { live } = eventKinds[event.name] as { live?: LiveMessage['type'] }
-      if (live === 'blocklist') return [toldOfBlocklist(number, event)]
-      const at = iso(event.at)
-      const ban = event.banId === null ? undefined : banBodies.get(event.banId)
-      const command = commandBodies.get(String(event.data.id))
-      const message: LiveMessage | null =
-        (live === 'ban' || live === 'unban') && ban
-          ? { type: live, at, data: ban }
-          : live === 'command' && command
-            ? { type: 'command', at, data: command }
-            : live === 'server'
-              ? serverMessage(event)
-              : live === 'fleet_ban'
-                ? fleetMessage(event, fleetBanStates, true)
-                : plainMessage(live, event)
-      if (!message) return []
-      if (live !== 'fleet_ban') return [{ number, serverNo: event.serverNo, text: JSON.stringify(message) }]
-      const reach = fleetBanStates.get(Number(event.data.id))?.reach ?? 'all'
-      const restricted = JSON.stringify(fleetMessage(event, fleetBanStates, false))
-      return [{ number, serverNo: null, text: JSON.stringify(message), fleet: { reach, restricted } }]
-    })
   }
   /** Null: not for this caller. */
   const textFor = (actor: Principal, { serverNo, text, fleet }: Told): string | null => {
@@ -264,22 +200,6 @@ export const mountLive = async (
   }
 }
 
-/** A message with who may hear it. */
-interface Told {
-  readonly number: number
-  readonly serverNo: number | null
-  readonly text: string
-  /** Of a fleet ban: the servers that it concerns, and what those hear who see some servers only. */
-  readonly fleet?: { readonly reach: Targets; readonly restricted: string }
-}
-/** Who sees some servers only hears that some list changed, and not which. */
-const toldOfBlocklist = (number: number, event: StockadeEvent): Told => ({
-  number,
-  serverNo: null,
-  text: JSON.stringify(blocklistMessage(event, true)),
-  fleet: { reach: 'all', restricted: JSON.stringify(blocklistMessage(event, false)) },
-})
-
 /** Key by which sockets are counted together. */
 const ownerOf = (actor: Principal): string =>
   actor.kind === 'key' && actor.userId === null ? `key ${actor.keyId}` : `user ${actor.userId}`
@@ -287,11 +207,3 @@ const credentialOf = ({ headers }: FastifyRequest): string => headers.authorizat
 /** A list of thousands is one message for viewers, although each entry has its own event. */
 const sameListAs = (before: StockadeEvent | undefined, event: StockadeEvent): boolean =>
   event.name === 'whitelist.add' && before?.name === event.name && before.data.version === event.data.version
-
-const noticeOf = ({ name, data }: StockadeEvent): string => {
-  const hostname = String(data.hostname)
-  if (name === 'server.clone') return `Two hosts report with the identity of ${hostname}.`
-  if (name === 'backup.fail') return 'The scheduled backup failed.'
-  if (name === 'backup.verify_fail') return 'A scheduled backup could not be restored.'
-  return name === 'server.quota' ? `${hostname} has used up what it may report today.` : name
-}

@@ -1,10 +1,12 @@
+import { errorText } from '@stockade/contract/error-code.ts'
 import { saidBy } from '../../core/text.ts'
 import { iso } from '../../core/clock.ts'
+import type { Level, Message } from '../../db/tables/message.ts'
 import type { Outgoing } from '../../outgoing/outgoing.ts'
 import type { Note } from '../../outgoing/steps.ts'
 import { DeliveryFailure, retryAfterOf } from './delivery.ts'
 import { fit, oneLine, tableText } from './message.ts'
-import type { Level, Message, Site } from './message.ts'
+import type { Site } from './message.ts'
 
 export type ChatKind = 'discord' | 'slack' | 'json'
 
@@ -155,7 +157,7 @@ export const postToChat = async (
       ...(note ? { note: step => note({ ...step, detail: saidBy(step.detail, secrets) }) } : {}),
     })
     .catch((error: unknown) => {
-      throw new DeliveryFailure('failure', saidBy(error instanceof Error ? error.message : String(error), secrets))
+      throw new DeliveryFailure('failure', saidBy(errorText(error), secrets))
     })
   if (reply.status >= 200 && reply.status < 300) return
   const words = saidBy(reply.text, secrets)

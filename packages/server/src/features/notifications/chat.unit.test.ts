@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
+import type { Message } from '../../db/tables/message.ts'
 import { chatBodyOf, chatKindOf } from './chat.ts'
 import { mailHtmlOf, mailTextOf } from './mail.ts'
-import type { Message } from './message.ts'
 import { beginOf, wallOf } from '../../core/wall.ts'
 
 const site = { name: 'Fence', url: 'https://fence.example', timezone: 'UTC' }

@@ -1,11 +1,13 @@
 import type { Clock } from '../../core/clock.ts'
 import { day, minute } from '../../core/clock.ts'
+import { jsonText } from '../../core/json-text.ts'
 import type { Database } from '../../db/database.ts'
+import type { Notice } from '../../db/tables/message.ts'
 import type { StockadeEvent } from '../../events/events.ts'
 import type { createReader } from '../../events/reader.ts'
 import { bansById } from '../bans/bans.store.ts'
 import type { Registry } from '../servers/registry.ts'
-import type { Burst, Notice } from './message.ts'
+import type { Burst } from './message.ts'
 import { categoryOf, noticeOf, noticeOfBan } from './notices.ts'
 import { addNotifications, addOverflow, channelRow, nextDue, waitingOn } from './notifications.store.ts'
 import type { Channel, NewNotification } from './notifications.store.ts'
@@ -89,7 +91,7 @@ export const createCollection = (needs: {
       const firstHeld = wanted.find(({ isHeld }) => isHeld)
       const due = firstHeld ? ((await nextDue(db.read, channel, category, now)) ?? firstHeld.at + held) : 0
       for (const { notice, isHeld } of wanted.slice(0, room))
-        rows.push({ channel, category, content: JSON.stringify(notice), due_at: isHeld ? due : 0 })
+        rows.push({ channel, category, content: jsonText(notice), due_at: isHeld ? due : 0 })
       if (wanted.length > room) counted.push({ channel, category, n: wanted.length - room })
     }
     return { rows, counted }

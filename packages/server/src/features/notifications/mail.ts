@@ -1,11 +1,12 @@
 import { isIP } from 'node:net'
 import { saidBy } from '../../core/text.ts'
+import type { Message } from '../../db/tables/message.ts'
 import type { Outgoing } from '../../outgoing/outgoing.ts'
 import type { Note } from '../../outgoing/steps.ts'
 import { DeliveryFailure } from './delivery.ts'
 import { watchMail } from './mail-steps.ts'
 import { oneLine, tableText } from './message.ts'
-import type { Message, Site } from './message.ts'
+import type { Site } from './message.ts'
 
 export interface MailTarget {
   readonly host: string

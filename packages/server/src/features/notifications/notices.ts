@@ -2,11 +2,12 @@ import { eventKinds } from '@stockade/contract'
 import type { EventName } from '@stockade/contract'
 import { iso } from '../../core/clock.ts'
 import { ipText } from '../../core/ip.ts'
+import type { Notice } from '../../db/tables/message.ts'
 import type { StockadeEvent } from '../../events/events.ts'
 import type { BanRow } from '../bans/bans.store.ts'
 import { countryName } from '../ipinfo/ipinfo.service.ts'
-import { oneLine } from './message.ts'
-import type { Burst, Notice } from './message.ts'
+import { bursts, oneLine } from './message.ts'
+import type { Burst } from './message.ts'
 
 interface ServerName {
   readonly id: string
@@ -50,7 +51,7 @@ export const categoryOf = ({ name, data }: StockadeEvent): Burst | null => {
   if (name === 'command.finish' && data.status !== 'failed' && data.status !== 'timeout') return null
   if (name === 'whitelist.synced') return data.sync_status === 'failed' ? 'syncs' : null
   const kind: { notify?: `notify_${Burst}` } = eventKinds[name]
-  return kind.notify === undefined ? null : (kind.notify.slice('notify_'.length) as Burst)
+  return bursts.find(burst => kind.notify === `notify_${burst}`) ?? null
 }
 
 export const noticeOfBan = (ban: BanRow): Notice => {

@@ -6,6 +6,7 @@ import type { Clock } from '../../core/clock.ts'
 import { jsonText } from '../../core/json-text.ts'
 import type { Secrets } from '../../core/secrets.ts'
 import type { Database } from '../../db/database.ts'
+import type { Message } from '../../db/tables/message.ts'
 import type { Change } from '../../events/events.ts'
 import { createReader } from '../../events/reader.ts'
 import type { Outgoing } from '../../outgoing/outgoing.ts'
@@ -24,7 +25,7 @@ import {
 } from './notifications.store.ts'
 import type { Channel, ChannelRow } from './notifications.store.ts'
 import type { Refusal } from './mail.ts'
-import type { Message, Site } from './message.ts'
+import type { Site } from './message.ts'
 import { createDeliver, createSending } from './sending.ts'
 import { channels, createChannelSettings } from './settings.ts'
 import type { ChatChange, EmailChange } from './settings.ts'
@@ -113,7 +114,7 @@ export const createNotifications = (needs: {
       await db.write.transaction().execute(async sql => {
         // The first process that writes the date queues it, however many came this far.
         if (!(await claimSummary(sql, date, clock(), 0))) return
-        const content = JSON.stringify(message)
+        const content = jsonText(message)
         await addNotifications(
           sql,
           asked.map(channel => ({ channel, category: 'summary' as const, content })),
@@ -124,7 +125,7 @@ export const createNotifications = (needs: {
     isReady: channel => settings.ready()[channel],
     site: settings.site,
     queueAlert: ({ sql }, channel, message) =>
-      addNotifications(sql, [{ channel, category: 'alert', content: JSON.stringify(message) }], clock()),
+      addNotifications(sql, [{ channel, category: 'alert', content: jsonText(message) }], clock()),
     queueMail: ({ sql }, recipients, message) =>
       addNotifications(
         sql,
@@ -133,7 +134,7 @@ export const createNotifications = (needs: {
           {
             channel: 'email',
             category: recipients === null ? 'alert' : 'rest',
-            content: JSON.stringify(message),
+            content: jsonText(message),
             recipients: recipients === null ? null : jsonText(recipients),
           },
         ],

@@ -1,7 +1,9 @@
 import type { Kysely, Selectable } from 'kysely'
+import { jsonText } from '../../core/json-text.ts'
+import type { JsonText } from '../../core/json-text.ts'
 import type { Schema } from '../../db/schema.ts'
+import type { Category, Message } from '../../db/tables/message.ts'
 import type { NotificationChannelsTable } from '../../db/tables/messages.ts'
-import type { Category } from './message.ts'
 
 type Sql = Kysely<Schema>
 export type Channel = 'chat' | 'email'
@@ -19,8 +21,8 @@ export interface Waiting {
 export interface NewNotification {
   readonly channel: QueueName
   readonly category: Category
-  readonly content: string
-  readonly recipients?: string | null
+  readonly content: JsonText<Message>
+  readonly recipients?: JsonText<readonly string[]> | null
   readonly due_at?: number
 }
 
@@ -66,7 +68,7 @@ export const waitingOn = async (sql: Sql, channel: QueueName, now: number): Prom
     .groupBy('category')
     .execute()
   return rows.map(row => ({
-    category: row.category as Category,
+    category: row.category,
     n: Number(row.n),
     first: Number(row.first),
     last: Number(row.last),
@@ -147,7 +149,7 @@ export const channelRow = async (sql: Sql, channel: QueueName): Promise<ChannelR
     failing_since: null,
     attempts: 0,
     retry_at: 0,
-    recent: '{}',
+    recent: jsonText({}),
     since: 0,
   }
 export const saveChannel = async (sql: Sql, channel: QueueName, row: Partial<Omit<ChannelRow, 'channel'>>) => {

@@ -1,8 +1,9 @@
 import type { FastifyBaseLogger } from 'fastify'
 import { minute } from '../../core/clock.ts'
 import type { Clock } from '../../core/clock.ts'
-import { jsonText } from '../../core/json-text.ts'
+import { jsonText, parseJson, parseJsonOrNull } from '../../core/json-text.ts'
 import type { Database } from '../../db/database.ts'
+import type { Message, Notice, RecentlyTold } from '../../db/tables/message.ts'
 import type { Outgoing } from '../../outgoing/outgoing.ts'
 import type { Note } from '../../outgoing/steps.ts'
 import { postToChat } from './chat.ts'
@@ -11,7 +12,7 @@ import { DeliveryFailure, retryDelay } from './delivery.ts'
 import { sendMail } from './mail.ts'
 import type { Refusal } from './mail.ts'
 import { digestOf, isBurst } from './message.ts'
-import type { Burst, Message, Notice } from './message.ts'
+import type { Burst } from './message.ts'
 import {
   addNotifications,
   channelRow,
@@ -34,12 +35,6 @@ const mostTries = 5
 /** Messages sent in one run. */
 const perRun = 20
 
-interface Recent {
-  /** When single messages of a category were sent. */
-  readonly singles: readonly number[]
-  /** When a digest was last sent. */
-  readonly digest: number
-}
 interface Next {
   readonly waiting: Waiting
   readonly message: Message
@@ -84,6 +79,9 @@ export const createDeliver =
   }
 export type Deliver = ReturnType<typeof createDeliver>
 
+/** Those of one event; the others are never sent together. */
+const isNotice = (message: Message): message is Notice => 'row' in message
+
 /** Sends what is due on a channel, in order. */
 export const createSending = (needs: {
   db: Database
@@ -96,8 +94,8 @@ export const createSending = (needs: {
 }) => {
   const { db, clock, settings, deliver, unlessClosing, log } = needs
 
-  const recentOf = (state: ChannelRow, category: Burst): Recent => {
-    const all = JSON.parse(state.recent) as Partial<Record<Burst, Recent>>
+  const recentOf = (state: ChannelRow, category: Burst): RecentlyTold => {
+    const all = parseJson(state.recent)
     const recent = all[category] ?? { singles: [], digest: 0 }
     const since = clock() - burst.within
     return { singles: recent.singles.filter(at => at > since), digest: recent.digest > since ? recent.digest : 0 }
@@ -122,14 +120,14 @@ export const createSending = (needs: {
       const rows = await firstOf(db.read, channel, category, way === 'single' ? 1 : shownInDigest, now)
       const [first] = rows
       if (!first) continue
-      const notices = rows.map(row => JSON.parse(row.content) as Notice)
-      const [notice] = notices
-      if (!notice) continue
+      const messages = rows.map(row => parseJson(row.content))
+      const [single] = messages
+      if (!single) continue
       if (way === 'single' || !isBurst(category)) {
-        const recipients = first.recipients === null ? null : (JSON.parse(first.recipients) as string[])
-        return { waiting, message: notice, id: first.id, counted: null, recipients }
+        const recipients = parseJsonOrNull(first.recipients)
+        return { waiting, message: single, id: first.id, counted: null, recipients }
       }
-      const message = digestOf(category, notices, waiting.n + overflow, settings.site())
+      const message = digestOf(category, messages.filter(isNotice), waiting.n + overflow, settings.site())
       // Rows added since the count belong to the next digest; ids rise, because one process at a time queues.
       return { waiting, message, id: waiting.last, counted: overflow, recipients: null }
     }
@@ -145,7 +143,7 @@ export const createSending = (needs: {
   ) => {
     const { category } = next.waiting
     const later = refused.filter(({ temporary }) => temporary).map(({ address }) => address)
-    const recent = JSON.parse(state.recent) as Partial<Record<Burst, Recent>>
+    const recent = { ...parseJson(state.recent) }
     if (isBurst(category)) {
       const before = recentOf(state, category)
       recent[category] =
@@ -154,7 +152,7 @@ export const createSending = (needs: {
     await db.write.transaction().execute(async sql => {
       await dropTold(sql, channel, category, next.id, next.counted, now)
       if (later.length > 0) {
-        const rest = { channel, category: 'rest', content: JSON.stringify(next.message) } as const
+        const rest = { channel, category: 'rest', content: jsonText(next.message) } as const
         await addNotifications(sql, [{ ...rest, recipients: jsonText(later), due_at: now + 5 * minute }], now)
       }
       await saveChannel(sql, channel, {
@@ -163,7 +161,7 @@ export const createSending = (needs: {
         failing_since: null,
         attempts: 0,
         retry_at: 0,
-        recent: JSON.stringify(recent),
+        recent: jsonText(recent),
       })
     })
   }

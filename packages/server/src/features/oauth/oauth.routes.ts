@@ -47,10 +47,10 @@ export const mountOauth = (
     setSessionCookie(reply, signIn.cookie, baseUrl())
     return reply.redirect(page('/'), 302)
   }
-  http.serve(auth.startProviderA, ({ reply }) => begin('provider_a', reply) as never)
-  http.serve(auth.finishProviderA, ({ request, reply }) => finish('provider_a', request, reply) as never)
-  http.serve(auth.startProviderB, ({ reply }) => begin('provider_b', reply) as never)
-  http.serve(auth.finishProviderB, ({ request, reply }) => finish('provider_b', request, reply) as never)
+  http.serve(auth.startProviderA, ({ reply }) => begin('provider_a', reply))
+  http.serve(auth.finishProviderA, ({ request, reply }) => finish('provider_a', request, reply))
+  http.serve(auth.startProviderB, ({ reply }) => begin('provider_b', reply))
+  http.serve(auth.finishProviderB, ({ request, reply }) => finish('provider_b', request, reply))
   http.serve(settingsContract.getOauth, settings.read)
   http.serve(settingsContract.updateOauth, async ({ actor, body }) => ({
     message: (await settings.update(actor, body)) ? 'The sign-in providers are changed.' : 'Nothing was changed.',

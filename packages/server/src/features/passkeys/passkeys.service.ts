@@ -1,6 +1,7 @@
 import { isIP } from 'node:net'
 import { bounds } from '@stockade/contract/limits.ts'
 import type { Passkey, PasskeyResponse } from '@stockade/contract'
+import { recordOf } from '@stockade/contract/records.ts'
 import { writeOperatorKey } from '@stockade/contract/seal.ts'
 import { authorOf } from '../../core/author.ts'
 import type { UserActor } from '../../core/actor.ts'
@@ -243,9 +244,7 @@ const credentialOf = (row: PasskeyRow) => ({
 /** The challenge that a browser says it answered; whether that is so, its signature tells. */
 const challengeOf = (response: PasskeyResponse): string => {
   try {
-    const client = JSON.parse(Buffer.from(response.response.clientDataJSON, 'base64url').toString('utf8')) as {
-      challenge?: unknown
-    }
+    const client = recordOf(JSON.parse(Buffer.from(response.response.clientDataJSON, 'base64url').toString('utf8')))
     return String(client.challenge)
   } catch {
     return ''

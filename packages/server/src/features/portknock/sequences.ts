@@ -1,11 +1,11 @@
 import { bounds } from '@stockade/contract/limits.ts'
 import type { BodyOf, ReplyOf, portknock as contract } from '@stockade/contract'
-import { authorOf } from '../../core/author.ts'
-import { atLeast, sees } from '../../core/actor.ts'
+import { sees } from '../../core/actor.ts'
 import type { Principal } from '../../core/actor.ts'
+import { authorOf } from '../../core/author.ts'
 import { iso } from '../../core/clock.ts'
 import type { Clock } from '../../core/clock.ts'
-import { jsonText, parseJson } from '../../core/json-text.ts'
+import { jsonText } from '../../core/json-text.ts'
 import { conflict, forbidden, notFound } from '../../core/problem.ts'
 import { tame } from '../../core/text.ts'
 import type { Database } from '../../db/database.ts'
@@ -14,6 +14,7 @@ import type { Registry } from '../servers/registry.ts'
 import type { ServersService } from '../servers/servers.service.ts'
 import type { KnockHosts } from './hosts.ts'
 import { checkBeside, checkPorts, warningsOf } from './rules.ts'
+import { createSequenceViews, portsOf } from './sequence-views.ts'
 import {
   allPlaces,
   changeSequence,
@@ -65,8 +66,6 @@ const mostSequences = bounds.sequencesPerHost
 const mostNamed = 20
 
 export const nameKeyOf = (name: string): string => tame(name, bounds.name * 4).toLowerCase()
-const portsOf = (row: Pick<SequenceRow, 'knock_ports'>): number[] => [...parseJson(row.knock_ports)]
-
 export const createSequences = (needs: {
   db: Database
   clock: Clock
@@ -77,44 +76,8 @@ export const createSequences = (needs: {
 }): Sequences => {
   const { db, clock, events, registry, servers, hosts } = needs
 
-  const hostnameOf = (no: number) => registry.byNo(no)?.row.hostname ?? 'a removed server'
+  const { hostnameOf, view } = createSequenceViews(registry)
   const hostnames = (nos: readonly number[]) => nos.slice(0, mostNamed).map(hostnameOf)
-  const placeView = (actor: Principal, place: PlaceRow): Sequence['servers'] => {
-    const server = registry.byNo(place.server_no)
-    if (!server) return []
-    const spoken = place.state !== null && place.acked_revision === place.revision ? place.state : null
-    return [
-      {
-        id: server.row.id,
-        hostname: server.row.hostname,
-        state: spoken ?? 'pending',
-        // What a host says of a failure may name a knock port.
-        error:
-          spoken === null
-            ? null
-            : spoken === 'failed' && !atLeast(actor.permission, 'write')
-              ? 'The host could not apply it. Whoever may write sees why.'
-              : place.error,
-      },
-    ]
-  }
-  const view = (actor: Principal, row: SequenceRow, places: readonly PlaceRow[]): Sequence => ({
-    id: row.id,
-    name: row.name,
-    protected_port: row.protected_port,
-    knock_ports: atLeast(actor.permission, 'write') ? portsOf(row) : null,
-    protocol: row.protocol,
-    timeout: row.timeout,
-    knock_timeout: row.knock_timeout,
-    max_attempts: row.max_attempts,
-    block_duration: row.block_duration,
-    servers: places
-      .filter(place => sees(actor, place.server_no))
-      .flatMap(place => placeView(actor, place))
-      .sort((a, b) => a.hostname.localeCompare(b.hostname)),
-    created_at: iso(row.created_at),
-    updated_at: iso(row.updated_at),
-  })
   /** A sequence that is on none of the caller's servers is none of the caller's business. */
   const maySee = (actor: Principal, places: readonly PlaceRow[]) =>
     actor.servers === 'all' || places.some(place => sees(actor, place.server_no))

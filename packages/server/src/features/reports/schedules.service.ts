@@ -1,3 +1,4 @@
+import { withoutUndefined } from '@stockade/contract/records.ts'
 import type { FastifyBaseLogger } from 'fastify'
 import { bounds } from '@stockade/contract/limits.ts'
 import type { BodyOf, ReplyOf, reports as contract } from '@stockade/contract'
@@ -6,7 +7,8 @@ import { authorOf } from '../../core/author.ts'
 import { isTimeZone } from '../../core/checks.ts'
 import { iso, isoOrNull, minute } from '../../core/clock.ts'
 import type { Clock } from '../../core/clock.ts'
-import { jsonText } from '../../core/json-text.ts'
+import { jsonText, parseJson } from '../../core/json-text.ts'
+import type { JsonText } from '../../core/json-text.ts'
 import { conflict, invalid, notFound } from '../../core/problem.ts'
 import { tame } from '../../core/text.ts'
 import type { Database } from '../../db/database.ts'
@@ -51,11 +53,7 @@ export interface SchedulesService {
 const retryAfter = 5 * minute
 const none = jsonText<readonly string[]>([])
 const usual = { hour: 7, weekday: 1, day: 1, timezone: null, recipients: none, channels: none, enabled: 1 } as const
-type Given<T> = { [K in keyof T]?: Exclude<T[K], undefined> }
-/** The properties that are there. */
-const given = <T extends object>(values: T): Given<T> =>
-  Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as Given<T>
-const listed = (text: string): string[] => JSON.parse(text) as string[]
+const listed = (text: JsonText<readonly string[]>): string[] => [...parseJson(text)]
 
 export const createSchedules = (needs: {
   readonly db: Database
@@ -110,7 +108,7 @@ export const createSchedules = (needs: {
       if (unknown >= 0) throw invalid(`channels.${unknown}`, `There is no channel ${input.channels[unknown] ?? ''}.`)
     }
     return {
-      ...given({ hour, weekday, day, period, timezone }),
+      ...withoutUndefined({ hour, weekday, day, period, timezone }),
       ...(target && { target: textOf(targeting.named(actor, target)) }),
       ...(recipients && { recipients: jsonText([...new Set(recipients)]) }),
       ...(input.channels && { channels: jsonText([...new Set(input.channels)]) }),

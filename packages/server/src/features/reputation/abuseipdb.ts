@@ -1,3 +1,5 @@
+import { errorText } from '@stockade/contract/error-code.ts'
+import { recordOf } from '@stockade/contract/records.ts'
 import type { Outgoing, OutgoingReply } from '../../outgoing/outgoing.ts'
 
 /** What is known of an address: the share of confidence that it is abusive, 0 to 100. */
@@ -25,11 +27,9 @@ export class ProviderFailure extends Error {
   }
 }
 
-const fieldsOf = (value: unknown): Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {}
 const dataOf = (reply: OutgoingReply): Readonly<Record<string, unknown>> => {
   try {
-    return fieldsOf(fieldsOf(JSON.parse(reply.text)).data)
+    return recordOf(recordOf(JSON.parse(reply.text)).data)
   } catch {
     throw new ProviderFailure('failure', 'its answer is no JSON')
   }
@@ -44,8 +44,8 @@ const scoreOf = (data: Readonly<Record<string, unknown>>): number => {
 /** The service's own words, as far as they are short and harmless. */
 const wordsOf = (reply: OutgoingReply): string => {
   try {
-    const errors = fieldsOf(JSON.parse(reply.text)).errors
-    const detail = Array.isArray(errors) ? fieldsOf(errors[0]).detail : null
+    const errors = recordOf(JSON.parse(reply.text)).errors
+    const detail = Array.isArray(errors) ? recordOf(errors[0]).detail : null
     if (typeof detail === 'string') return `${reply.status}: ${detail.replace(/\p{Cc}/gu, ' ').slice(0, 200)}`
   } catch {
     // No JSON: the status says enough.
@@ -86,7 +86,7 @@ export const createAbuseIpdb = (outgoing: Outgoing, baseUrl: string) => {
         },
       })
       .catch((error: unknown) => {
-        throw new ProviderFailure('failure', error instanceof Error ? error.message : String(error))
+        throw new ProviderFailure('failure', errorText(error))
       })
     if (reply.status !== 200) throw failureOf(reply)
     return dataOf(reply)

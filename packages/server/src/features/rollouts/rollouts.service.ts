@@ -4,13 +4,14 @@ import { authorOf } from '../../core/author.ts'
 import { iso, isoOrNull } from '../../core/clock.ts'
 import type { Clock } from '../../core/clock.ts'
 import { jsonText, parseJson } from '../../core/json-text.ts'
-import { conflict, invalid, notFound } from '../../core/problem.ts'
+import { conflict, notFound } from '../../core/problem.ts'
 import type { Database } from '../../db/database.ts'
 import type { Events } from '../../events/events.ts'
 import type { CommandsService } from '../commands/commands.service.ts'
-import type { Registry, Server } from '../servers/registry.ts'
+import type { Registry } from '../servers/registry.ts'
 import type { ServersService } from '../servers/servers.service.ts'
 import { hasAgent, runs, upgradesOf, whyUnable } from './hosts.ts'
+import { checkShares, planWaves } from './plan.ts'
 import type { OfferedRelease } from './release.ts'
 import {
   changeRollout,
@@ -26,7 +27,7 @@ import {
   upgradedHosts,
 } from './rollouts.store.ts'
 import type { RolloutHostRow, RolloutRow, StateCount } from './rollouts.store.ts'
-import { countsOf, usualShares, wavesOf } from './waves.ts'
+import { countsOf, usualShares } from './waves.ts'
 
 type Rollout = ReplyOf<typeof contract.getRollout>
 type Paging = { readonly page?: number; readonly limit?: number }
@@ -98,19 +99,6 @@ export const createRollouts = (needs: {
   }
   const viewOf = async (row: RolloutRow): Promise<Rollout> => rolloutView(row, await countStates(db.read, [row.id]))
   const pageOf = ({ page = 1, limit = 20 }: Paging) => ({ page, limit, offset: (page - 1) * limit })
-
-  const isReady = (server: Server): boolean => server.row.status === 'online' && whyUnable(server) === null
-  /** Version 7 ids begin with a time; their ends are random, so that servers made together go apart. */
-  const spread = (server: Server): string => [...server.row.id].reverse().join('')
-  const planWaves = (chosen: readonly Server[], shares: readonly number[]) => {
-    const sorted = chosen.toSorted((a, b) => (spread(a) < spread(b) ? -1 : 1))
-    const nosOf = (list: readonly Server[]) => list.map(({ row }) => row.no)
-    return wavesOf(nosOf(sorted.filter(isReady)), nosOf(sorted.filter(server => !isReady(server))), shares)
-  }
-  const checkShares = (shares: readonly number[]) => {
-    const isRising = shares.every((share, index) => share > (shares[index - 1] ?? 0))
-    if (!isRising || shares.at(-1) !== 100) throw invalid('waves', 'waves must rise and end with 100.')
-  }
 
   const start = async (
     actor: Principal,

@@ -9,6 +9,7 @@ import type {
   ProtectionProblem,
   ProtectionReport,
 } from '@stockade/contract'
+import { entriesOf } from '@stockade/contract/records.ts'
 import { iso } from '../../core/clock.ts'
 import { tameLine } from '../../core/text.ts'
 import type { ReportedProtection } from '../../db/tables/stored.ts'
@@ -70,8 +71,8 @@ const markOfCheck: Readonly<Record<ProtectionCheckId, MarkName>> = {
   keep: 'firewall',
   published: 'containers',
 }
-const markOf = (id: string): MarkName =>
-  Object.hasOwn(markOfCheck, id) ? markOfCheck[id as ProtectionCheckId] : 'engine'
+const marksById: ReadonlyMap<string, MarkName> = new Map(entriesOf(markOfCheck))
+const markOf = (id: string): MarkName => marksById.get(id) ?? 'engine'
 
 /** Six marks from the checks of the last report. */
 const marksOf = (protection: ReportedProtection | null, whitelist: MarkState): ProtectionMarks => {

@@ -1,6 +1,6 @@
 import { siemTypes } from '@stockade/contract'
 import type { SiemType, siem } from '@stockade/contract'
-import { keysOf } from '@stockade/contract/records.ts'
+import { entriesOf, keysOf } from '@stockade/contract/records.ts'
 
 type SiemSettings = siem.SiemSettings
 
@@ -85,7 +85,7 @@ type Fields = typeof fields
 export type SettingName = keyof Fields
 export type Settings = { readonly [K in SettingName]: Fields[K]['usual'] }
 
-const entries = Object.entries(fields) as [SettingName, Field<unknown>][]
+const entries = entriesOf(fields)
 const namesOfKind = (kind: Field<unknown>['kind']): ReadonlySet<string> =>
   new Set(entries.flatMap(([name, field]) => (field.kind === kind ? [name] : [])))
 

@@ -63,8 +63,8 @@ export const createSettings = async (db: Database, clock: Clock, events: Events)
       latest(
         () => allSettings(db.read),
         rows => {
-          const stored = Object.fromEntries(rows.map(row => [row.key, JSON.parse(row.value) as unknown]))
-          values = { ...defaults, ...(stored as Partial<Settings>) }
+          const stored = Object.fromEntries(rows.map(row => [row.key, JSON.parse(row.value)]))
+          values = { ...defaults, ...stored }
         },
       ),
   }

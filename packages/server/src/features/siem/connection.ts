@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net'
 import { connect as connectTcp, isIP } from 'node:net'
 import { connect as connectTls } from 'node:tls'
+import { codeOf, errorText } from '@stockade/contract/error-code.ts'
 import { second } from '../../core/clock.ts'
 import { saidBy } from '../../core/text.ts'
 import type { Reached } from '../../outgoing/outgoing.ts'
@@ -13,7 +14,6 @@ export const within = <T>(ms: number, work: Promise<T>, words: string): Promise<
   return Promise.race([work, late.promise]).finally(() => clearTimeout(timer))
 }
 export const messageOf = (error: unknown, token: string | null): string => {
-  const { message, code } = error as { message?: string; code?: string }
   const known: Record<string, string> = {
     ECONNREFUSED: 'nothing listens there (connection refused)',
     ECONNRESET: 'the other side broke the connection (reset)',
@@ -22,7 +22,7 @@ export const messageOf = (error: unknown, token: string | null): string => {
     EHOSTUNREACH: 'no route to that address',
     ENETUNREACH: 'no route to that network',
   }
-  return known[code ?? ''] ?? saidBy(message ?? String(error), [token])
+  return known[codeOf(error) ?? ''] ?? saidBy(errorText(error), [token])
 }
 
 /** One step of the connection, timed and reported; an error names its step. */

@@ -1,5 +1,6 @@
 import { createSocket } from 'node:dgram'
 import type { Socket as DatagramSocket } from 'node:dgram'
+import { errorText } from '@stockade/contract/error-code.ts'
 import { messageOf, resolveTarget, step } from './connection.ts'
 import { Unreached, failure } from './line.ts'
 import type { Line, LineNeeds, Target } from './line.ts'
@@ -55,7 +56,7 @@ export const datagramLine = (target: Target, needs: LineNeeds): Line => {
         return { ok: true, status: null, bytes }
       } catch (error) {
         drop()
-        return failure((error as Error).message, bytes)
+        return failure(errorText(error), bytes)
       }
     },
     async end() {

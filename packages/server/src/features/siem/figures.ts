@@ -1,5 +1,5 @@
 import { shapes, siemTypes } from '@stockade/contract'
-import type { ReplyOf, SiemType, siem as contract } from '@stockade/contract'
+import type { ReplyOf, siem as contract } from '@stockade/contract'
 import { day, hour, iso, isoOrNull } from '../../core/clock.ts'
 import type { Clock } from '../../core/clock.ts'
 import type { Database } from '../../db/database.ts'
@@ -50,7 +50,7 @@ export const createSiemFigures = (needs: {
         queue_size: size,
         events: rows.map(({ event_id, type, at, retry_count }) => ({
           id: canonical.idOf({ id: event_id, at }),
-          type: type as SiemType,
+          type,
           created_at: iso(at),
           retry_count,
         })),

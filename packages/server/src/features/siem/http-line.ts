@@ -2,6 +2,7 @@ import { Agent, request } from 'node:http'
 import type { Socket } from 'node:net'
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
+import { errorOf } from '@stockade/contract/error-code.ts'
 import { saidBy } from '../../core/text.ts'
 import { minute, second } from '../../core/clock.ts'
 import { openSocket, step } from './connection.ts'
@@ -38,7 +39,7 @@ export const httpLine = (target: Target, needs: LineNeeds): Line => {
     createConnection: (_: unknown, done: (error: Error | null, socket?: Socket) => void) => {
       openSocket(target, needs).then(
         socket => done(null, socket),
-        (error: unknown) => done(error as Error),
+        (error: unknown) => done(errorOf(error)),
       )
       return undefined
     },

@@ -142,10 +142,12 @@ export const streamReceiver = async (): Promise<LineReceiver & { readonly faults
       }
     })
   })
+  const messages: string[] = []
+  const faults: string[] = []
   const receiver = {
     port: await listen(server, 0),
-    messages: [] as string[],
-    faults: [] as string[],
+    messages,
+    faults,
     async stop() {
       for (const socket of sockets) socket.resetAndDestroy()
       await new Promise(resolve => server.close(resolve))
@@ -159,9 +161,10 @@ export const streamReceiver = async (): Promise<LineReceiver & { readonly faults
 
 export const datagramReceiver = async (): Promise<LineReceiver> => {
   let socket = createSocket('udp4')
+  const messages: string[] = []
   const receiver = {
     port: 0,
-    messages: [] as string[],
+    messages,
     stop: () => new Promise<void>(resolve => socket.close(() => resolve())),
     async start() {
       socket = createSocket({ type: 'udp4', recvBufferSize: 4 << 20 })

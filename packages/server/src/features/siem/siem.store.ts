@@ -182,14 +182,14 @@ export const forgetWritten = async (sql: Sql, before: number): Promise<void> => 
 }
 
 export interface Counted {
-  readonly type: string
+  readonly type: SiemType | 'test'
   readonly sent?: number
   readonly failed?: number
   readonly retried?: number
 }
 /** Adds to the sums of the hour. */
 export const addCounts = async (sql: Sql, counted: readonly Counted[], now: number): Promise<void> => {
-  const sums = new Map<string, { sent: number; failed: number; retried: number }>()
+  const sums = new Map<SiemType | 'test', { sent: number; failed: number; retried: number }>()
   for (const { type, sent = 0, failed = 0, retried = 0 } of counted) {
     const sum = sums.get(type) ?? { sent: 0, failed: 0, retried: 0 }
     sums.set(type, { sent: sum.sent + sent, failed: sum.failed + failed, retried: sum.retried + retried })

@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net'
+import { errorText } from '@stockade/contract/error-code.ts'
 import { second } from '../../core/clock.ts'
 import { messageOf, openSocket, step, within } from './connection.ts'
 import { framed } from './formats/formats.ts'
@@ -50,7 +51,7 @@ export const streamLine = (target: Target, needs: LineNeeds): Line => {
         return { ok: true, status: null, bytes: bytes.length }
       } catch (error) {
         now.destroy()
-        return failure((error as Error).message, bytes.length)
+        return failure(errorText(error), bytes.length)
       }
     },
     async end() {

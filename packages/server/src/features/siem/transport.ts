@@ -24,8 +24,10 @@ export const tryOnce = async (target: Target, message: string, needs: LineNeeds)
       for (let waited = 0; waited < 300; waited += 25) {
         await new Promise(resolve => setTimeout(resolve, 25))
         if (target.way === 'stream' && !line.isOpen()) {
-          const { words } = (await line.send([])) as { words?: string }
-          throw new Error(`it closed the connection after the message (${words ?? 'no reason given'})`)
+          const outcome = await line.send([])
+          throw new Error(
+            `it closed the connection after the message (${outcome.ok ? 'no reason given' : outcome.words})`,
+          )
         }
       }
       if (target.way === 'stream') return [null, 'the connection stays open; receivers of syslog do not answer']

@@ -285,7 +285,7 @@ export const createTemplates = (needs: { db: Database; clock: Clock; events: Eve
         filter_config,
         required_files,
         // A null that was sent takes the template's own setting back as well.
-        settings: set({ ...settingsOf(template), ...settings }) as Record<string, unknown>,
+        settings: { ...set({ ...settingsOf(template), ...settings }) },
       }
       return { templateId: template.id, hash: hashOf(template.id, frozen), template: frozen }
     },

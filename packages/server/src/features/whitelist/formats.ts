@@ -1,3 +1,4 @@
+import { recordOf } from '@stockade/contract/records.ts'
 import { csvRow, formula } from '../../core/csv.ts'
 
 /*
@@ -134,7 +135,7 @@ export function* readCsv(content: string): Generator<Candidate> {
 }
 
 const entriesIn = (parsed: unknown): readonly unknown[] | null => {
-  const list = Array.isArray(parsed) ? parsed : (parsed as { whitelist?: unknown } | null)?.whitelist
+  const list = Array.isArray(parsed) ? parsed : recordOf(parsed).whitelist
   return Array.isArray(list) ? list : null
 }
 /** What the export gives, or its bare array; null when it is neither. */
@@ -152,15 +153,7 @@ function* candidatesOf(entries: readonly unknown[]): Generator<Candidate> {
   let line = 0
   for (const entry of entries) {
     line++
-    const {
-      ip,
-      description = '',
-      expires_at = null,
-    } = (typeof entry === 'string' ? { ip: entry } : typeof entry === 'object' && entry !== null ? entry : {}) as {
-      ip?: unknown
-      description?: unknown
-      expires_at?: unknown
-    }
+    const { ip, description = '', expires_at = null } = recordOf(typeof entry === 'string' ? { ip: entry } : entry)
     const ends = typeof expires_at === 'string' ? { expires_at } : {}
     if (
       typeof ip === 'string' &&

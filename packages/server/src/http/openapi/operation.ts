@@ -1,5 +1,6 @@
 import { shapes } from '@stockade/contract'
 import type { Endpoint } from '@stockade/contract'
+import { recordOf } from '@stockade/contract/records.ts'
 import { described, isJson } from './schemas.ts'
 import type { Components, Json } from './schemas.ts'
 
@@ -73,13 +74,16 @@ const successOf = (name: string, endpoint: Endpoint, components: Components): Js
 }
 
 const parametersOf = (place: 'path' | 'query', schema: object | undefined, components: Components): Json[] => {
-  const { properties = {}, required = [] } = (schema ?? {}) as {
-    properties?: Record<string, Json>
-    required?: readonly string[]
-  }
-  return Object.entries(properties).map(([name, field]) => {
-    const { description, ...rest } = described(name, components.refer(field))
-    return { name, in: place, required: required.includes(name), ...(description ? { description } : {}), schema: rest }
+  const { properties, required } = recordOf(schema)
+  return Object.entries(recordOf(properties)).map(([name, field]) => {
+    const { description, ...rest } = described(name, components.refer(recordOf(field)))
+    return {
+      name,
+      in: place,
+      required: Array.isArray(required) && required.includes(name),
+      ...(description ? { description } : {}),
+      schema: rest,
+    }
   })
 }
 
@@ -133,8 +137,8 @@ export const shareParameters = (operations: readonly Json[]): { operations: Json
   const shared = new Map<string, string>()
   const parameters: Record<string, Json> = {}
   for (const [text] of [...uses].filter(([, count]) => count > 1).sort(([, a], [, b]) => b - a)) {
-    const parameter = JSON.parse(text) as { name: string; in: string }
-    const name = pascal(parameter.name) + (parameter.in === 'path' ? 'Path' : '')
+    const parameter = recordOf(JSON.parse(text))
+    const name = pascal(String(parameter.name)) + (parameter.in === 'path' ? 'Path' : '')
     if (name in parameters) continue
     parameters[name] = parameter
     shared.set(text, name)

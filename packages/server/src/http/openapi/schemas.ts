@@ -43,15 +43,15 @@ export const createComponents = (): Components => {
     if (!known) {
       // Reserved before its fields are read, so that components keep the order of the contract.
       components.set(name, { source, schema: {} })
-      components.set(name, { source, schema: inline(source as Json) })
+      components.set(name, { source, schema: inline(schemaOf(source)) })
     }
     return { $ref: `#/components/schemas/${name}` }
   }
 
   const refer = (schema: object): Json => {
-    const own = schema as Json
+    const own = schemaOf(schema)
     if (isJson(own.documentedAs)) return referDocumented(own, own.documentedAs)
-    const source = shapes.sourceOf(schema) as Json
+    const source = schemaOf(shapes.sourceOf(schema))
     if (typeof source.title !== 'string') return inline(own)
     const reference = define(source.title, source)
     const described = own.description === source.description ? {} : { description: own.description }
@@ -106,7 +106,7 @@ export const createComponents = (): Components => {
     shapes.sourceOf(schema) === schema && schema.title === undefined && ('properties' in schema || 'anyOf' in schema)
 
   const referAs = (name: string, schema: object): Json =>
-    isNameless(schema as Json) ? define(name, schema) : refer(schema)
+    isNameless(schemaOf(schema)) ? define(name, schema) : refer(schema)
 
   return {
     refer,

@@ -1,5 +1,6 @@
 import { DatabaseSync } from 'node:sqlite'
 import { parentPort, workerData } from 'node:worker_threads'
+import { errorText } from '@stockade/contract/error-code.ts'
 import { selecting } from '../../../db/selecting.ts'
 import { groupColumns } from './group.ts'
 import type { ColumnsAsked, ColumnsFound } from './group.ts'
@@ -42,7 +43,7 @@ port.on('message', ({ key, ...asked }: ColumnsRequest) => {
     const found = groupColumns(followed.columns, asked)
     send({ kind: 'found', key, found, lifted: liftedAmong(found.rows.flatMap(({ newest }) => newest ?? [])) })
   } catch (error) {
-    send({ kind: 'failed', key, message: error instanceof Error ? error.message : String(error) })
+    send({ kind: 'failed', key, message: errorText(error) })
   }
 })
 setInterval(() => {

@@ -32,12 +32,12 @@ const valueOf = (text: string, most: number = reasonBounds.value): string => {
 }
 
 /** Counts values; the most frequent come first, of equal ones the first seen. */
-const createTally = () => {
-  const counts = new Map<string, number>()
+const createTally = <Value extends string>(shownOf: (value: Value) => Value) => {
+  const counts = new Map<Value, number>()
   return {
-    add(value: string | undefined, n = 1) {
-      const shown = value === undefined ? '' : valueOf(value)
-      if (shown !== '') counts.set(shown, (counts.get(shown) ?? 0) + n)
+    add(value: Value | undefined, n = 1) {
+      const shown = value === undefined ? value : shownOf(value)
+      if (shown) counts.set(shown, (counts.get(shown) ?? 0) + n)
     },
     most: (limit: number) =>
       [...counts]
@@ -77,9 +77,9 @@ const manual = (text: string | null): BanReason => ({
 export const reasonOf = ({ jail, lines, bannedBy = null, text = null }: Reasoned): BanReason | null => {
   if (bannedBy !== null) return manual(text)
   const read = linesOf(lines)
-  const kinds = createTally()
-  const users = createTally()
-  const paths = createTally()
+  const kinds = createTally<BanReasonKind>(kind => kind)
+  const users = createTally(valueOf)
+  const paths = createTally(valueOf)
   let attempts = 0
   for (const line of read) {
     const finding = firstFinding(line, jail)
@@ -90,7 +90,7 @@ export const reasonOf = ({ jail, lines, bannedBy = null, text = null }: Reasoned
     users.add(user)
     paths.add(path)
   }
-  const [seen] = kinds.most(1) as BanReasonKind[]
+  const [seen] = kinds.most(1)
   const kind = kindOfJail(jail) ?? seen ?? (read.length > 0 ? 'other' : null)
   if (kind === null) return null
   return {
@@ -105,9 +105,9 @@ export const reasonOf = ({ jail, lines, bannedBy = null, text = null }: Reasoned
 /** What several bans tell together, newest first; the kind is that of most attempts. Null when none tells anything. */
 export const mergeReasons = (reasons: readonly (BanReason | null)[]): BanReason | null => {
   const told = reasons.filter(reason => reason !== null)
-  const kinds = createTally()
-  const users = createTally()
-  const paths = createTally()
+  const kinds = createTally<BanReasonKind>(kind => kind)
+  const users = createTally(valueOf)
+  const paths = createTally(valueOf)
   let attempts: number | null = null
   for (const reason of told) {
     // A kind that says nothing yields to any other.
@@ -116,7 +116,7 @@ export const mergeReasons = (reasons: readonly (BanReason | null)[]): BanReason 
     reason.paths.forEach(path => paths.add(path))
     if (reason.attempts !== null) attempts = (attempts ?? 0) + reason.attempts
   }
-  const [kind] = kinds.most(1) as BanReasonKind[]
+  const [kind] = kinds.most(1)
   if (kind === undefined) return null
   return {
     kind,

@@ -1,4 +1,5 @@
-import { isHostTag, readRegex } from '../validator/regex.ts'
+import { isHostTag } from '../validator/regex-tags.ts'
+import { readRegex } from '../validator/regex.ts'
 import { Untriable, toJavaScript } from './javascript.ts'
 import type { Script } from './javascript.ts'
 

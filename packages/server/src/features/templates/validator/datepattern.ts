@@ -1,4 +1,5 @@
-import { RegexFault, readRegex } from './regex.ts'
+import { RegexFault } from './regex-reading.ts'
+import { readRegex } from './regex.ts'
 
 /** Conversions that the engine has an expression for; each is a named group, so it can stand in a pattern once. */
 const conversion = /%(?:Ex[YymdHMSklzZ]|[aAbBdfHIjklmMpSUwWyYzZ])/g

@@ -1,0 +1,69 @@
+import type { Set128 } from './regex-tree.ts'
+
+/* Sets of characters, and how JavaScript writes what Python's classes and escapes take. */
+
+export const everything = 129
+
+export const setOf = (test: (code: number) => boolean, others: boolean): Set128 => {
+  const set = new Uint8Array(everything)
+  for (let code = 0; code < 128; code++) set[code] = test(code) ? 1 : 0
+  set[128] = others ? 1 : 0
+  return set
+}
+export const not = (set: Set128): Set128 => set.map((in_, code) => (code === 128 ? 1 : in_ ? 0 : 1))
+const singles: Set128[] = []
+export const one = (character: string): Set128 => {
+  const code = Math.min(character.codePointAt(0) ?? 0, 128)
+  return (singles[code] ??= setOf(each => each === code, code > 127))
+}
+export const digit = setOf(code => code >= 48 && code <= 57, true)
+const space = setOf(code => (code >= 9 && code <= 13) || (code >= 28 && code <= 32), true)
+export const word = setOf(
+  code => (code >= 48 && code <= 57) || (code >= 65 && code <= 90) || code === 95 || (code >= 97 && code <= 122),
+  true,
+)
+export const any = setOf(code => code !== 10, true)
+export const everyCharacter = setOf(() => true, true)
+export const addressSet = setOf(code => /[0-9a-fA-F.:/[\]]/.test(String.fromCharCode(code)), false)
+export const hostSet = setOf(code => /[\w.:^[\]-]/.test(String.fromCharCode(code)), true)
+export const classes: Readonly<Record<string, Set128>> = {
+  d: digit,
+  D: not(digit),
+  s: space,
+  S: not(space),
+  w: word,
+  W: not(word),
+}
+const wordScript = '[\\p{L}\\p{N}_]'
+const blanksScript = '\\t-\\r\\x1c-\\x20\\x85\\xa0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000'
+/** Python's classes take letters, digits and blanks of all scripts; JavaScript's own do not. */
+export const classScripts: Readonly<Record<string, string>> = {
+  d: '\\p{Nd}',
+  D: '\\P{Nd}',
+  s: `[${blanksScript}]`,
+  S: `[^${blanksScript}]`,
+  w: wordScript,
+  W: `[^${wordScript}]`,
+}
+export const scriptOf = (character: string): string =>
+  /^[A-Za-z0-9]$/.test(character) ? character : `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`
+/** A character or a class, and how JavaScript writes it, within a class as well. */
+export interface Characters {
+  readonly set: Set128
+  readonly script: string
+}
+export const single = (character: string): Characters => ({ set: one(character), script: scriptOf(character) })
+export const atScripts: Readonly<Record<string, string>> = {
+  A: '^',
+  Z: '(?![^])',
+  b: `(?:(?<=${wordScript})(?!${wordScript})|(?<!${wordScript})(?=${wordScript}))`,
+  B: `(?:(?<=${wordScript})(?=${wordScript})|(?<!${wordScript})(?!${wordScript}))`,
+}
+export const controlEscapes: Readonly<Record<string, string>> = {
+  a: '\u0007',
+  f: '\f',
+  n: '\n',
+  r: '\r',
+  t: '\t',
+  v: '\v',
+}
