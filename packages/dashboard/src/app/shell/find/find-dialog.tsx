@@ -24,6 +24,7 @@ import type { Act, Suggestion } from './suggest.ts'
 import styles from './find.module.css'
 
 const Answer = lazy(() => import('../../../features/ip/answer.tsx').then(({ Answer }) => ({ default: Answer })))
+const BanNow = lazy(() => import('./ban-now.tsx'))
 const UnbanDialog = lazy(() => import('../../../features/ip/unban-dialog.tsx'))
 const BanDialog = lazy(() => import('../../../features/bans/ban-dialog.tsx'))
 const AddDialog = lazy(() => import('../../../features/whitelist/add-dialog.tsx'))
@@ -125,7 +126,7 @@ const Find = ({ onClose, onAsk }: { onClose: () => void; onAsk: (asked: Asked) =
           }}
           onKeyDown={press}
         />
-        <Known typed={typed} />
+        <Known typed={typed} onDone={onClose} />
         <div id={list} role="listbox" aria-label={t.results} className={styles.list}>
           {lines.map((line, index) => (
             <div key={`${line.group} ${line.text} ${index}`} role="presentation">
@@ -143,7 +144,11 @@ const Find = ({ onClose, onAsk }: { onClose: () => void; onAsk: (asked: Asked) =
                 onClick={() => run(line)}
               >
                 <bdi className={styles.text}>{line.text}</bdi>
-                {line.aside && <bdi className={styles.aside}>{line.aside}</bdi>}
+                {line.aside && (
+                  <bdi className={styles.aside} data-keys={line.act.kind === 'dialog' || undefined}>
+                    {line.aside}
+                  </bdi>
+                )}
               </div>
             </div>
           ))}
@@ -182,7 +187,8 @@ const AskUnban = ({ address, onClose }: { address: string; onClose: () => void }
 }
 
 /** What is known of the address that was typed, in one sentence; asked for when the typing rests. */
-const Known = ({ typed }: { typed: string }) => {
+const Known = ({ typed, onDone }: { typed: string; onDone: () => void }) => {
+  const role = useMe()?.role
   const address = useRestedAddress(typed)
   const found = useQuery({ ...lookUpQuery(address ?? ''), enabled: address !== undefined }).data
   return address === undefined || !found ? null : (
@@ -190,6 +196,7 @@ const Known = ({ typed }: { typed: string }) => {
       <div className={styles.known} role="status">
         <Answer found={found} brief />
       </div>
+      {role !== undefined && roleMay(role, 'write') && <BanNow key={found.ip} found={found} onDone={onDone} />}
     </Suspense>
   )
 }
