@@ -1,4 +1,4 @@
-import { Suspense, lazy, useId, useMemo, useState } from 'react'
+import { Suspense, lazy, useId, useMemo, useRef, useState } from 'react'
 import type { KeyboardEvent } from 'react'
 import { useQuery } from '@tanstack/react-query'
 import { useRouter } from '@tanstack/react-router'
@@ -18,6 +18,7 @@ import { Trouble } from '../../../kit/trouble.tsx'
 import { copyValue } from '../../../kit/search/value-menu.tsx'
 import { textsOf } from '../../../lib/texts/catalogue.ts'
 import { findTexts } from './find.texts.ts'
+import { Paste } from './paste.tsx'
 import { addRecent, readRecent } from './recent.ts'
 import { suggest } from './suggest.ts'
 import type { Act, Suggestion } from './suggest.ts'
@@ -40,23 +41,33 @@ const FindDialog = ({ onClose }: { onClose: () => void }) => {
 }
 export default FindDialog
 
-const Find = ({ onClose, onAsk }: { onClose: () => void; onAsk: (asked: Asked) => void }) => {
-  const t = textsOf(findTexts)
-  const router = useRouter()
-  const { choose: wear } = useTheme()
+/** What is found among what is known of the instance. */
+const useLines = (typed: string): readonly Suggestion[] => {
   const role = useMe()?.role
   const isAdmin = role !== undefined && roleMay(role, 'admin')
   const servers = useQuery(summaryQuery).data?.servers
   const templates = useQuery({ ...templatesQuery({}), staleTime: 60_000 }).data?.templates
   const users = useQuery({ ...usersQuery({ page: 1 }), enabled: isAdmin, staleTime: 60_000 }).data?.users
   const [recent] = useState(readRecent)
-  const [typed, setTyped] = useState('')
-  const [at, setAt] = useState(0)
-  const list = useId()
-  const lines = useMemo(
+  return useMemo(
     () => suggest(typed, { role, servers: servers ?? [], templates: templates ?? [], users: users ?? [], recent }),
     [typed, role, servers, templates, users, recent],
   )
+}
+
+const Find = ({ onClose, onAsk }: { onClose: () => void; onAsk: (asked: Asked) => void }) => {
+  const t = textsOf(findTexts)
+  const router = useRouter()
+  const { choose: wear } = useTheme()
+  const [typed, setTyped] = useState('')
+  const [at, setAt] = useState(0)
+  const list = useId()
+  const field = useRef<HTMLInputElement>(null)
+  const type = (text: string) => {
+    setTyped(text)
+    setAt(0)
+  }
+  const lines = useLines(typed)
   const current = Math.min(at, lines.length - 1)
 
   const run = ({ act, group, text }: Suggestion) => {
@@ -102,30 +113,31 @@ const Find = ({ onClose, onAsk }: { onClose: () => void; onAsk: (asked: Asked) =
   return (
     <Dialog title={t.label} onClose={onClose}>
       <div className={styles.find}>
-        <input
-          className={parts.input}
-          type="text"
-          role="combobox"
-          aria-label={t.label}
-          aria-expanded="true"
-          aria-controls={list}
-          aria-autocomplete="list"
-          aria-activedescendant={lines.length > 0 ? `${list}-${current}` : undefined}
-          placeholder={t.placeholder}
-          autoComplete="off"
-          autoCapitalize="none"
-          autoCorrect="off"
-          spellCheck={false}
-          maxLength={4096}
-          enterKeyHint="go"
-          data-autofocus
-          value={typed}
-          onChange={event => {
-            setTyped(event.currentTarget.value)
-            setAt(0)
-          }}
-          onKeyDown={press}
-        />
+        <div className={styles.field}>
+          <input
+            ref={field}
+            className={parts.input}
+            type="text"
+            role="combobox"
+            aria-label={t.label}
+            aria-expanded="true"
+            aria-controls={list}
+            aria-autocomplete="list"
+            aria-activedescendant={lines.length > 0 ? `${list}-${current}` : undefined}
+            placeholder={t.placeholder}
+            autoComplete="off"
+            autoCapitalize="none"
+            autoCorrect="off"
+            spellCheck={false}
+            maxLength={4096}
+            enterKeyHint="go"
+            data-autofocus
+            value={typed}
+            onChange={event => type(event.currentTarget.value)}
+            onKeyDown={press}
+          />
+          <Paste onText={text => type(text.trim())} onRefused={() => field.current?.focus()} />
+        </div>
         <Known typed={typed} onDone={onClose} />
         <div id={list} role="listbox" aria-label={t.results} className={styles.list}>
           {lines.map((line, index) => (

@@ -27,6 +27,7 @@ const en = {
   ban: (ip: string) => `Ban ${ip}…`,
   whitelist: (ip: string) => `Whitelist ${ip}…`,
   bansIn: (range: string) => `Bans within ${range}`,
+  paste: 'Paste',
   banNow: 'For 1 day, in the jail stockade.',
   addServer: 'Add a server',
   addUser: 'Add a user',

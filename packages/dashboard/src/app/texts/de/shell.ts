@@ -203,6 +203,7 @@ export const find: Texts['find'] = {
   ban: ip => `${ip} sperren…`,
   whitelist: ip => `${ip} auf die Whitelist…`,
   bansIn: range => `Sperren in ${range}`,
+  paste: 'Einfügen',
   banNow: 'Für 1 Tag, im Jail stockade.',
   addServer: 'Server hinzufügen',
   addUser: 'Benutzer hinzufügen',

@@ -202,6 +202,7 @@ export const find: Texts['find'] = {
   ban: ip => `Bloquear ${ip}…`,
   whitelist: ip => `Añadir ${ip} a la whitelist…`,
   bansIn: range => `Bloqueos en ${range}`,
+  paste: 'Pegar',
   banNow: 'Durante 1 día, en la jail stockade.',
   addServer: 'Añadir un servidor',
   addUser: 'Añadir un usuario',

@@ -205,6 +205,7 @@ export const find: Texts['find'] = {
   ban: ip => `Bannir ${ip}…`,
   whitelist: ip => `Mettre ${ip} sur la whitelist…`,
   bansIn: range => `Bans dans ${range}`,
+  paste: 'Coller',
   banNow: 'Pour 1 jour, dans la jail stockade.',
   addServer: 'Ajouter un serveur',
   addUser: 'Ajouter un utilisateur',
