@@ -133,7 +133,7 @@ describe.runIf(hasBrowser)('forwarding', () => {
     await expect.poll(() => figure('Sent today').textContent(), wait).toBe(String(events_sent_today))
     await expect.poll(() => figure('Failed today').textContent()).toBe('0')
     await page.getByRole('img', { name: /^Events each hour, last 24 h\. \d+ events since/ }).waitFor()
-    const table = page.getByText('Show as a table')
+    const table = page.getByText('Show as table')
     await table.click()
     const cells = page.getByRole('table', { name: 'Events each hour, last 24 h' }).locator('td:last-child')
     await expect

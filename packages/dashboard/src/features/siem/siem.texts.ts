@@ -188,7 +188,7 @@ const en = {
   byType: 'By type, last 24 h',
   chart: {
     empty: 'No events in this time',
-    table: 'Show as a table',
+    table: 'Show as table',
     at: 'Begins',
     count: 'Events',
     bar: (time: string, count: string) => `${time}: ${count}`,
