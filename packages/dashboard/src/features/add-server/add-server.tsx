@@ -251,7 +251,7 @@ const Ways = ({ command }: { command: string }) => {
           onChange={setWay}
         />
       )}
-      <CopyField text={commandFor(way, command)} label={t.commandLabel} />
+      <CopyField key={way} text={commandFor(way, command)} label={t.commandLabel} />
     </>
   )
 }
