@@ -111,7 +111,7 @@ const Find = ({ onClose, onAsk }: { onClose: () => void; onAsk: (asked: Asked) =
     }
   }
   return (
-    <Dialog title={t.label} onClose={onClose}>
+    <Dialog title={t.label} wide onClose={onClose}>
       <div className={styles.find}>
         <div className={styles.field}>
           <input
