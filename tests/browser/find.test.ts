@@ -78,6 +78,21 @@ describe.runIf(hasBrowser)('the find box', () => {
     await page.keyboard.press('Escape')
     await dialog.waitFor({ state: 'detached' })
   })
+  it('bans on all servers with one click, unless the address is one that must get in', async () => {
+    await find('198.51.100.10')
+    const dialog = page.getByRole('dialog')
+    await dialog.getByRole('button', { name: 'Ban on 1 server' }).click()
+    await dialog.waitFor({ state: 'detached' })
+    await page.getByText('Banning 198.51.100.10 on web-01').first().waitFor()
+    await expect
+      .poll(async () => (await host.orders()).map(({ type, params }) => [type, params.ip, params.jail]))
+      .toContainEqual(['ban-ip', '198.51.100.10', 'stockade'])
+    await admin.call('POST /whitelist', { body: { ip: '198.51.100.11' } })
+    await find('198.51.100.11')
+    await dialog.getByText('Whitelisted').first().waitFor()
+    expect(await dialog.getByRole('button', { name: /^Ban/ }).count()).toBe(0)
+    await page.keyboard.press('Escape')
+  })
   it('offers the ways of an address that is banned, also to lift it', async () => {
     await find('203.0.113.7')
     await page.getByRole('option', { name: 'Unban 203.0.113.7 everywhere…' }).click()

@@ -61,11 +61,12 @@ export const useForm = <T extends object>(options: Options<T>) => {
   const names = Object.keys(fields) as Name<T>[]
   const save = useMutation({
     mutationFn: async (sent: T) => {
-      if (options.fresh && !draft.isCurrent(await options.fresh())) return
+      if (options.fresh && !draft.isCurrent(await options.fresh())) return false
       await sendParts(options, sent, changed, names => draft.saved(sent, names))
       draft.saved(sent)
       setRefusals(0)
       if (options.saved !== null) announce(options.saved ?? textsOf(formTexts).saved)
+      return true
     },
     onError: () => setRefusals(count => count + 1),
   })
@@ -81,6 +82,16 @@ export const useForm = <T extends object>(options: Options<T>) => {
     return (isTyped || refusals > 0 ? problems[name] : undefined) ?? refusalOf(name)
   }
   const isWrong = names.some(name => problems[name] !== undefined)
+  /** Resolves to whether all that is typed is saved; what is wrong or refused is said in the form. */
+  const trySave = async (): Promise<boolean> => {
+    if (save.isPending) return false
+    if (isWrong) {
+      setRefusals(refusals + 1)
+      return false
+    }
+    if (changed.size === 0 && !options.always) return true
+    return save.mutateAsync(values).catch(() => false)
+  }
   return {
     values,
     changed,
@@ -111,10 +122,9 @@ export const useForm = <T extends object>(options: Options<T>) => {
     },
     submit(event: SyntheticEvent) {
       event.preventDefault()
-      if (save.isPending) return
-      if (isWrong) setRefusals(refusals + 1)
-      else if (changed.size > 0 || options.always) save.mutate(values)
+      void trySave()
     },
+    trySave,
     discard() {
       draft.reset()
       save.reset()

@@ -13,7 +13,7 @@ import styles from './modal.module.css'
 import { usePhone } from './width.ts'
 
 /** A dialog; the whole screen on phones. Loaded when the first one opens. */
-export const Dialog = (props: { title: string; onClose: () => void; children: ReactNode }) => {
+export const Dialog = (props: { title: string; wide?: boolean; onClose: () => void; children: ReactNode }) => {
   const phone = usePhone()
   // It is there only while it is open, so it gives the focus back itself.
   const [opener] = useState(() => document.activeElement)
@@ -29,7 +29,8 @@ export const Dialog = (props: { title: string; onClose: () => void; children: Re
       onClose={props.onClose}
       title={props.title}
       fullScreen={phone}
-      size={480}
+      size={props.wide ? 640 : 480}
+      overlayProps={{ backgroundOpacity: 0.45 }}
       returnFocus={false}
       classNames={{ content: styles.content ?? '', header: styles.header ?? '', title: styles.title ?? '' }}
       // Within a dialog it is no banner of the page.

@@ -15,6 +15,7 @@ import { useWords } from '../../kit/now.ts'
 import { Page, Panel } from '../../kit/page.tsx'
 import parts from '../../kit/parts.module.css'
 import { Refusal, Trouble, fieldProblem } from '../../kit/trouble.tsx'
+import { Segmented } from '../../kit/segmented.tsx'
 import { Waiting } from '../../kit/waiting.tsx'
 import { nameOf } from '../../lib/clip.ts'
 import { isLocal } from '../../lib/local-url.ts'
@@ -26,6 +27,8 @@ import { addServerTexts } from './add-server.texts.ts'
 import { Arrival } from './arrival.tsx'
 import { kept } from './kept-command.ts'
 import { Meanwhile } from './meanwhile.tsx'
+import { commandFor, waysOf } from './ways.ts'
+import type { Way } from './ways.ts'
 import styles from './add-server.module.css'
 
 export const AddServer = () => {
@@ -206,7 +209,7 @@ const Command = ({ server }: { server: Server }) => {
               {t.localhost(baseUrl)} <Link to="/settings/general">{t.toAddress}</Link>
             </p>
           )}
-          <CopyField text={isBackfilled ? `${command} --backfill` : command} label={t.commandLabel} />
+          <Ways command={isBackfilled ? `${command} --backfill` : command} />
           <label className={styles.option}>
             <input
               type="checkbox"
@@ -230,5 +233,25 @@ const Command = ({ server }: { server: Server }) => {
       )}
       <Refusal error={renew.error} />
     </div>
+  )
+}
+
+/** The command as it is run: by curl, or in one of the other ways. */
+const Ways = ({ command }: { command: string }) => {
+  const t = textsOf(addServerTexts)
+  const [way, setWay] = useState<Way>('curl')
+  const ways = waysOf(command)
+  return (
+    <>
+      {ways.length > 1 && (
+        <Segmented
+          label={t.waysLabel}
+          value={way}
+          options={ways.map(value => ({ value, text: t.ways[value] }))}
+          onChange={setWay}
+        />
+      )}
+      <CopyField key={way} text={commandFor(way, command)} label={t.commandLabel} />
+    </>
   )
 }

@@ -76,7 +76,15 @@ const problemsOf = ({ typed, ids }: ReturnType<typeof useTyped>) => {
   }
 }
 
-const askedOf = ({ typed, canCut }: ReturnType<typeof useTyped>, force: boolean) => {
+interface Asked {
+  readonly ip: string
+  readonly jail?: string
+  readonly duration?: number
+  readonly reason?: string
+  readonly force?: boolean
+  readonly cut?: boolean
+}
+const askedOf = ({ typed, canCut }: ReturnType<typeof useTyped>, force: boolean): Asked => {
   const seconds = readDuration(typed.time)
   const [jail, reason] = [typed.jail.trim(), typed.reason.trim()]
   return {
@@ -89,6 +97,29 @@ const askedOf = ({ typed, canCut }: ReturnType<typeof useTyped>, force: boolean)
   }
 }
 
+interface Target {
+  readonly id: string
+  readonly hostname: string
+}
+const queueOnOne = async (asked: Asked, { id, hostname }: Target): Promise<Queued> => {
+  const { command_id } = await api.call('POST /servers/{serverId}/bans', { params: { serverId: id }, body: asked })
+  tellBanned(asked.ip, [hostname], [command_id])
+  return { commandId: command_id, count: 1 }
+}
+/** Asks all of them in one batch. */
+export const queueOnMany = async (asked: Asked, targets: readonly Target[]): Promise<Queued> => {
+  const { batch_id, commands } = await api.call('POST /commands/batch', {
+    body: { server_ids: targets.map(({ id }) => id), type: 'ban-ip', params: { jail: ownJail, ...asked } },
+  })
+  tellBanned(
+    asked.ip,
+    targets.map(({ hostname }) => hostname),
+    commands.map(({ id }) => id),
+    batch_id,
+  )
+  return { batchId: batch_id, count: commands.length }
+}
+
 /** The form of a ban: what is typed, what is wrong with it, and the request. */
 export const useBanForm = (given: GivenBan) => {
   const state = useTyped(given)
@@ -96,27 +127,13 @@ export const useBanForm = (given: GivenBan) => {
   const [isTried, setTried] = useState(false)
   const problems = problemsOf(state)
   const ban = useMutation({
-    mutationFn: async (force: boolean): Promise<Queued> => {
-      const asked = askedOf(state, force)
-      if (!isMany) {
-        const { command_id } = await api.call('POST /servers/{serverId}/bans', {
-          params: { serverId: where },
-          body: asked,
-        })
-        tellBanned(asked.ip, [server?.hostname ?? ''], [command_id])
-        return { commandId: command_id, count: 1 }
-      }
-      const { batch_id, commands } = await api.call('POST /commands/batch', {
-        body: { server_ids: ids, type: 'ban-ip', params: { jail: ownJail, ...asked } },
-      })
-      tellBanned(
-        asked.ip,
-        servers.filter(({ id }) => ids.includes(id)).map(({ hostname }) => hostname),
-        commands.map(({ id }) => id),
-        batch_id,
-      )
-      return { batchId: batch_id, count: commands.length }
-    },
+    mutationFn: (force: boolean) =>
+      isMany
+        ? queueOnMany(
+            askedOf(state, force),
+            servers.filter(({ id }) => ids.includes(id)),
+          )
+        : queueOnOne(askedOf(state, force), { id: where, hostname: server?.hostname ?? '' }),
   })
   useForgotten(state.draft, ban.isSuccess)
   return {

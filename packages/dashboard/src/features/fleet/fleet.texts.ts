@@ -15,11 +15,11 @@ const en = {
   noServers: 'There are no servers yet.',
   noneFound: 'No server of that name.',
   moreFound: (count: number) => `${count} more: type a name to find them.`,
-  willWait: 'Waits until it is back',
+  willWait: 'Waits until it returns',
   waiting: (count: number) =>
     plural(count, {
-      one: '1 of them is away: its command waits until it is back.',
-      other: `${count} of them are away: their commands wait until they are back.`,
+      one: '1 of them is offline. Its command waits until it returns.',
+      other: `${count} of them are offline. Their commands wait until they return.`,
     }),
   palisade: {
     label: 'All servers',
@@ -113,7 +113,7 @@ const en = {
   },
   chart: {
     empty: 'No bans in this time',
-    table: 'Show as a table',
+    table: 'Show as table',
     at: 'Begins',
     count: 'Bans',
     bar: (time: string, count: string) => `${time}: ${count}`,

@@ -11,6 +11,7 @@ import parts from '../../kit/parts.module.css'
 import { Refusal } from '../../kit/trouble.tsx'
 import { textsOf } from '../../lib/texts/catalogue.ts'
 import { nameOf } from '../../lib/clip.ts'
+import styles from './overview.module.css'
 import { overviewTexts } from './overview.texts.ts'
 
 /** Nothing was banned: that somebody watches all the same, and a way to see it. */
@@ -63,7 +64,7 @@ const TestBan = ({ server }: { server: { readonly id: string; readonly hostname:
           {t.testBan}
         </Button>
       )}
-      <p className={parts.help}>
+      <p className={`${parts.help ?? ''} ${styles.testHelp ?? ''}`}>
         <bdi>{t.testHelp(nameOf(server.hostname))}</bdi>
       </p>
       <Refusal error={ban.error} />

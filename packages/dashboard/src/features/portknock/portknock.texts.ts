@@ -210,7 +210,7 @@ const en = {
     allStatuses: 'All results',
     statuses: { success: 'Opened', failed: 'Wrong', blocked: 'Blocked' },
     noMatch: 'No knock matches these filters.',
-    clear: 'Clear the filters',
+    clear: 'Clear all filters',
     empty: 'Nobody has knocked yet.',
     caption: 'Knocks',
     columns: {

@@ -23,6 +23,7 @@ import { clip } from '../../lib/clip.ts'
 import { number } from '../../lib/numbers.ts'
 import { duration } from '../../lib/time.ts'
 import { BanValue, FixedSearch } from '../bans/narrowing.tsx'
+import styles from './server.module.css'
 import { serverTexts } from './server.texts.ts'
 
 const BanDialog = lazy(() => import('../bans/ban-dialog.tsx'))
@@ -222,7 +223,7 @@ const Acts = ({ jail, serverId }: { jail: Jail; serverId: string }) => {
   )
   return (
     <>
-      <span className={`${parts.acts ?? ''} ${parts.wrapping ?? ''}`}>
+      <span className={`${parts.acts ?? ''} ${parts.wrapping ?? ''} ${styles.quiet ?? ''}`}>
         {button('jail-status', t.status)}
         {jail.enabled && button('jail-reload', t.reload)}
         {jail.enabled ? button('jail-disable', t.disable) : button('jail-enable', t.enable)}

@@ -86,7 +86,7 @@ const en = {
     name: 'Jail',
     state: 'State',
     current: 'Banned now',
-    total: 'Bans in all',
+    total: 'Total bans',
     filter: 'Filter',
     rule: 'Rule',
     bantime: 'Ban time',

@@ -65,7 +65,7 @@ const DestinationPage = ({ is }: { is: SiemSettings }) => {
         <div className={styles.halves}>
           <Target is={is} form={form} />
           <div className={`${styles.stack ?? ''} ${styles.beside ?? ''}`}>
-            <TestEvent key={targetKey(is)} is={is} unsaved={form.changed.size > 0} />
+            <TestEvent is={is} unsaved={form.changed.size > 0} save={form.trySave} />
             <Sample format={values.format} />
           </div>
           <Events form={form} />
@@ -80,10 +80,6 @@ const DestinationPage = ({ is }: { is: SiemSettings }) => {
     </Form>
   )
 }
-
-/** A test result belongs to one target and disappears with it. */
-const targetKey = ({ format, host, port, protocol, tls_enabled, tls_verify, ca_cert, path, token_set }: SiemSettings) =>
-  JSON.stringify([format, host, port, protocol, tls_enabled, tls_verify, ca_cert, path, token_set])
 
 const Formats = ({ chosen, onChoose }: { chosen: Format | null; onChoose: (format: Format) => void }) => {
   const t = textsOf(siemTexts)

@@ -105,9 +105,9 @@ const en = {
   sampleLabel: (format: string) => `A ban in ${format}`,
 
   test: 'Send a test event',
+  saveAndTest: 'Save and send a test event',
   testTitle: 'Does it arrive?',
   testAbout: 'Sends one event of the type test, past all filters.',
-  testSaveFirst: 'A test uses the saved settings. Save first.',
   testNoHost: 'Enter a host and save it first.',
   testing: 'Sending…',
   testDone: 'The test event was taken.',
@@ -188,7 +188,7 @@ const en = {
   byType: 'By type, last 24 h',
   chart: {
     empty: 'No events in this time',
-    table: 'Show as a table',
+    table: 'Show as table',
     at: 'Begins',
     count: 'Events',
     bar: (time: string, count: string) => `${time}: ${count}`,

@@ -14,26 +14,47 @@ import { Steps } from '../../kit/steps.tsx'
 import { Stranger } from '../../kit/stranger.tsx'
 import { Refusal, sentenceOf } from '../../kit/trouble.tsx'
 import { textsOf } from '../../lib/texts/catalogue.ts'
+import { siemSettingsQuery } from './queries.ts'
 import type { SiemSettings } from './queries.ts'
 import { searchFor } from './samples.ts'
 import styles from './siem.module.css'
 import { siemTexts } from './siem.texts.ts'
 import { plannedSteps } from './steps.ts'
 
-/** Proves that events arrive, or shows at which step they do not. */
-export const TestEvent = ({ is, unsaved }: { is: SiemSettings; unsaved: boolean }) => {
-  const t = textsOf(siemTexts)
-  const [early, setEarly] = useState<string | null>(null)
+/** The target of a saved destination: a test result belongs to one and disappears with it. */
+const targetKey = ({ format, host, port, protocol, tls_enabled, tls_verify, ca_cert, path, token_set }: SiemSettings) =>
+  JSON.stringify([format, host, port, protocol, tls_enabled, tls_verify, ca_cert, path, token_set])
+
+/** Tests what is saved, so changes are saved first; nothing is tested if that is refused. */
+const useTest = (is: SiemSettings, save: () => Promise<boolean>) => {
+  const [target, setTarget] = useState('')
   const run = useMutation({
-    // Kept with the answer: settings may be changed while the result is read.
-    mutationFn: async () => ({ ...(await api.call('POST /siem/test')), format: is.format }),
-    onSuccess: () => announce(t.testDone),
+    mutationFn: async () => {
+      if (!(await save())) return null
+      const saved = await queries.ensureQueryData(siemSettingsQuery)
+      setTarget(targetKey(saved))
+      // Kept with the answer: settings may be changed while the result is read.
+      return { ...(await api.call('POST /siem/test')), format: saved.format }
+    },
+    onSuccess: answer => {
+      if (answer) announce(textsOf(siemTexts).testDone)
+    },
     onSettled: () => queries.invalidateQueries({ queryKey: ['siem', 'status'] }),
   })
+  const isOfTarget = target === targetKey(is)
+  return { run, answer: isOfTarget ? run.data : null, error: isOfTarget ? run.error : null }
+}
+
+/** Proves that events arrive, or shows at which step they do not. */
+export const TestEvent = (props: { is: SiemSettings; unsaved: boolean; save: () => Promise<boolean> }) => {
+  const { is, unsaved, save } = props
+  const t = textsOf(siemTexts)
+  const [isWithoutHost, setWithoutHost] = useState(false)
+  const { run, answer, error } = useTest(is, save)
   const start = () => {
-    const why = unsaved ? t.testSaveFirst : is.host === null ? t.testNoHost : null
-    setEarly(why)
-    if (why === null && !run.isPending) run.mutate()
+    const has = unsaved || is.host !== null
+    setWithoutHost(!has)
+    if (has && !run.isPending) run.mutate()
   }
   const planned = plannedSteps(is)
   return (
@@ -41,41 +62,41 @@ export const TestEvent = ({ is, unsaved }: { is: SiemSettings; unsaved: boolean 
       <div className={styles.outcome}>
         <p className={parts.muted}>{t.testAbout}</p>
         <div>
-          <Button variant={unsaved ? 'default' : 'filled'} onClick={start} loading={run.isPending}>
-            {t.test}
+          <Button onClick={start} loading={run.isPending}>
+            {unsaved ? t.saveAndTest : t.test}
           </Button>
         </div>
         <div role="status">
-          {early !== null && <p className={parts.warn}>{early}</p>}
+          {isWithoutHost && <p className={parts.warn}>{t.testNoHost}</p>}
           {run.isPending && <p>{t.testing}</p>}
         </div>
-        {run.data && (
+        {answer && (
           <>
             <Mark tone="ok">{t.testDone}</Mark>
-            <Steps done={run.data.steps} planned={planned} />
+            <Steps done={answer.steps} planned={planned} />
             <dl className={parts.details}>
               <dt>{t.eventId}</dt>
-              <dd className={parts.mono}>{run.data.event_id}</dd>
+              <dd className={parts.mono}>{answer.event_id}</dd>
             </dl>
             <div>
-              <CopyButton text={run.data.event_id} label={t.copyId} />
+              <CopyButton text={answer.event_id} label={t.copyId} />
             </div>
             <div>
               <p className={parts.muted}>{t.search}</p>
-              <CopyField text={searchFor(run.data.format, run.data.event_id)} label={t.searchLabel} />
+              <CopyField text={searchFor(answer.format, answer.event_id)} label={t.searchLabel} />
             </div>
             {!is.enabled && <StillOff />}
           </>
         )}
-        {run.error && (
+        {error && (
           <>
             <div className={parts.refusal} role="alert">
               <strong>{t.testFailed}</strong>
               <p>
-                <Stranger text={sentenceOf(run.error)} most={600} />
+                <Stranger text={sentenceOf(error)} most={600} />
               </p>
             </div>
-            <Failure steps={stepsOf(run.error)} planned={planned} />
+            <Failure steps={stepsOf(error)} planned={planned} />
           </>
         )}
       </div>

@@ -8,8 +8,14 @@ describe('bars', () => {
   it('the first and the last end where the window does, and only the last still grows', () => {
     const bars = barsOf(series(25), { from: at(0.4), to: at(24.5) })
     expect(bars).toHaveLength(25)
-    expect(bars[0]).toEqual({ from: Date.parse(at(0.4)), to: Date.parse(at(1)), count: 0, running: false })
-    expect(bars[24]).toEqual({ from: Date.parse(at(24)), to: Date.parse(at(24.5)), count: 24, running: true })
+    expect(bars[0]).toEqual({ from: Date.parse(at(0.4)), to: Date.parse(at(1)), count: 0, running: false, isCut: true })
+    expect(bars[24]).toEqual({
+      from: Date.parse(at(24)),
+      to: Date.parse(at(24.5)),
+      count: 24,
+      running: true,
+      isCut: false,
+    })
     expect(bars.filter(({ running }) => running)).toHaveLength(1)
     expect(bars.slice(1).every((bar, index) => bar.from === bars[index]?.to)).toBe(true)
   })

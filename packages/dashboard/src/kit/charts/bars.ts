@@ -10,6 +10,8 @@ export interface Bar {
   readonly to: number
   readonly count: number
   readonly running: boolean
+  /** Whether it began before the window did, so that it counts a part of its time. */
+  readonly isCut: boolean
   /** The count by series, in the order of the legend; the last one is all others. Absent where there is one series. */
   readonly parts?: readonly number[]
 }
@@ -51,6 +53,7 @@ export const barsOf = (
       to: start >= to ? end : Math.min(end, to),
       count,
       running: end > to,
+      isCut: start < from,
       ...(bySeries.length > 0
         ? { parts: [...parts, Math.max(0, count - parts.reduce((sum, part) => sum + part, 0))] }
         : {}),

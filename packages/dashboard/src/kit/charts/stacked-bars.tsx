@@ -138,7 +138,7 @@ const Column = (props: { bar: Bar; x: number; pitch: number; y: (count: number) 
   const parts = bar.parts ?? [bar.count]
   const starts = parts.map((_, index) => parts.slice(0, index).reduce((sum, part) => sum + part, 0))
   return (
-    <g data-running={bar.running || undefined} data-read={read || undefined} className={styles.column}>
+    <g data-part={bar.running || bar.isCut || undefined} data-read={read || undefined} className={styles.column}>
       {parts.map((part, index) => {
         const [from, to] = [starts[index] ?? 0, (starts[index] ?? 0) + part]
         const size = y(from) - y(to)

@@ -1,4 +1,4 @@
-import { Suspense, lazy, useId, useMemo, useState } from 'react'
+import { Suspense, lazy, useId, useMemo, useRef, useState } from 'react'
 import type { KeyboardEvent } from 'react'
 import { useQuery } from '@tanstack/react-query'
 import { useRouter } from '@tanstack/react-router'
@@ -18,12 +18,14 @@ import { Trouble } from '../../../kit/trouble.tsx'
 import { copyValue } from '../../../kit/search/value-menu.tsx'
 import { textsOf } from '../../../lib/texts/catalogue.ts'
 import { findTexts } from './find.texts.ts'
+import { Paste } from './paste.tsx'
 import { addRecent, readRecent } from './recent.ts'
 import { suggest } from './suggest.ts'
 import type { Act, Suggestion } from './suggest.ts'
 import styles from './find.module.css'
 
 const Answer = lazy(() => import('../../../features/ip/answer.tsx').then(({ Answer }) => ({ default: Answer })))
+const BanNow = lazy(() => import('./ban-now.tsx'))
 const UnbanDialog = lazy(() => import('../../../features/ip/unban-dialog.tsx'))
 const BanDialog = lazy(() => import('../../../features/bans/ban-dialog.tsx'))
 const AddDialog = lazy(() => import('../../../features/whitelist/add-dialog.tsx'))
@@ -39,23 +41,33 @@ const FindDialog = ({ onClose }: { onClose: () => void }) => {
 }
 export default FindDialog
 
-const Find = ({ onClose, onAsk }: { onClose: () => void; onAsk: (asked: Asked) => void }) => {
-  const t = textsOf(findTexts)
-  const router = useRouter()
-  const { choose: wear } = useTheme()
+/** What is found among what is known of the instance. */
+const useLines = (typed: string): readonly Suggestion[] => {
   const role = useMe()?.role
   const isAdmin = role !== undefined && roleMay(role, 'admin')
   const servers = useQuery(summaryQuery).data?.servers
   const templates = useQuery({ ...templatesQuery({}), staleTime: 60_000 }).data?.templates
   const users = useQuery({ ...usersQuery({ page: 1 }), enabled: isAdmin, staleTime: 60_000 }).data?.users
   const [recent] = useState(readRecent)
-  const [typed, setTyped] = useState('')
-  const [at, setAt] = useState(0)
-  const list = useId()
-  const lines = useMemo(
+  return useMemo(
     () => suggest(typed, { role, servers: servers ?? [], templates: templates ?? [], users: users ?? [], recent }),
     [typed, role, servers, templates, users, recent],
   )
+}
+
+const Find = ({ onClose, onAsk }: { onClose: () => void; onAsk: (asked: Asked) => void }) => {
+  const t = textsOf(findTexts)
+  const router = useRouter()
+  const { choose: wear } = useTheme()
+  const [typed, setTyped] = useState('')
+  const [at, setAt] = useState(0)
+  const list = useId()
+  const field = useRef<HTMLInputElement>(null)
+  const type = (text: string) => {
+    setTyped(text)
+    setAt(0)
+  }
+  const lines = useLines(typed)
   const current = Math.min(at, lines.length - 1)
 
   const run = ({ act, group, text }: Suggestion) => {
@@ -99,33 +111,34 @@ const Find = ({ onClose, onAsk }: { onClose: () => void; onAsk: (asked: Asked) =
     }
   }
   return (
-    <Dialog title={t.label} onClose={onClose}>
+    <Dialog title={t.label} wide onClose={onClose}>
       <div className={styles.find}>
-        <input
-          className={parts.input}
-          type="text"
-          role="combobox"
-          aria-label={t.label}
-          aria-expanded="true"
-          aria-controls={list}
-          aria-autocomplete="list"
-          aria-activedescendant={lines.length > 0 ? `${list}-${current}` : undefined}
-          placeholder={t.placeholder}
-          autoComplete="off"
-          autoCapitalize="none"
-          autoCorrect="off"
-          spellCheck={false}
-          maxLength={4096}
-          enterKeyHint="go"
-          data-autofocus
-          value={typed}
-          onChange={event => {
-            setTyped(event.currentTarget.value)
-            setAt(0)
-          }}
-          onKeyDown={press}
-        />
-        <Known typed={typed} />
+        <div className={styles.field}>
+          <input
+            ref={field}
+            className={parts.input}
+            type="text"
+            role="combobox"
+            aria-label={t.label}
+            aria-expanded="true"
+            aria-controls={list}
+            aria-autocomplete="list"
+            aria-activedescendant={lines.length > 0 ? `${list}-${current}` : undefined}
+            placeholder={t.placeholder}
+            autoComplete="off"
+            autoCapitalize="none"
+            autoCorrect="off"
+            spellCheck={false}
+            maxLength={4096}
+            enterKeyHint="go"
+            data-autofocus
+            value={typed}
+            onChange={event => type(event.currentTarget.value)}
+            onKeyDown={press}
+          />
+          <Paste onText={text => type(text.trim())} onRefused={() => field.current?.focus()} />
+        </div>
+        <Known typed={typed} onDone={onClose} />
         <div id={list} role="listbox" aria-label={t.results} className={styles.list}>
           {lines.map((line, index) => (
             <div key={`${line.group} ${line.text} ${index}`} role="presentation">
@@ -143,7 +156,11 @@ const Find = ({ onClose, onAsk }: { onClose: () => void; onAsk: (asked: Asked) =
                 onClick={() => run(line)}
               >
                 <bdi className={styles.text}>{line.text}</bdi>
-                {line.aside && <bdi className={styles.aside}>{line.aside}</bdi>}
+                {line.aside && (
+                  <bdi className={styles.aside} data-keys={line.act.kind === 'dialog' || undefined}>
+                    {line.aside}
+                  </bdi>
+                )}
               </div>
             </div>
           ))}
@@ -182,7 +199,8 @@ const AskUnban = ({ address, onClose }: { address: string; onClose: () => void }
 }
 
 /** What is known of the address that was typed, in one sentence; asked for when the typing rests. */
-const Known = ({ typed }: { typed: string }) => {
+const Known = ({ typed, onDone }: { typed: string; onDone: () => void }) => {
+  const role = useMe()?.role
   const address = useRestedAddress(typed)
   const found = useQuery({ ...lookUpQuery(address ?? ''), enabled: address !== undefined }).data
   return address === undefined || !found ? null : (
@@ -190,6 +208,7 @@ const Known = ({ typed }: { typed: string }) => {
       <div className={styles.known} role="status">
         <Answer found={found} brief />
       </div>
+      {role !== undefined && roleMay(role, 'write') && <BanNow key={found.ip} found={found} onDone={onDone} />}
     </Suspense>
   )
 }

@@ -45,6 +45,8 @@ describe('the find box', () => {
     ['corp.ex', { kind: 'go', path: '/users/7' }],
     ['inactivity', { kind: 'go', path: '/settings/security' }],
     ['audit', { kind: 'go', path: '/audit' }],
+    ['add a user', { kind: 'go', path: '/users/new' }],
+    ['replay', { kind: 'go', path: '/siem/replay' }],
     ['dark', { kind: 'scheme', scheme: 'dark' }],
     ['curl', { kind: 'copyRequest' }],
     ['sign out', { kind: 'signOut' }],

@@ -89,7 +89,11 @@ const actionsFor = (role: Known['role']): Suggestion[] => {
   const group = 'actions'
   return [
     ...(role !== undefined && roleMay(role, 'admin')
-      ? [{ group, text: t.addServer, act: go('/servers/new') } as const]
+      ? ([
+          { group, text: t.addServer, act: go('/servers/new') },
+          { group, text: t.addUser, act: go('/users/new') },
+          { group, text: t.replay, act: go('/siem/replay') },
+        ] as const)
       : []),
     { group, text: t.dark, act: { kind: 'scheme', scheme: 'dark' } },
     { group, text: t.light, act: { kind: 'scheme', scheme: 'light' } },

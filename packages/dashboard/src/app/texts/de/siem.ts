@@ -107,9 +107,9 @@ export const siem: Texts['siem'] = {
   sampleLabel: format => `Eine Sperre als ${format}`,
 
   test: 'Testereignis senden',
+  saveAndTest: 'Speichern und Testereignis senden',
   testTitle: 'Kommt es an?',
   testAbout: 'Sendet ein Ereignis der Art test, an allen Filtern vorbei.',
-  testSaveFirst: 'Ein Test benutzt, was gespeichert ist. Speichern Sie zuerst.',
   testNoHost: 'Geben Sie einen Host ein und speichern Sie ihn zuerst.',
   testing: 'Wird gesendet…',
   testDone: 'Das Testereignis wurde angenommen.',

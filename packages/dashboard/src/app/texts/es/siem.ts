@@ -108,9 +108,9 @@ export const siem: Texts['siem'] = {
   sampleLabel: format => `Un bloqueo en ${format}`,
 
   test: 'Enviar un evento de prueba',
+  saveAndTest: 'Guardar y enviar un evento de prueba',
   testTitle: '¿Llega?',
   testAbout: 'Envía un evento del tipo test, sin pasar por los filtros.',
-  testSaveFirst: 'La prueba usa lo guardado. Guarde primero.',
   testNoHost: 'Escriba un host y guárdelo primero.',
   testing: 'Enviando…',
   testDone: 'El evento de prueba fue aceptado.',

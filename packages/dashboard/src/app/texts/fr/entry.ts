@@ -142,6 +142,8 @@ export const addServer: Texts['add-server'] = {
   commandLabel: 'Commande pour le serveur',
   command:
     'La commande télécharge l’agent, le vérifie et le démarre comme service. Elle ne change rien à votre configuration fail2ban.',
+  waysLabel: 'Mode d’exécution',
+  ways: { curl: 'curl', wget: 'wget', cloudInit: 'cloud-init', read: 'Lire d’abord' },
   backfill: 'Signaler aussi les bans déjà terminés, aussi loin que remonte la base de fail2ban',
   worksOnce: left => `Valable ${left}, une seule fois.`,
   expired: 'La commande a expiré.',

@@ -1,0 +1,34 @@
+import { describe, expect, it } from 'vitest'
+import { commandFor, waysOf } from './ways.ts'
+
+const command = 'curl -fsSL https://stockade.example/install.sh | sudo sh -s -- --token stk_1'
+const pinned = `curl -fsSLk --pinnedpubkey 'sha256//abc=' https://stockade.example/install.sh | sudo sh -s -- --token stk_1 --pin 'sha256//abc='`
+
+describe('the ways to run the install command', () => {
+  it('are the command itself, wget, cloud-init, and a file to read first', () => {
+    expect(waysOf(command)).toEqual(['curl', 'wget', 'cloudInit', 'read'])
+    expect(commandFor('curl', command)).toBe(command)
+    expect(commandFor('wget', command)).toBe(
+      'wget -qO- https://stockade.example/install.sh | sudo sh -s -- --token stk_1',
+    )
+    expect(commandFor('cloudInit', command)).toBe(
+      '#cloud-config\nruncmd:\n  - "curl -fsSL https://stockade.example/install.sh | sh -s -- --token stk_1"',
+    )
+    expect(commandFor('read', command)).toBe(
+      [
+        'curl -fsSL -o stockade-install.sh https://stockade.example/install.sh',
+        'less stockade-install.sh',
+        'sudo sh stockade-install.sh --token stk_1',
+      ].join('\n'),
+    )
+  })
+  it('keep the pin of a certificate, and leave it to curl', () => {
+    expect(waysOf(pinned)).toEqual(['curl', 'cloudInit', 'read'])
+    expect(commandFor('read', pinned)).toContain(`curl -fsSLk --pinnedpubkey 'sha256//abc=' -o stockade-install.sh`)
+    expect(commandFor('read', pinned)).toContain(`--token stk_1 --pin 'sha256//abc='`)
+  })
+  it('are the command alone where it has another form', () => {
+    expect(waysOf('sh install.sh')).toEqual(['curl'])
+    expect(commandFor('wget', 'sh install.sh')).toBe('sh install.sh')
+  })
+})
