@@ -179,7 +179,10 @@ describeHosts('the first ban, end to end', () => {
         const ends = (await bansOf(scene, ip)).map(ban => ban.unbanned_at)
         return ends.length === 2 && ends.filter(end => end === null).length === 1
       }
-      await until(isListed, 120, `both bans of ${ip}`)
+      await until(isListed, 120, `both bans of ${ip}`).catch(async (error: unknown) => {
+        const bans = JSON.stringify(await bansOf(scene, ip), null, 1)
+        throw new Error(`listed: ${bans}\n${host.agentLog().slice(-4000)}`, { cause: error })
+      })
     }
   })
 

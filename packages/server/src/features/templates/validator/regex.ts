@@ -156,6 +156,11 @@ const group = (reading: Reading): Node => {
     `"${reading.text.slice(reading.at, reading.at + 4)}" begins no group that every version of the engine knows.`,
   )
 }
+/** A brace that is no quantifier stands for itself. */
+const strayBrace = (reading: Reading): null => {
+  const quantifier = matchHere(reading, /\{(?:\d+(?:,\d*)?|,\d*)\}/y)
+  return quantifier ? fail(`There is nothing that "${quantifier[0]}" could repeat.`) : null
+}
 /** What a character with a meaning of its own begins; null for another one. */
 const specialNode = (reading: Reading, character: string): Node | null => {
   switch (character) {
@@ -182,10 +187,8 @@ const specialNode = (reading: Reading, character: string): Node | null => {
     case '+':
     case '?':
       return fail(`There is nothing that "${character}" could repeat.`)
-    case '{': {
-      const quantifier = matchHere(reading, /\{(?:\d+(?:,\d*)?|,\d*)\}/y)
-      return quantifier ? fail(`There is nothing that "${quantifier[0]}" could repeat.`) : null
-    }
+    case '{':
+      return strayBrace(reading)
     case '\\':
       return escaped(reading)
     default:
