@@ -76,8 +76,8 @@ const visits: readonly (readonly [name: string, path: string, seen: string, or?:
   ['servers', 'servers', '[data-row]'],
   ['a server', `servers/${seeded.hostIds[7] ?? ''}`, 'h1:has-text("web-8")'],
   ['its bans', `servers/${seeded.hostIds[7] ?? ''}/bans`, '[data-ban]'],
-  ['whitelist', 'whitelist', 'h1'],
-  ['commands', 'commands', 'h1'],
+  ['whitelist', 'whitelist', 'h1:has-text("Whitelist")'],
+  ['commands', 'commands', 'h1:has-text("Commands")'],
   ['templates', 'templates', 'text=sshd'],
   ['audit', 'audit', 'table'],
 ]
@@ -97,7 +97,8 @@ const pages = async () => {
       await page.evaluate(
         `history.pushState(null, '', new URL(${JSON.stringify(path || '.')}, document.baseURI)); dispatchEvent(new PopStateEvent('popstate'))`,
       )
-      const main = page.locator('main')
+      // The heading stands in the top bar.
+      const main = page.locator(seen.startsWith('h1') ? 'body' : 'main')
       await main
         .locator(seen)
         .or(main.locator(or ?? seen))
