@@ -129,6 +129,7 @@ const flags = {
 } satisfies ParseArgsOptionsConfig
 type Values = ReturnType<typeof parseArgs<{ options: typeof flags }>>['values']
 
+const orNull = (value: string | undefined): string | null => value ?? null
 const optionsOf = (values: Values): Options => {
   const service = values.service
   if (service !== 'auto' && service !== 'systemd' && service !== 'openrc' && service !== 'client') {
@@ -141,27 +142,27 @@ const optionsOf = (values: Values): Options => {
     state: values.state,
     run: values.run,
     f2bConfig: values['f2b-config'],
-    f2bSocket: values['f2b-socket'] ?? null,
-    f2bServer: values['f2b-server'] ?? null,
+    f2bSocket: orNull(values['f2b-socket']),
+    f2bServer: orNull(values['f2b-server']),
     f2bClient: values['f2b-client'],
     nft: values.nft.split(/\s+/).filter(Boolean),
-    actionFile: values['action-file'] ?? null,
+    actionFile: orNull(values['action-file']),
     service,
     backfill: values.backfill,
     verbose: values.verbose,
-    token: values.token ?? null,
-    tokenFile: values['token-file'] ?? null,
-    baseUrl: values['base-url'] ?? null,
-    ca: values.ca ?? null,
+    token: orNull(values.token),
+    tokenFile: orNull(values['token-file']),
+    baseUrl: orNull(values['base-url']),
+    ca: orNull(values.ca),
     pins: values.pin,
     insecureHttp: values['insecure-http'],
     allowUnsigned: values['allow-unsigned'],
     allowDowngrade: values['allow-downgrade'],
     root: values.root,
     units: values.units,
-    types: values.types ?? null,
+    types: orNull(values.types),
     json: values.json,
-    duration: values.for ?? null,
+    duration: orNull(values.for),
     checkPace,
   }
 }

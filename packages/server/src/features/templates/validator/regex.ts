@@ -156,6 +156,11 @@ const group = (reading: Reading): Node => {
     `"${reading.text.slice(reading.at, reading.at + 4)}" begins no group that every version of the engine knows.`,
   )
 }
+/** A brace is a character, unless it is a quantifier that has nothing to repeat. */
+const refuseBounds = (reading: Reading): null => {
+  const quantifier = matchHere(reading, /\{(?:\d+(?:,\d*)?|,\d*)\}/y)
+  return quantifier ? fail(`There is nothing that "${quantifier[0]}" could repeat.`) : null
+}
 /** What a character with a meaning of its own begins; null for another one. */
 const specialNode = (reading: Reading, character: string): Node | null => {
   switch (character) {
@@ -165,9 +170,7 @@ const specialNode = (reading: Reading, character: string): Node | null => {
       return classNode(reading)
     case '.':
       reading.at++
-      return reading.flags.s
-        ? { kind: 'set', set: everyCharacter, script: '[^]', folds: reading.flags.i }
-        : { kind: 'set', set: any, script: '[^\\n]', folds: reading.flags.i }
+      return setNode(reading, reading.flags.s ? { set: everyCharacter, script: '[^]' } : { set: any, script: '[^\\n]' })
     case '^':
       reading.at++
       return { kind: 'at', what: character, script: reading.flags.m ? '(?<![^\\n])' : '^' }
@@ -182,10 +185,8 @@ const specialNode = (reading: Reading, character: string): Node | null => {
     case '+':
     case '?':
       return fail(`There is nothing that "${character}" could repeat.`)
-    case '{': {
-      const quantifier = matchHere(reading, /\{(?:\d+(?:,\d*)?|,\d*)\}/y)
-      return quantifier ? fail(`There is nothing that "${quantifier[0]}" could repeat.`) : null
-    }
+    case '{':
+      return refuseBounds(reading)
     case '\\':
       return escaped(reading)
     default:
@@ -220,21 +221,29 @@ const sequence = (reading: Reading): Node => {
       ? { kind: 'empty' }
       : { kind: 'sequence', items }
 }
+/** How often a quantifier repeats. */
+const boundsOf = (all: string, low: string, comma: string | undefined, high: string): readonly [number, number] => {
+  if (all === '*' || all === '{,}') return [0, Infinity]
+  if (all === '+') return [1, Infinity]
+  if (all === '?') return [0, 1]
+  const least = Number(low || '0')
+  if (comma === undefined) return [least, least]
+  return [least, high ? Number(high) : Infinity]
+}
 const quantified = (reading: Reading, node: Node, isComment: boolean): Node => {
   const quantifier = matchHere(reading, /\*|\+|\?|\{(\d*)(?:(,)(\d*))?\}/y)
   if (!quantifier || quantifier[0] === '{}') return node
-  const [all, low, comma, high] = quantifier
-  if (all.startsWith('{') && low === '' && comma === undefined) return node
-  if (all === '{,}') return repeat(reading, node, 0, Infinity, all, isComment)
-  const least = all === '+' ? 1 : all.startsWith('{') ? Number(low || '0') : 0
-  const most =
-    all === '?' ? 1 : all.startsWith('{') ? (comma === undefined ? least : high ? Number(high) : Infinity) : Infinity
+  const [all, low = '', comma, high = ''] = quantifier
+  const [least, most] = boundsOf(all, low, comma, high)
   return repeat(reading, node, least, most, all, isComment)
 }
-const repeat = (reading: Reading, node: Node, least: number, most: number, all: string, isComment: boolean): Node => {
+const checkRepeated = (node: Node, all: string, isComment: boolean) => {
   if (isComment) fail('There is nothing to repeat before a quantifier.')
   if (node.kind === 'at' || node.kind === 'empty') fail(`There is nothing that "${all}" could repeat.`)
   if (node.kind === 'tag' && node.loose) fail(`${all} would repeat only the end of that tag; put it into (?:...).`)
+}
+const repeat = (reading: Reading, node: Node, least: number, most: number, all: string, isComment: boolean): Node => {
+  checkRepeated(node, all, isComment)
   if (least > largestRepeat || (most !== Infinity && most > largestRepeat)) fail(`${all} repeats too often.`)
   if (most < least) fail(`In ${all} the smaller number comes first.`)
   reading.at += all.length
