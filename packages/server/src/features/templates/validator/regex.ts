@@ -156,8 +156,8 @@ const group = (reading: Reading): Node => {
     `"${reading.text.slice(reading.at, reading.at + 4)}" begins no group that every version of the engine knows.`,
   )
 }
-/** A brace that is no quantifier stands for itself. */
-const strayBrace = (reading: Reading): null => {
+/** A brace is a character, unless it is a quantifier that has nothing to repeat. */
+const refuseBounds = (reading: Reading): null => {
   const quantifier = matchHere(reading, /\{(?:\d+(?:,\d*)?|,\d*)\}/y)
   return quantifier ? fail(`There is nothing that "${quantifier[0]}" could repeat.`) : null
 }
@@ -170,9 +170,7 @@ const specialNode = (reading: Reading, character: string): Node | null => {
       return classNode(reading)
     case '.':
       reading.at++
-      return reading.flags.s
-        ? { kind: 'set', set: everyCharacter, script: '[^]', folds: reading.flags.i }
-        : { kind: 'set', set: any, script: '[^\\n]', folds: reading.flags.i }
+      return setNode(reading, reading.flags.s ? { set: everyCharacter, script: '[^]' } : { set: any, script: '[^\\n]' })
     case '^':
       reading.at++
       return { kind: 'at', what: character, script: reading.flags.m ? '(?<![^\\n])' : '^' }
@@ -188,7 +186,7 @@ const specialNode = (reading: Reading, character: string): Node | null => {
     case '?':
       return fail(`There is nothing that "${character}" could repeat.`)
     case '{':
-      return strayBrace(reading)
+      return refuseBounds(reading)
     case '\\':
       return escaped(reading)
     default:
