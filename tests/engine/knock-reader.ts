@@ -3,6 +3,7 @@
  *
  *   launcher.py node knock-reader.ts
  */
+import { withSocket } from '../../packages/agent/src/knock/kernel-reader.ts'
 import { createNft } from '../../packages/agent/src/knock/nft.ts'
 import type { Nft } from '../../packages/agent/src/knock/nft.ts'
 import { inheritedConnection } from '../../packages/agent/src/netlink/connection.ts'
@@ -13,6 +14,6 @@ if (connection === null) throw new Error('there is no netlink socket')
 
 const read = async (nft: Nft) => ({ seen: await nft.seen(), entrance: await nft.entrance() })
 
-const bySocket = await read(createNft(['nft'], connection))
-const byProgram = await read(createNft(['nft'], null))
+const bySocket = await read(withSocket(createNft(['nft']), connection))
+const byProgram = await read(createNft(['nft']))
 process.stdout.write(`${JSON.stringify({ bySocket, byProgram })}\n`)

@@ -10,10 +10,13 @@ import { entranceChain, eventSets, ofMark, tableName } from './rules.ts'
 const markBytes = 4
 
 /**
- * Reads what the agent looks at every few seconds over the netlink socket: a reading by the nft program starts it five times.
- * Answers as `Nft` does.
+ * Nft, with the netlink socket for what the agent reads every few seconds: a reading by the nft program starts it five times.
+ * `connection`: null where there is no socket.
  */
-export const createKernelReader = (connection: NetlinkConnection): Pick<Nft, 'seen' | 'entrance'> => ({
+export const withSocket = (nft: Nft, connection: NetlinkConnection | null): Nft =>
+  connection === null ? nft : { ...nft, ...createReader(connection) }
+
+const createReader = (connection: NetlinkConnection): Pick<Nft, 'seen' | 'entrance'> => ({
   seen: async () =>
     orAbsent(() => eventSets.flatMap(set => readElements(connection.ask(getElements(tableName, set))).flatMap(seenOf))),
   // A changed rule gets another handle. The kernel lists no rules where the table is gone, as where somebody flushed the chain.

@@ -9,6 +9,7 @@ import type { KnockAcknowledgement } from '../wire.ts'
 import { createEnforcer } from './enforcer.ts'
 import { createKnockEvents } from './events.ts'
 import { createLooks } from './look.ts'
+import { withSocket } from './kernel-reader.ts'
 import { createLists, listNames, refillScript } from './members.ts'
 import type { Member } from './members.ts'
 import { noKnockState, parseKnock } from './model.ts'
@@ -81,7 +82,7 @@ export const createKnock = (needs: KnockNeeds): Knock => {
   const { log } = needs
   const time = createKnockTime({ ...needs, steadyNow })
   const { now } = time
-  const nft = createNft(needs.nft, needs.connection)
+  const nft = withSocket(createNft(needs.nft), needs.connection)
   const file = createStateFile(needs.stateDirectory, log.warn)
   const saved = file.read()
   const lists = createLists(saved.lists, time.shiftSince(saved.clock))

@@ -1,8 +1,6 @@
 import { asFields, asInteger, asList, asText } from '../json.ts'
 import { runProgram } from '../process.ts'
 import { cleanText } from '../text.ts'
-import type { NetlinkConnection } from '../netlink/connection.ts'
-import { createKernelReader } from './kernel-reader.ts'
 import { entranceChain, eventSets, ofMark, tableName } from './rules.ts'
 import type { Kind } from './rules.ts'
 
@@ -51,11 +49,8 @@ export interface Nft {
   remove(): Promise<void>
 }
 
-/**
- * All that port knocking does with nftables: through the nft program, and through the netlink socket what it reads often.
- * `connection`: null where there is no socket.
- */
-export const createNft = (command: readonly string[], connection: NetlinkConnection | null): Nft => {
+/** All that port knocking does with nftables, through the nft program. */
+export const createNft = (command: readonly string[]): Nft => {
   const run = (args: readonly string[], input?: string) =>
     runProgram([...command, ...args], {
       timeout: input === undefined ? readTimeout : loadTimeout,
@@ -105,7 +100,6 @@ export const createNft = (command: readonly string[], connection: NetlinkConnect
       const ran = await run(['delete', 'table', 'inet', tableName])
       if (ran.code !== 0 && !isAbsent(ran.stderr)) throw refusal(ran)
     },
-    ...(connection === null ? {} : createKernelReader(connection)),
   }
 }
 
