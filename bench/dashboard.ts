@@ -97,7 +97,7 @@ const pages = async () => {
       await page.evaluate(
         `history.pushState(null, '', new URL(${JSON.stringify(path || '.')}, document.baseURI)); dispatchEvent(new PopStateEvent('popstate'))`,
       )
-      // The heading stands in the top bar.
+      // The heading is in the top bar.
       const main = page.locator(seen.startsWith('h1') ? 'body' : 'main')
       await main
         .locator(seen)

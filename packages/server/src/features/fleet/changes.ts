@@ -18,7 +18,7 @@ const manual = 'manual'
 export const createFleetChanges = (needs: {
   clock: Clock
   hasEnded: (row: FleetBanRow) => boolean
-  /** What events tell of a ban. */
+  /** The fields of a ban in events. */
   eventData: (row: FleetBanRow) => EventInput['data']
 }) => {
   const { clock, hasEnded, eventData } = needs
