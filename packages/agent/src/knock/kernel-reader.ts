@@ -3,6 +3,7 @@ import { NetlinkError } from '../netlink/connection.ts'
 import type { NetlinkConnection } from '../netlink/connection.ts'
 import { getElements, getRules, readElements, readRules } from '../netlink/tables.ts'
 import type { FoundElement } from '../netlink/tables.ts'
+import { eventLoopTurn } from '../serial.ts'
 import type { Nft, Seen } from './nft.ts'
 import { entranceChain, eventSets, ofMark, tableName } from './rules.ts'
 
@@ -17,8 +18,17 @@ export const withSocket = (nft: Nft, connection: NetlinkConnection | null): Nft 
   connection === null ? nft : { ...nft, ...createReader(connection) }
 
 const createReader = (connection: NetlinkConnection): Pick<Nft, 'seen' | 'entrance'> => ({
-  seen: async () =>
-    orAbsent(() => eventSets.flatMap(set => readElements(connection.ask(getElements(tableName, set))).flatMap(seenOf))),
+  async seen() {
+    const found: Seen[] = []
+    for (const set of eventSets) {
+      const elements = orAbsent(() => readElements(connection.ask(getElements(tableName, set))))
+      if (elements === null) return null
+      found.push(...elements.flatMap(seenOf))
+      // A crowd fills a set, which takes 20 ms to read.
+      await eventLoopTurn()
+    }
+    return found
+  },
   // A changed rule gets another handle. The kernel lists no rules where the table is gone, as where somebody flushed the chain.
   entrance: async () =>
     readRules(connection.ask(getRules(tableName, entranceChain)))
