@@ -8,7 +8,7 @@ import type { Wire } from '../wire.ts'
 
 type Acknowledge = (version: string, listVersion: string, listHeld?: Held) => Promise<void>
 
-/** Tells the server what is in force. One at a time: of two on their way together, the older one could arrive last and stand at the server. */
+/** Tells the server what is in force. One at a time: otherwise an older one could arrive last and replace the newer one. */
 export const createAcknowledging = (needs: {
   wire: Pick<Wire, 'acknowledge'>
   whitelist: Pick<Whitelist, 'held'>
