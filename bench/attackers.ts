@@ -37,6 +37,7 @@ const every: ColumnFilter = {
   active: null,
   from: null,
   to: null,
+  tree: null,
 }
 type Mix = Partial<Omit<ColumnsAsked, 'filter'>> & { readonly filter?: Partial<ColumnFilter> }
 const mixes = (now: number): Readonly<Record<string, readonly [goal: number, asked: Mix]>> => ({

@@ -77,7 +77,7 @@ export const buildFeatures = async (core: Core, taken: () => Promise<unknown>) =
   )
   const fleet = { ...below, servers, registry, tags, targeting, mirror, templates, commands }
   add(deploymentsFeature(fleet))
-  const { service: bans, quotas, reasons } = add(await bansFeature({ ...fleet, ipinfo, guardBan }))
+  const { service: bans, quotas, reasons, warmUp } = add(await bansFeature({ ...fleet, ipinfo, guardBan }))
   const { service: reputation } = add(reputationFeature(fleet))
   const { service: notifications } = add(notificationsFeature(fleet))
   const { service: channels } = add(channelsFeature({ ...fleet, notifications }))
@@ -104,7 +104,7 @@ export const buildFeatures = async (core: Core, taken: () => Promise<unknown>) =
   const { service: preferences } = add(preferencesFeature(below))
   const { service: signIn } = add(signInFeature({ ...people, sessions, proofs, registry, lookup }))
   const { service: feed } = add(liveFeature({ ...fleet, bans, fleetBans, taken }))
-  add(bootstrapFeature({ ...signIn, preferences, servers, license, feed }))
+  add(bootstrapFeature({ ...signIn, preferences, servers, license, feed, warmUp }))
   return { built, baseUrl, users, keys, sessions, license, noteRefusal }
 }
 

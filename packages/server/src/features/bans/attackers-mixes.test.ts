@@ -6,7 +6,7 @@ import type { Signed, TestServer } from '../../testing/index.ts'
 
 /*
  * Random mixes of filters: the list of attackers against the bans of an export, grouped here by hand. On SQLite columns in
- * memory answer; the same question with a search that every ban matches goes to SQL, and both must agree.
+ * memory answer; the same question with a search of log lines that every ban matches goes to SQL, and both must agree.
  */
 
 type Query = QueryOf<typeof contract.listAttackers>
@@ -49,6 +49,20 @@ const reportSome = async (count: number) => {
     await host.client.call('POST /bans/batch', { body: { bans: made, unbans } })
   }
 }
+/** Searches of which each can be answered by columns. */
+const searches: readonly [string, ...string[]] = [
+  'web',
+  '-web',
+  'jail:sshd,recidive',
+  'server:web-* -jail:s*',
+  'united or jail:postfix',
+  'country:US,ZZ -192.0.2.0/26',
+  'ip:203.0.113.0/24,2001:db8::/46 (jail:sshd or server:db-01)',
+  'asn:15169 or org:cloud',
+  '-asn:AS15169',
+  'city:no-such-city or -mail',
+  'google -(server:web-01 jail:sshd)',
+]
 const aMix = (): Query => {
   const maybe = <T extends object>(part: T, chance = 4): Partial<T> => (draw(chance) === 0 ? part : {})
   const from = new Date(Date.now() - draw(30 * 24) * hour).toISOString()
@@ -61,6 +75,7 @@ const aMix = (): Query => {
     ...maybe({ ip: pick(['192.0.2.0/25', '203.0.113.0/24', '2001:db8::/47', '8.8.8.3']) }),
     ...maybe({ from }, 3),
     ...maybe({ to: new Date().toISOString() }, 5),
+    ...maybe({ q: pick(searches) }, 2),
     sort: pick(['last', 'first', 'bans', 'servers']),
     order: pick(['asc', 'desc']),
   }
@@ -103,7 +118,7 @@ const compare = async (query: Query, client = admin.client) => {
   const keys = rows.map(row => row[keyOf[sort]])
   const sorted = keys.toSorted((a, b) => (a < b ? -1 : a > b ? 1 : 0))
   expect(keys, say).toEqual(order === 'asc' ? sorted : sorted.reverse())
-  const bySql = await everyPage({ ...query, q: '-jail:no-ban-has-had-this' }, client)
+  const bySql = await everyPage({ ...query, q: `${query.q ?? ''} -log:no-ban-has-had-this` }, client)
   const steady = (found: typeof bySql) => ({ ...found, rows: found.rows.map(row => ({ ...row, hours: null })) })
   expect(steady({ rows, totals }), say).toEqual(steady(bySql))
 }

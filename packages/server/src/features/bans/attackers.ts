@@ -17,6 +17,7 @@ import type { BanColumns } from './columns/columns.ts'
 import { bansById, keyOfIp } from './bans.store.ts'
 import type { BanRow } from './bans.store.ts'
 import { mergeReasons } from './reasons/reason.ts'
+import { columnTreeOf } from './search-columns.ts'
 import type { SearchContext } from './search.store.ts'
 import { jailNames } from './stats.store.ts'
 
@@ -30,8 +31,8 @@ export interface AttackersService {
 
 /** Jails that an attacker is listed with. */
 const mostJails = 5
-/** Rows from the start of the list up to which pages come from columns. */
-const deepest = 20_000
+/** Rows from the start of the list up to which pages come from columns. Deeper ones are rare enough for SQL. */
+const deepest = 250_000
 const noTotals = { attackers: 0, bans: 0, active_addresses: 0 }
 
 export const createAttackers = (needs: {
@@ -44,10 +45,14 @@ export const createAttackers = (needs: {
   columns: BanColumns | null
 }): AttackersService => {
   const { db, clock, filters, reasons, mirror, columns } = needs
+  const groupByColumns = async (asked: AttackersAsked, context: SearchContext): Promise<AttackerPage | null> => {
+    if (columns === null || asked.offset + asked.limit > deepest) return null
+    const search = asked.filter.tree ?? null
+    const tree = search && (await columnTreeOf(db.read, search, context))
+    return search && tree === null ? null : columns.group(asked, tree, context.now)
+  }
   const group = async (query: Query, asked: AttackersAsked, context: SearchContext): Promise<AttackerPage> => {
-    // Within the bound of a heap: deeper pages are rare enough for SQL.
-    const fast = asked.offset + asked.limit <= deepest ? await columns?.group(asked, context.now) : null
-    return fast ?? groupBySql(scanFor(db, 'attackers', query))(asked, context)
+    return (await groupByColumns(asked, context)) ?? groupBySql(scanFor(db, 'attackers', query))(asked, context)
   }
   /** Who lifted the last ban of an address, by the commands that went to the listed servers. */
   const liftersOf = async (actor: Principal, ended: readonly BanRow[]): Promise<ReadonlyMap<string, string>> => {

@@ -18,8 +18,12 @@ import { createBans } from './bans.service.ts'
 import type { BansService } from './bans.service.ts'
 import { createQuotas } from './quotas.ts'
 import type { Quotas } from './quotas.ts'
+import { countSearch } from './search.store.ts'
 import { createBanStats } from './stats.ts'
 import { createTopBans } from './top.ts'
+
+/** Fewer bans are read while the page loads. */
+const worthWarmUp = 100_000
 
 export const bansFeature = async (
   needs: Core & {
@@ -30,7 +34,9 @@ export const bansFeature = async (
     mirror: Mirror
     guardBan: GuardBan
   },
-): Promise<Feature<BansService> & { readonly quotas: Quotas; readonly reasons: BanReasons }> => {
+): Promise<
+  Feature<BansService> & { readonly quotas: Quotas; readonly reasons: BanReasons; warmUp(): Promise<void> }
+> => {
   const { config, metrics, servers, mirror } = needs
   const quotas = await createQuotas({
     ...needs,
@@ -60,6 +66,16 @@ export const bansFeature = async (
     service,
     quotas,
     reasons,
+    /** Somebody opens the dashboard: the list of attackers comes next, and reading a million bans for it takes a second. */
+    async warmUp() {
+      if (columns === null) return
+      try {
+        const bans = await countSearch(db.read, { servers: 'all' }, filters.contextAt(needs.clock()))
+        if (bans >= worthWarmUp) columns.warmUp()
+      } catch (error) {
+        if (!needs.isStorageError(error)) needs.log.error({ err: error }, 'reading bans ahead failed')
+      }
+    },
     mount: http =>
       mountBans(
         http,

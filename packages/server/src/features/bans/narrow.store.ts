@@ -5,7 +5,7 @@ import type { QueryNode, QueryValue } from '@stockade/contract'
 import type { Schema } from '../../db/schema.ts'
 import { allOf, boundsOf, conjuncts, textMatches } from '../../db/search.ts'
 import { onServers } from './bans.store.ts'
-import { rangeOf } from './search.store.ts'
+import { rangeOf } from './search-parts.store.ts'
 import type { BanSearch, SearchContext } from './search.store.ts'
 
 interface Narrowing {

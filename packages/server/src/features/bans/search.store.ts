@@ -1,9 +1,8 @@
 import { sql as raw } from 'kysely'
 import type { Kysely, RawBuilder } from 'kysely'
-import { asnOfQuery, matchesValue, rangeOfQuery, spanOfQuery } from '@stockade/contract'
+import { matchesValue, spanOfQuery } from '@stockade/contract'
 import type { QueryNode, QueryTerm, QueryValue, bans as contract } from '@stockade/contract'
 import type { ServerScope } from '../../core/actor.ts'
-import { parseRange } from '../../core/ip.ts'
 import type { IpRange } from '../../core/ip.ts'
 import type { Engine } from '../../db/database.ts'
 import type { Schema } from '../../db/schema.ts'
@@ -20,8 +19,10 @@ import {
   timeMatches,
 } from '../../db/search.ts'
 import type { Condition } from '../../db/search.ts'
-import { conditions, countsOf, within } from './bans.store.ts'
+import { conditions, countsOf } from './bans.store.ts'
 import type { BanFilter } from './bans.store.ts'
+import { conditionOfParts, partsOf } from './search-parts.store.ts'
+import type { SearchNames } from './search-parts.store.ts'
 
 /*
  * Searches of bans. What most of them ask for stands in the index by time (`bans_at`: server, jail, country, network, length,
@@ -36,11 +37,8 @@ export interface BanSearch extends BanFilter {
   readonly asn?: number
   readonly tree?: QueryNode
 }
-export interface SearchContext {
-  readonly engine: Engine
+export interface SearchContext extends SearchNames {
   readonly now: number
-  /** English names of countries by their code. */
-  readonly countries: readonly { readonly code: string; readonly name: string }[]
 }
 
 const expiry = raw`(banned_at + cast(ban_duration as bigint) * 1000)`
@@ -68,21 +66,6 @@ const stateIs = (state: string, { engine, now }: SearchContext): Condition => {
       return lifted
   }
 }
-const ipIs = (value: QueryValue): Condition => {
-  const range = rangeOf(value)
-  return range ? allOf(within(range)) : never
-}
-export const rangeOf = ({ text }: Pick<QueryValue, 'text'>): IpRange | null => {
-  const range = rangeOfQuery(text)
-  return range === null ? null : parseRange(range)
-}
-const countryIs = (codes: readonly string[]): Condition =>
-  anyOf([
-    ...(codes.includes('ZZ') ? [raw`country_id = 0`] : []),
-    ...(codes.length > 0
-      ? [raw`country_id in (select id from countries where code in (${raw.join([...codes])}))`]
-      : []),
-  ])
 /** The caller's servers as literals: the condition can occur once for each term, and statements have few parameters. */
 const seenBy = (servers: ServerScope): Condition =>
   servers === 'all'
@@ -118,36 +101,13 @@ const timesAre = (engine: Engine, { text, compare }: QueryValue, servers: Server
 /** The condition of one term on `bans`. */
 const leaf =
   (context: SearchContext, servers: ServerScope) =>
-  ({ field, values }: QueryTerm): Condition => {
-    const { engine, now, countries } = context
+  (term: QueryTerm): Condition => {
+    const parts = partsOf(term, context)
+    if (parts) return conditionOfParts(parts, context.engine)
+    const { engine, now } = context
     const matches = textMatches(engine)
-    const of = (one: (value: QueryValue) => Condition) => anyOf(values.map(one))
-    const jailIs = (value: QueryValue, whole: boolean) =>
-      raw`jail_id in (select id from jails where ${matches(raw`name`, value, whole)})`
-    const serverIs = (value: QueryValue, whole: boolean) =>
-      raw`server_no in (select no from servers where ${matches(raw`hostname`, value, whole)})`
-    const orgIs = (value: QueryValue) =>
-      raw`(asn is not null and asn in (select asn from networks where ${matches(raw`org`, value, false)}))`
-    const cityIs = (value: QueryValue) => matches(raw`city`, value, false)
-    switch (field) {
-      case 'ip':
-        return of(ipIs)
-      case 'jail':
-        return of(value => jailIs(value, true))
-      case 'server':
-        return of(value => serverIs(value, true))
-      case 'tag':
-        return of(
-          value => raw`server_no in (select server_no from server_tags where ${matches(raw`tag`, value, true)})`,
-        )
-      case 'country':
-        return countryIs(values.map(({ text }) => text.toUpperCase()))
-      case 'city':
-        return of(cityIs)
-      case 'asn':
-        return of(({ text }) => asnIs(asnOfQuery(text) ?? -1))
-      case 'org':
-        return of(orgIs)
+    const of = (one: (value: QueryValue) => Condition) => anyOf(term.values.map(one))
+    switch (term.field) {
       case 'state':
         return of(({ text }) => stateIs(text.toLowerCase(), context))
       case 'reported':
@@ -165,16 +125,10 @@ const leaf =
         return of(value => timesAre(engine, value, servers))
       case 'log':
         return of(value => matches(raw`log_lines`, value, false))
-      case 'banned':
+      default:
         return of(value =>
           timeMatches(raw`banned_at`, boundsOf(value, spanOfQuery(value.text, now) ?? { from: 0, to: 0 })),
         )
-      default:
-        return of(value => {
-          if (rangeOf(value)) return ipIs(value)
-          const named = countries.filter(({ name }) => matchesValue(value, name, false)).map(({ code }) => code)
-          return anyOf([jailIs(value, false), serverIs(value, false), orgIs(value), cityIs(value), countryIs(named)])
-        })
     }
   }
 const isYes = (text: string) => text.toLowerCase() === 'yes'

@@ -15,12 +15,15 @@ export const bootstrapFeature = (needs: {
   servers: Pick<ServersService, 'summary'>
   license: Pick<LicenseService, 'read'>
   feed: { position(): string }
+  /** Prepares what the pages ask for next. */
+  warmUp(): Promise<void>
 }): Feature<null> => ({
   service: null,
   mount: http =>
     http.serve(contract.bootstrap, async ({ actor }) => {
       // A user who must still set up a required second factor gets no data of the fleet.
       const isFull = !actor.mfaMissing
+      if (isFull) void needs.warmUp()
       // Before anything is read: what changes from here on comes by the feed.
       const live_position = needs.feed.position()
       const [me, options, preferences, license] = await Promise.all([

@@ -5,12 +5,15 @@ import type { AttackerPage, AttackersAsked } from '../attackers.store.ts'
 import type { BanSearch } from '../search.store.ts'
 import type { ColumnRow, ColumnsAsked } from './group.ts'
 import type { ColumnFilter } from './hits.ts'
+import type { ColumnTree } from './mask.ts'
 import type { ColumnsReply, ColumnsRequest } from './columns-worker.ts'
 
 /** Groups bans by address from columns in memory, on SQLite. */
 export interface BanColumns {
-  /** Null where the columns can't answer: they failed, the bans do not fit, or the filter needs text. */
-  group(asked: AttackersAsked, now: number): Promise<AttackerPage | null>
+  /** Null where the columns can't answer: they failed, or the bans do not fit. `tree` is the search of the filter. */
+  group(asked: AttackersAsked, tree: ColumnTree | null, now: number): Promise<AttackerPage | null>
+  /** Reads the bans now, before somebody asks and waits for it. */
+  warmUp(): void
   close(): Promise<void>
 }
 /** An idle thread ends after this time, and its memory goes back to the system. */
@@ -18,11 +21,10 @@ const idleBeforeRelease = 10 * minute
 /** After a failure or too many bans SQL answers for so long. */
 const pauseAfterFailure = 10 * minute
 
-/** The filter in numbers; null where only SQL can answer it. */
-const columnFilterOf = (filter: BanSearch): ColumnFilter | null => {
-  if (filter.tree) return null
+const columnFilterOf = (filter: BanSearch, tree: ColumnTree | null): ColumnFilter => {
   const { ip } = filter
   return {
+    tree,
     servers: filter.servers === 'all' ? null : [...filter.servers],
     server: filter.serverNo ?? null,
     jail: filter.jailId ?? null,
@@ -103,16 +105,20 @@ export const createBanColumns = (
     worker.on('exit', () => clearInterval(sleep))
     return started
   }
+  const wake = (): Thread => {
+    lastAsked = performance.now()
+    return (thread ??= start())
+  }
   return {
-    group({ filter, sort, descending, offset, limit }, now) {
-      const asked = columnFilterOf(filter)
-      if (!asked || isClosed || performance.now() < pausedUntil) return Promise.resolve(null)
-      lastAsked = performance.now()
-      thread ??= start()
-      const { worker, waiting } = thread
+    warmUp() {
+      if (!isClosed && performance.now() >= pausedUntil) wake()
+    },
+    group({ filter, sort, descending, offset, limit }, tree, now) {
+      if (isClosed || performance.now() < pausedUntil) return Promise.resolve(null)
+      const { worker, waiting } = wake()
       const request: ColumnsRequest & ColumnsAsked = {
         key: nextKey++,
-        filter: asked,
+        filter: columnFilterOf(filter, tree),
         now,
         sort,
         descending,

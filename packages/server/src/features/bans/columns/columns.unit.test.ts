@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { groupColumns } from './group.ts'
 import type { ColumnFilter } from './hits.ts'
+import type { ColumnPart, ColumnTree } from './mask.ts'
 import { createColumns, UnfitForColumns } from './rows.ts'
 import type { ColumnBan } from './rows.ts'
 
@@ -23,6 +24,7 @@ const aBan = (id: number): ColumnBan => ({
   jail: draw(4),
   country: draw(3),
   asn: draw(3) === 0 ? null : 64_500 + draw(4),
+  city: [null, 'Rome', 'Romeoville', 'Lima'][draw(4)] ?? null,
   ip: anAddress(),
   at: now - draw(30 * day),
   duration: [null, -1, 600, 86_400, 604_800, 31_536_000][draw(6)] ?? null,
@@ -41,6 +43,41 @@ const every: ColumnFilter = {
   active: null,
   from: null,
   to: null,
+  tree: null,
+}
+const aPart = (): ColumnPart => {
+  const byKind: readonly [ColumnPart, ...ColumnPart[]] = [
+    { kind: 'numbers', column: 'server', numbers: [1 + draw(6), 1 + draw(6)] },
+    { kind: 'numbers', column: 'jail', numbers: draw(3) === 0 ? [] : [draw(4)] },
+    { kind: 'numbers', column: 'country', numbers: [draw(3), 70_000] },
+    { kind: 'numbers', column: 'asn', numbers: [64_500 + draw(4), 0, -1] },
+    { kind: 'range', first: Uint8Array.of(32, 0, 1, draw(60)), last: Uint8Array.of(32, 1, 1, draw(60)) },
+    { kind: 'range', first: new Uint8Array(16).fill(0), last: new Uint8Array(16).fill(255) },
+    { kind: 'city', text: ['rome', 'li*a', 'nowhere'][draw(3)] ?? '', quoted: false },
+  ]
+  return byKind[draw(byKind.length)] ?? byKind[0]
+}
+const aTree = (depth = 0): ColumnTree => {
+  switch (depth < 3 ? draw(5) : 0) {
+    case 1:
+      return { kind: 'not', item: aTree(depth + 1) }
+    case 2:
+      return { kind: 'and', items: [aTree(depth + 1), aTree(depth + 1)] }
+    case 3:
+      return { kind: 'or', items: [aTree(depth + 1), aTree(depth + 1)] }
+    default:
+      return { kind: 'term', parts: Array.from({ length: draw(3) }, aPart) }
+  }
+}
+const partHolds = (ban: ColumnBan, part: ColumnPart): boolean => {
+  if (part.kind === 'numbers') return part.numbers.includes(ban[part.column] ?? NaN)
+  if (part.kind === 'range') return isWithin(ban.ip, part)
+  return ban.city !== null && new RegExp(part.text.replace('*', '.*'), 'i').test(ban.city)
+}
+const holds = (ban: ColumnBan, tree: ColumnTree): boolean => {
+  if (tree.kind === 'term') return tree.parts.some(part => partHolds(ban, part))
+  if (tree.kind === 'not') return !holds(ban, tree.item)
+  return tree.kind === 'and' ? tree.items.every(item => holds(ban, item)) : tree.items.some(item => holds(ban, item))
 }
 const aFilter = (): ColumnFilter => {
   const maybe = <T extends object>(part: T): Partial<T> => (draw(4) === 0 ? part : {})
@@ -55,6 +92,7 @@ const aFilter = (): ColumnFilter => {
     ...maybe({ active: draw(2) === 0 }),
     ...maybe({ from: now - draw(30 * day) }),
     ...maybe({ to: now - draw(10 * day) }),
+    ...(draw(2) === 0 ? { tree: aTree() } : {}),
   }
 }
 const isWithin = (ip: Uint8Array, range: ColumnFilter['range']) =>
@@ -69,6 +107,7 @@ const grouped = (bans: readonly ColumnBan[], filter: ColumnFilter) => {
       (filter.jail === null || ban.jail === filter.jail) &&
       (filter.country === null || ban.country === filter.country) &&
       (filter.asn === null || ban.asn === filter.asn) &&
+      (filter.tree === null || holds(ban, filter.tree)) &&
       (filter.active === null || isActive(ban) === filter.active) &&
       ban.at >= (filter.from ?? -Infinity) &&
       ban.at < (filter.to ?? Infinity),

@@ -80,9 +80,9 @@ const createBest = (most: number, isBefore: (keyA: number, a: number, keyB: numb
 }
 
 /** Everything about one address of a page. */
-const describe = (columns: Columns, address: number, { filter, now }: ColumnsAsked): ColumnRow => {
+const describe = (columns: Columns, address: number, test: RowTest): ColumnRow => {
   const a = columns.arrays()
-  const test = testOf(filter, now)
+  const { now } = test
   const jails = new Map<number, number>()
   const servers = new Set<number>()
   const activeServers = new Set<number>()
@@ -261,7 +261,7 @@ const collectSettled = (
 export const groupColumns = (columns: Columns, asked: ColumnsAsked): ColumnsFound => {
   const { addresses } = columns
   const a = columns.arrays()
-  const test = testOf(asked.filter, asked.now)
+  const test = testOf(columns, asked.filter, asked.now)
   const { range } = asked.filter
   const collector = createCollector(columns, asked)
   const within = range ? addresses.settledWithin(range.first, range.last) : { from: 0, to: addresses.settledSize() }
@@ -274,5 +274,5 @@ export const groupColumns = (columns: Columns, asked: ColumnsAsked): ColumnsFoun
     if (sums.bans > 0) collector.add(address, sums)
   }
   collectSettled(columns, asked, test, collector, hitsOf(a, test, span, columns.goneRows() > 0))
-  return { rows: collector.page().map(address => describe(columns, address, asked)), ...collector.totals }
+  return { rows: collector.page().map(address => describe(columns, address, test)), ...collector.totals }
 }

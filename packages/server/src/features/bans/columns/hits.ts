@@ -1,6 +1,8 @@
+import { maskOf } from './mask.ts'
+import type { ColumnTree } from './mask.ts'
 import { free } from './memory.ts'
 import { endOf, ends } from './rows.ts'
-import type { ColumnArrays } from './rows.ts'
+import type { ColumnArrays, Columns } from './rows.ts'
 
 /* Which rows match: one short loop for each part of a filter, which is several times faster than one loop that tests all parts. */
 
@@ -16,6 +18,8 @@ export interface ColumnFilter {
   readonly active: boolean | null
   readonly from: number | null
   readonly to: number | null
+  /** What the terms of a search ask besides. */
+  readonly tree: ColumnTree | null
 }
 /** A filter as the loop over rows compares it: -1 stands for any. */
 export interface RowTest {
@@ -28,9 +32,12 @@ export interface RowTest {
   readonly active: number
   /** By number of server: 1 where the list is about it; null for all. */
   readonly seen: Uint8Array | null
+  /** By row: 1 where the terms of a search hold; null without a search. */
+  readonly mask: Uint8Array | null
   readonly now: number
 }
-export const testOf = ({ servers, server, ...filter }: ColumnFilter, now: number): RowTest => {
+/** It holds for the columns as they are now. */
+export const testOf = (columns: Columns, { servers, server, ...filter }: ColumnFilter, now: number): RowTest => {
   const scope = server === null ? servers : [server]
   const seen = scope && new Uint8Array(Math.max(0, ...scope) + 1)
   for (const number of scope ?? []) if (seen) seen[number] = 1
@@ -44,6 +51,7 @@ export const testOf = ({ servers, server, ...filter }: ColumnFilter, now: number
     asn: asn === 0 ? -2 : (asn ?? -1),
     active: active === null ? -1 : Number(active),
     seen,
+    mask: filter.tree && maskOf(columns, filter.tree),
     now,
   }
 }
@@ -58,6 +66,7 @@ export const matches = (a: ColumnArrays, test: RowTest, row: number): boolean =>
     (test.country === -1 || a.country[row] === test.country) &&
     (test.asn === -1 || a.asn[row] === test.asn) &&
     (test.active === -1 || Number(endOf(at, a.lasts[row] ?? 0) > test.now) === test.active) &&
+    (test.mask === null || test.mask[row] === 1) &&
     inScope(a, test, row)
   )
 }
@@ -107,6 +116,16 @@ const narrowServers = ({ server }: ColumnArrays, seen: Uint8Array, { rows, from,
   }
   return { rows: kept, from, count: n }
 }
+const narrowMask = (mask: Uint8Array, { rows, from, count }: Hits): Hits => {
+  const kept = buffer
+  let n = 0
+  for (let index = 0; index < count; index++) {
+    const row = rows === null ? from + index : (rows[index] ?? 0)
+    kept[n] = row
+    n += mask[row] ?? 0
+  }
+  return { rows: kept, from, count: n }
+}
 const narrowActive = ({ at, lasts }: ColumnArrays, test: RowTest, { rows, from, count }: Hits): Hits => {
   const { active, now } = test
   const kept = buffer
@@ -126,13 +145,14 @@ export const hitsOf = (a: ColumnArrays, test: RowTest, span: Span, hasGone: bool
     free(buffer)
     buffer = new Uint32Array(span.to - span.from + 1)
   }
-  const { from, to, jail, country, asn, active, seen } = test
+  const { from, to, jail, country, asn, active, seen, mask } = test
   let hits: Hits = { rows: null, from: span.from, count: Math.max(0, span.to - span.from) }
   if (hasGone || from !== -Infinity || to !== Infinity) hits = narrowTime(a, test, span)
   if (jail !== -1) hits = narrowNumber(a.jail, jail, hits)
   if (country !== -1) hits = narrowNumber(a.country, country, hits)
   if (asn !== -1) hits = narrowNumber(a.asn, asn, hits)
   if (seen) hits = narrowServers(a, seen, hits)
+  if (mask) hits = narrowMask(mask, hits)
   if (active !== -1) hits = narrowActive(a, test, hits)
   return hits
 }

@@ -10,6 +10,7 @@ export interface ColumnBan {
   readonly jail: number
   readonly country: number
   readonly asn: number | null
+  readonly city: string | null
   readonly ip: Uint8Array
   readonly at: number
   /** Its length in seconds; -1 is permanent, null is unknown. */
@@ -19,7 +20,7 @@ export interface ColumnBan {
 }
 
 /**
- * Bans in columns, those of one address side by side, so that grouping by address reads memory in its order: 30 bytes a ban
+ * Bans in columns, those of one address side by side, so that grouping by address reads memory in its order: 32 bytes a ban
  * and 16 an address (of IPv4). New bans hang at their address in a chain until the next `settle`.
  */
 export interface Columns {
@@ -27,6 +28,8 @@ export interface Columns {
   readonly size: () => number
   /** Bans that are gone and still have a row. */
   readonly goneRows: () => number
+  /** Names of cities by their number; number 0 is no city. */
+  cities(): readonly (string | null)[]
   /** The present columns. `add` and `settle` replace their arrays. */
   arrays(): ColumnArrays
   add(ban: ColumnBan): void
@@ -50,6 +53,7 @@ export interface ColumnArrays {
   readonly country: Uint16Array<ArrayBuffer>
   /** 0 is unknown. */
   readonly asn: Uint32Array<ArrayBuffer>
+  readonly city: Uint16Array<ArrayBuffer>
   /** The number of its address. */
   readonly owner: Uint32Array<ArrayBuffer>
   /** Of each settled address: its first settled row; the next address begins where its rows end. */
@@ -82,7 +86,7 @@ const fit = (value: number, largest: number, column: string): number => {
   return value
 }
 
-const rowColumns = ['id', 'at', 'lasts', 'server', 'jail', 'country', 'asn', 'owner'] as const
+const rowColumns = ['id', 'at', 'lasts', 'server', 'jail', 'country', 'asn', 'city', 'owner'] as const
 const emptyArrays = (rows: number): Mutable => ({
   id: new Uint32Array(rows),
   at: new Float64Array(rows),
@@ -91,6 +95,7 @@ const emptyArrays = (rows: number): Mutable => ({
   jail: new Uint16Array(rows),
   country: new Uint16Array(rows),
   asn: new Uint32Array(rows),
+  city: new Uint16Array(rows),
   owner: new Uint32Array(rows),
   start: new Uint32Array(1),
   chain: new Uint32Array(rows),
@@ -153,12 +158,29 @@ const sortRows = (arrays: Mutable, order: Uint32Array, kept: number): void => {
   arrays.next = new Uint32Array(length - kept)
 }
 
+/** Numbers of cities, from 1 in the order in which they came. */
+const createCities = () => {
+  const numberByName = new Map<string, number>()
+  const names: (string | null)[] = [null]
+  return {
+    names,
+    numberOf(name: string | null): number {
+      if (name === null) return 0
+      const known = numberByName.get(name)
+      if (known !== undefined) return known
+      numberByName.set(name, fit(names.length, 0xff_ff, 'city'))
+      return names.push(name) - 1
+    },
+  }
+}
+
 /** New bans that have room beside the settled ones. */
 const freshRoom = (settled: number) => 1024 + (settled >>> 6)
 
 /** `expected` bans have room at once: arrays that grow are there twice for a moment. */
 export const createColumns = (expected = 0): Columns => {
   const addresses = createAddressBook(expected)
+  const cities = createCities()
   const arrays = emptyArrays(expected + freshRoom(expected))
   let size = 0
   let goneRows = 0
@@ -181,6 +203,7 @@ export const createColumns = (expected = 0): Columns => {
     addresses,
     size: () => size,
     goneRows: () => goneRows,
+    cities: () => cities.names,
     arrays: () => arrays,
     unsettled: () => size - arrays.settled + goneRows,
     add(ban) {
@@ -198,6 +221,7 @@ export const createColumns = (expected = 0): Columns => {
       arrays.jail[row] = fit(ban.jail, 0xff_ff, 'jail')
       arrays.country[row] = fit(ban.country, 0xff_ff, 'country')
       arrays.asn[row] = ban.asn ?? 0
+      arrays.city[row] = cities.numberOf(ban.city)
       arrays.owner[row] = address
       arrays.next[row - arrays.settled] = arrays.chain[address] ?? 0
       arrays.chain[address] = row + 1
