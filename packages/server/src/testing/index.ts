@@ -79,7 +79,8 @@ export const freshDatabase = async (): Promise<{ url: string; drop(): Promise<vo
     await client.connect()
     await client.query(statement).finally(() => client.end())
   }
-  await run(`create database ${name} template stockade_template`)
+  // A copy of files costs half of what a copy through the write-ahead log does.
+  await run(`create database ${name} template stockade_template strategy file_copy`)
   const url = new URL(admin)
   url.pathname = `/${name}`
   return { url: url.href, drop: () => run(`drop database if exists ${name} with (force)`) }
