@@ -46,7 +46,7 @@ const build = (active: readonly ActiveBan[], answer: Wire['compare']) => {
   return { again, warnings, end }
 }
 
-it('compares more bans than the server takes at once in slices, each ban in one', { timeout: 120_000 }, async () => {
+it('compares more bans than the server takes at once in slices, each ban in one', async () => {
   const active = bansOf(50_001)
   const sent = new Map<number, readonly { event_id: string; ip: string }[]>()
   const { again, end } = build(active, (_, bans, { slice, of }) => {
@@ -66,19 +66,15 @@ it('compares more bans than the server takes at once in slices, each ban in one'
   expect(again.map(ban => activeEventId('a-server', ban))).toEqual([sent.get(1)?.[0]?.event_id])
 })
 
-it(
-  'asks as before where one request is enough, and gives up where the server knows no slices',
-  { timeout: 120_000 },
-  async () => {
-    const few: unknown[] = []
-    const small = build(bansOf(10), (_, bans, part) => {
-      few.push({ ...part, bans: bans.length })
-      return Promise.resolve({ unknown: [], listedAsEnded: [], pending: 0 })
-    })
-    await vi.waitFor(() => expect(few).toEqual([{ slice: 0, of: 1, bans: 10 }]), patience)
-    await small.end()
-    const old = build(bansOf(50_001), () => Promise.reject(new ServerError('slice is not known', 400)))
-    await vi.waitFor(() => expect(old.warnings[0]).toMatch(/does not compare so many bans/), patience)
-    await old.end()
-  },
-)
+it('asks as before where one request is enough, and gives up where the server knows no slices', async () => {
+  const few: unknown[] = []
+  const small = build(bansOf(10), (_, bans, part) => {
+    few.push({ ...part, bans: bans.length })
+    return Promise.resolve({ unknown: [], listedAsEnded: [], pending: 0 })
+  })
+  await vi.waitFor(() => expect(few).toEqual([{ slice: 0, of: 1, bans: 10 }]), patience)
+  await small.end()
+  const old = build(bansOf(50_001), () => Promise.reject(new ServerError('slice is not known', 400)))
+  await vi.waitFor(() => expect(old.warnings[0]).toMatch(/does not compare so many bans/), patience)
+  await old.end()
+})

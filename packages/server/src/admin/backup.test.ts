@@ -202,21 +202,17 @@ describe('a restore', () => {
     await answersAlike(place)
   })
   // The PostgreSQL of the tests is there for the project of that engine only.
-  test.runIf(engine === 'postgres')(
-    'goes from one engine to the other and back',
-    async () => {
-      const lite = await aPlace('sqlite')
-      expect(await run(lite, 'restore', 'saved.gz')).toMatchObject({ code: 0, err: '' })
-      // The key of the installation comes from its environment there.
-      writeFileSync(join(lite.dataDir, 'secret.key'), `${secretKey}\n`, { mode: 0o600 })
-      expect(await run(lite, 'backup', 'lite.gz', '--plain')).toMatchObject({ code: 0 })
-      await answersAlike(lite)
-      const back = await aPlace('postgres')
-      expect(await run(back, 'restore', 'lite.gz')).toMatchObject({ code: 0, err: '' })
-      await answersAlike(back)
-    },
-    60_000,
-  )
+  test.runIf(engine === 'postgres')('goes from one engine to the other and back', async () => {
+    const lite = await aPlace('sqlite')
+    expect(await run(lite, 'restore', 'saved.gz')).toMatchObject({ code: 0, err: '' })
+    // The key of the installation comes from its environment there.
+    writeFileSync(join(lite.dataDir, 'secret.key'), `${secretKey}\n`, { mode: 0o600 })
+    expect(await run(lite, 'backup', 'lite.gz', '--plain')).toMatchObject({ code: 0 })
+    await answersAlike(lite)
+    const back = await aPlace('postgres')
+    expect(await run(back, 'restore', 'lite.gz')).toMatchObject({ code: 0, err: '' })
+    await answersAlike(back)
+  })
   test('brings the keys that hosts and the audit log rely on', async () => {
     const lite = await aPlace('sqlite')
     const tls = { STOCKADE_TLS: 'self', STOCKADE_DATABASE_URL: '', STOCKADE_SECRET_KEY: '' }

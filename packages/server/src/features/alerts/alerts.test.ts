@@ -3,7 +3,7 @@ import type { ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Client } from '@stockade/client'
-import { aHost, eventually, movableClock, password, raw, startServer } from '../../testing/index.ts'
+import { aHost, eventually, password, raw, standingClock, startServer } from '../../testing/index.ts'
 import type { EnrolledHost, TestServer } from '../../testing/index.ts'
 
 /* Rules, routes and channels together, over HTTP: from what a host reports to what a receiver gets. */
@@ -26,7 +26,8 @@ const receiver = createServer((request, reply) => {
     if (!answer?.(reply, path)) reply.writeHead(204).end()
   })
 })
-const clock = movableClock()
+/** Hosts report one after the other, and an alert waits for others for 15 s only: no time passes between their reports. */
+const clock = standingClock()
 let server: TestServer
 let admin: Client
 let key = ''
@@ -79,7 +80,7 @@ const liveUntil = async (level: 'protected' | 'unprotected', check: () => Promis
       beatAt = clock()
     }
     await check()
-  }, 60)
+  }, 150)
 }
 const channelAt = async (path: string) => {
   const url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}${path}`

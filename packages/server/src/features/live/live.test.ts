@@ -121,7 +121,7 @@ test('a feed that begins at a position gets what came since, once, and one whose
   }
 })
 
-test('a feed with a pulse hears signs of life', { timeout: 20_000 }, async () => {
+test('a feed with a pulse hears signs of life', async () => {
   const feed = await listen(['stockade.v1', `bearer.${admin.token}`], {}, '?pulse=true')
   await eventually(() => expect(types(feed.heard)).toContain('pulse'))
   feed.socket.close()
