@@ -24,16 +24,19 @@ const shared = { ...common, isolate: false } as const
 /**
  * Files of one group share the workers, and the groups run one after another. Tests with hosts change the network of this machine, at which a
  * browser drops its requests (`ERR_NETWORK_CHANGED`): so none of them may run beside the tests of pages. All others share one group, so that no
- * project waits for the last file of another one. Many of them wait for most of their time: five workers keep two cores busy, but for a quarter of
- * the time of the tests with hosts.
+ * project waits for the last file of another one. They begin with the tests with hosts, which leave the checks of types, lint and format two fifths
+ * of the CPU; those of pages come last, since they leave nothing.
  */
 const workers = (groupOrder: number, maxWorkers: number) => ({ sequence: { groupOrder }, maxWorkers })
-const ofPages = workers(0, 3)
-const together = workers(1, 5)
+const together = workers(0, 5)
+const ofPages = workers(1, 3)
 
 /** `STOCKADE_TEST_WHOLE=1` (`npm run test:whole`) leaves nothing out and takes about half as long again. */
 const whole = process.env.STOCKADE_TEST_WHOLE === '1'
-/** Long tests of access, password hashing, encryption, processes and HTTP, which no engine changes: on PostgreSQL only in a whole run. */
+/**
+ * Long tests of access, password hashing, encryption, processes and HTTP, and of decisions made from what is in memory, which no engine changes: on
+ * PostgreSQL only in a whole run.
+ */
 const sameOnEither = [
   'packages/server/test/clients/*.test.ts',
   'packages/server/test/attacks/{common,h5,h7,lows,m10,m11,m12,step-up}-*.test.ts',
@@ -42,7 +45,8 @@ const sameOnEither = [
   'packages/server/test/fuzz.test.ts',
   'packages/server/test/conformance/*.test.ts',
   'packages/server/src/admin/admin.test.ts',
-  'packages/server/src/features/{license,mfa,notifications,oauth,reputation}/*.test.ts',
+  'packages/server/src/features/{license,mfa,notifications,oauth,passkeys,reputation,rollouts,self-tests}/*.test.ts',
+  'packages/server/src/features/alerts/{alerts,stuck-channels}.test.ts',
 ]
 
 export default defineConfig({

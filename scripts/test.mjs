@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 const root = fileURLToPath(new URL('..', import.meta.url))
 const only = process.argv.slice(2)
 const steps = [
-  ['types', ['scripts/types.mjs']],
+  ['types', ['scripts/types.mjs', '--one-thread']],
   [
     'lint',
     [
@@ -28,7 +28,7 @@ const check = ([name, args]) =>
   new Promise(resolve => {
     const started = Date.now()
     const child = spawn(process.execPath, args, { cwd: root, stdio: ['ignore', 'pipe', 'pipe'] })
-    // Tests wait for most of their time: the checks take what they leave.
+    // The tests with hosts come first and wait for half of their time: the checks take what they leave.
     if (child.pid !== undefined) setPriority(child.pid, constants.priority.PRIORITY_BELOW_NORMAL)
     let output = ''
     for (const stream of [child.stdout, child.stderr]) stream.on('data', data => (output += data))
