@@ -423,42 +423,41 @@ const ask = async (endpoint: Endpoint, caller: Caller): Promise<'ok' | 401 | 403
   return reply.status === 401 || reply.status === 403 ? reply.status : 'ok'
 }
 
-test('everybody gets exactly as far as the decisions say', async () => {
-  const callers: Caller[] = [
-    'nobody',
-    'nonsense',
-    'viewer',
-    'operator',
-    'admin',
-    'viewerHere',
-    'viewerElsewhere',
-    'operatorHere',
-    'readKey',
-    'writeKey',
-    'adminKey',
-    'agentHere',
-    'agentElsewhere',
-    'readKeyHere',
-    'revoked',
-  ]
+const callers: readonly Caller[] = [
+  'nobody',
+  'nonsense',
+  'viewer',
+  'operator',
+  'admin',
+  'viewerHere',
+  'viewerElsewhere',
+  'operatorHere',
+  'readKey',
+  'writeKey',
+  'adminKey',
+  'agentHere',
+  'agentElsewhere',
+  'readKeyHere',
+  'revoked',
+]
+
+test.each(callers)('%s gets exactly as far as the decisions say', async caller => {
   const differences: string[] = []
   for (const endpoint of endpoints) {
     const row = table[`${endpoint.method} ${endpoint.path}`]
     if (!row) continue
-    for (const caller of callers) {
-      // A session is needed later on, and a sign-in with nonsense is refused as such.
-      if (endpoint.path === '/auth/logout' && row[caller] === 'ok') continue
-      const wanted = row[caller] ?? row.else
-      const got = await ask(endpoint, caller)
-      // Which server a change is for is looked at after its form: a body that is refused says nothing of it.
-      const formFirst =
-        got === 'ok' &&
-        wanted === 403 &&
-        (caller === 'agentElsewhere' || caller === 'viewerElsewhere') &&
-        endpoint.method !== 'GET'
-      if (got !== wanted && !formFirst)
-        differences.push(`${endpoint.method} ${endpoint.path} as ${caller}: ${got}, not ${wanted}`)
-    }
+    // A session is needed later on, and a sign-in with nonsense is refused as such.
+    if (endpoint.path === '/auth/logout' && row[caller] === 'ok') continue
+    const wanted = row[caller] ?? row.else
+    const got = await ask(endpoint, caller)
+    // Which server a change is for is looked at after its form: a body that is refused says nothing of it.
+    const formFirst =
+      got === 'ok' &&
+      wanted === 403 &&
+      (caller === 'agentElsewhere' || caller === 'viewerElsewhere') &&
+      endpoint.method !== 'GET'
+    if (got !== wanted && !formFirst)
+      differences.push(`${endpoint.method} ${endpoint.path} as ${caller}: ${got}, not ${wanted}`)
   }
   expect(differences).toEqual([])
 })
