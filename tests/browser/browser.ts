@@ -105,7 +105,7 @@ export const visit = async (
     `addEventListener('securitypolicyviolation', event => console.error('policy: ' + event.violatedDirective + ' ' + event.blockedURI))`,
   )
   const page = await context.newPage()
-  page.setDefaultTimeout(Number(process.env.STOCKADE_TEST_PATIENCE ?? 60_000))
+  page.setDefaultTimeout(Number(process.env.STOCKADE_TEST_PATIENCE ?? 180_000))
   const pending = new Set<Request>()
   requests.set(page, pending)
   origins.set(page, new URL(baseURL).origin)

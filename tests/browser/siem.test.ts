@@ -290,4 +290,4 @@ describe.runIf(hasBrowser)('forwarding', () => {
   })
 })
 
-const wait = { timeout: 60_000, interval: 100 } as const
+const wait = { timeout: 180_000, interval: 100 } as const

@@ -124,7 +124,7 @@ const start = async (
   child.stdout.on('data', data => (said += String(data)))
   child.stderr.on('data', data => (said += String(data)))
   const ended = new Promise(resolve => child.once('exit', resolve))
-  const until = Date.now() + 60_000
+  const until = Date.now() + 180_000
   while (!(await listens(ports.tcp)) || !(await listens(ports.tls))) {
     if (child.exitCode !== null || Date.now() > until) {
       child.kill('SIGKILL')

@@ -8,7 +8,7 @@ import { createLink } from '../src/loops/link.ts'
 import { ServerError } from '../src/transport.ts'
 import type { Wire } from '../src/wire.ts'
 
-const patience = { timeout: 60_000 }
+const patience = { timeout: 180_000 }
 const bansOf = (count: number): ActiveBan[] =>
   Array.from({ length: count }, (_, i) => ({
     jail: 'sshd',

@@ -5,7 +5,7 @@ import type { Loop } from '../src/loops/loop.ts'
 import { createSerial } from '../src/serial.ts'
 import { ServerError } from '../src/transport.ts'
 
-const patience = { timeout: 60_000 }
+const patience = { timeout: 180_000 }
 
 const quiet = { info: () => undefined, warn: () => undefined, debug: () => undefined }
 const hour = 3_600_000

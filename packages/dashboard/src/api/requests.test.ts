@@ -2,7 +2,7 @@ import { QueryClient, QueryObserver } from '@tanstack/react-query'
 import { afterEach, expect, test, vi } from 'vitest'
 import { begins, curlOf, noting, requestsOf } from './requests.ts'
 
-const patience = { timeout: 60_000 }
+const patience = { timeout: 180_000 }
 
 afterEach(() => vi.unstubAllGlobals())
 

@@ -96,7 +96,7 @@ describe.runIf(hasPebble && process.env.STOCKADE_TEST_ENGINE === 'sqlite')('an A
           .on('error', reject)
           .end()
       })
-    await vi.waitFor(async () => expect(await read(directory)).toContain('newOrder'), { timeout: 30_000 })
+    await vi.waitFor(async () => expect(await read(directory)).toContain('newOrder'), { timeout: 180_000 })
     root = await read(`https://127.0.0.1:${management}/roots/0`)
   })
   afterAll(async () => {

@@ -306,7 +306,7 @@ export const raw = async (
 /** Tries until the check passes; its last failure is thrown when it never does. */
 export const eventually = async <T>(check: () => Promise<T> | T, seconds = 10): Promise<T> => {
   // A busy machine takes longer: what is broken fails later, what is slow does not fail.
-  const until = Date.now() + Math.max(seconds, 60) * 1000
+  const until = Date.now() + Math.max(seconds, 180) * 1000
   for (;;)
     try {
       return await check()

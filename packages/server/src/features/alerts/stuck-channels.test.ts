@@ -94,4 +94,4 @@ test('ends when the channel is deleted or switched off, also during a delivery',
   await admin.call('DELETE /channels/{id}', { params: { id: deleted } })
   await admin.call('PATCH /channels/{id}', { params: { id: off }, body: { enabled: false } })
   await liveUntil(async () => expect(await stuck()).toEqual([titleOf(kept)]))
-}, 180_000)
+})
