@@ -1,6 +1,8 @@
 import type { Command } from 'commander'
 import { ApiError } from '@stockade/client'
 import type { Client } from '@stockade/client'
+import { bounds } from '@stockade/contract/limits.ts'
+import { errorText } from '@stockade/contract/error-code.ts'
 import type { Command as Order, CommandType } from '@stockade/contract/command-types/index.ts'
 import { contextOf } from './context.ts'
 import type { Context } from './context.ts'
@@ -124,27 +126,61 @@ const targetsOf = async (client: Client, { server: names, tag }: Where): Promise
 const order = async (context: Context, options: Options, command: Order<'ban-ip' | 'unban-ip'>): Promise<void> =>
   send(context, options, await targetsOf(context.client, options), command)
 
-/** Queues one order for each of the servers, and says so or, with --wait, what became of it. */
-export const send = async (
-  { client, json }: Context,
-  options: Pick<Options, 'wait' | 'timeout' | 'sign' | 'yes'>,
+interface Batch {
+  readonly batch_id: string
+  readonly commands: readonly { readonly id: string; readonly server_id: string; readonly status: string }[]
+}
+type SendOptions = Pick<Options, 'wait' | 'timeout' | 'sign' | 'yes'>
+type AnyOrder = Order<Exclude<CommandType, 'deploy-template'>>
+
+const queue = async (
+  { client }: Context,
+  options: SendOptions,
   targets: readonly Target[],
-  command: Order<Exclude<CommandType, 'deploy-template'>>,
-): Promise<void> => {
+  command: AnyOrder,
+): Promise<Batch> => {
   const asked = { server_ids: targets.map(({ id }) => id), ...command }
-  const queued = options.sign
-    ? sendSigned(client, options.sign, targets, asked, options.yes === true)
-    : client.call('POST /commands/batch', { body: asked })
-  const batch = await queued.catch((error: unknown) => {
+  try {
+    return options.sign
+      ? await sendSigned(client, options.sign, targets, asked, options.yes === true)
+      : await client.call('POST /commands/batch', { body: asked })
+  } catch (error) {
     // The API names its own field for it.
     if (error instanceof ApiError && error.status === 409)
       throw new Failure(error.message.replace('Send "force": true', 'Give --force'))
     throw error
-  })
-  if (options.wait) return follow(client, json, batch, options.timeout)
-  if (json) return printJson(batch)
-  printQueued(targets, batch.commands)
+  }
 }
+
+/**
+ * Queues one order for each of the servers, and says so or, with --wait, what became of it.
+ * @param atOnce servers that one request names at most; for more there are several requests
+ */
+export const send = async (
+  context: Context,
+  options: SendOptions,
+  targets: readonly Target[],
+  command: AnyOrder,
+  atOnce: number = bounds.commands,
+): Promise<void> => {
+  const batches: Batch[] = []
+  for (let from = 0; from < targets.length; from += atOnce)
+    try {
+      batches.push(await queue(context, options, targets.slice(from, from + atOnce), command))
+    } catch (error) {
+      if (from === 0) throw error
+      throw new Failure(`${errorText(error)} It is queued for the first ${from} of ${targets.length} servers.`)
+    }
+  if (options.wait) return follow(context, batches, options.timeout)
+  if (context.json) return printBatches(batches)
+  printQueued(
+    targets,
+    batches.flatMap(({ commands }) => commands),
+  )
+}
+/** One batch as the API answered it; several as a list of such. */
+const printBatches = (batches: readonly object[]): void =>
+  printJson(batches.length === 1 ? batches[0] : { batches: [...batches] })
 /** What was queued where; nothing has happened yet. */
 export const printQueued = (
   targets: readonly Target[],
@@ -161,15 +197,21 @@ export const printQueued = (
 
 /** Waits, prints what became of each, and fails unless all succeeded. */
 export const follow = async (
-  client: Client,
-  json: boolean,
-  batch: { readonly batch_id: string; readonly commands: readonly unknown[] },
+  { client, json }: Pick<Context, 'client' | 'json'>,
+  batches: readonly { readonly batch_id: string; readonly commands: readonly unknown[] }[],
   seconds = patience,
 ): Promise<void> => {
-  const commands = await waitForBatch(client, batch.batch_id, batch.commands.length, seconds)
+  const until = Date.now() + seconds * 1000
+  const results = []
+  for (const { batch_id, commands } of batches)
+    results.push({
+      batch_id,
+      commands: await waitForBatch(client, batch_id, commands.length, Math.max(0, until - Date.now()) / 1000),
+    })
+  const commands = results.flatMap(result => result.commands)
   const open = commands.filter(({ status }) => status === 'pending' || status === 'running').length
   const done = commands.filter(({ status }) => status === 'completed').length
-  if (json) printJson({ batch_id: batch.batch_id, commands })
+  if (json) printBatches(results)
   else {
     printTable(
       ['SERVER', 'STATUS', 'RESULT', 'COMMAND'],

@@ -138,14 +138,14 @@ export const addTemplateCommands = (program: Command): void => {
           { type: 'deploy-template', params, server_ids },
           yes === true,
         )
-        if (options.wait) return follow(client, json, signed, options.timeout)
+        if (options.wait) return follow({ client, json }, [signed], options.timeout)
         return json ? printJson(signed) : printQueued(targets, signed.commands)
       }
       const batch = await client.call('POST /templates/{templateId}/deploy', {
         params: { templateId },
         body: { server_ids, settings },
       })
-      if (options.wait) return follow(client, json, batch, options.timeout)
+      if (options.wait) return follow({ client, json }, [batch], options.timeout)
       if (json) return printJson(batch)
       printQueued(
         targets,

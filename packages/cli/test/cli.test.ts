@@ -1,13 +1,15 @@
 import { execFile } from 'node:child_process'
-import { generateKeyPairSync } from 'node:crypto'
+import { generateKeyPairSync, randomUUID } from 'node:crypto'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, request as httpRequest } from 'node:http'
 import { createServer as createSecureServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { program } from '../../server/programs.cjs'
+import { connect } from '../src/connection.ts'
+import { send } from '../src/orders.ts'
 import { selfSigned } from '../../server/src/http/self-signed.ts'
 import { aHost, eventually, freePort, startServer } from '../../server/src/testing/index.ts'
 import type { EnrolledHost, Signed, TestServer } from '../../server/src/testing/index.ts'
@@ -286,6 +288,25 @@ describe('orders', () => {
     expect(done.code).toBe(1)
     expect(done.err).toBe('stockade: 1 of 2 failed.\n')
     expect(lines(done.out).map(cells)[1]).toEqual(['db-01', 'failed', 'jail is not there', expect.any(String)])
+  })
+  test('for more servers than one request names goes out in several, all awaited', async () => {
+    const context = { ...connect(server.url, { STOCKADE_API_KEY: key }, null, true), json: true }
+    const texts: string[] = []
+    const printed = vi.spyOn(process.stdout, 'write').mockImplementation(text => texts.push(String(text)) > 0)
+    const order = { type: 'ban-ip', params: { ip: '203.0.113.9', jail: 'sshd' } } as const
+    const targets = [web, db].map(({ id }) => ({ id, hostname: id }))
+    const sent = send(context, { wait: true }, targets, order, 1)
+    await Promise.all([sent, obey(web, true, 'banned'), obey(db, true, 'banned')]).finally(() => printed.mockRestore())
+    const { batches } = JSON.parse(texts.join('')) as { batches: { batch_id: string }[] }
+    expect(batches).toMatchObject(
+      ['web-01', 'db-01'].map(hostname => ({ commands: [{ server: { hostname }, status: 'completed' }] })),
+    )
+    expect(new Set(batches.map(({ batch_id }) => batch_id)).size).toBe(2)
+    const gone = { id: randomUUID(), hostname: 'gone' }
+    await expect(send(context, {}, [targets[0] ?? gone, gone], order, 1)).rejects.toThrow(
+      /It is queued for the first 1 of 2 servers\.$/,
+    )
+    await obey(web, true, 'banned')
   })
   test('--wait ends when its time is over, and says that the order stands', async () => {
     const done = await run(
