@@ -573,8 +573,8 @@ export const router = createRouter({
   basepath: basePath,
   parseSearch: search => Object.fromEntries(new URLSearchParams(search)),
   stringifySearch: search => {
-    const given = Object.entries(search).flatMap(([key, value]) =>
-      value === undefined ? [] : [[key, String(value)] as [string, string]],
+    const given = Object.entries(search).flatMap(([key, value]): [string, string][] =>
+      value === undefined ? [] : [[key, String(value)]],
     )
     return given.length === 0 ? '' : `?${new URLSearchParams(given).toString()}`
   },

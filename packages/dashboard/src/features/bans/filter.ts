@@ -29,6 +29,8 @@ export interface BansSearch {
 }
 export type BansQuery = QueryOf<typeof bans.listBans>
 export type BanSort = NonNullable<BansQuery['sort']>
+/** Without the sign of the direction. */
+export type BanField = Exclude<BanSort, `-${string}`>
 export type AttackersQuery = QueryOf<typeof attackers.listAttackers>
 type AttackerField = NonNullable<AttackersQuery['sort']>
 /** `-` is descending, as for bans. */
@@ -40,8 +42,9 @@ const sorts: readonly string[] = ['banned_at', 'ip', 'server', 'jail', 'country'
   field => [field, `-${field}`],
 )
 const isSort = (value: string): value is BanSort => sorts.includes(value)
-const attackerSorts: readonly string[] = ['last', 'first', 'bans', 'servers'].flatMap(field => [field, `-${field}`])
-const isAttackerSort = (value: string): value is AttackerSort => attackerSorts.includes(value)
+const attackerFields: readonly AttackerField[] = ['last', 'first', 'bans', 'servers']
+const attackerFieldOf = (sort: string) => attackerFields.find(field => sort === field || sort === `-${field}`)
+const isAttackerSort = (value: string): value is AttackerSort => attackerFieldOf(value) !== undefined
 /** The order that the list has without one in its address. */
 export const usualSort = { attackers: '-last', bans: '-banned_at' } as const
 const text = (value: unknown, pattern: RegExp) => {
@@ -110,13 +113,14 @@ export const readBansSearch = (raw: Record<string, unknown>): BansSearch => {
   }
 }
 
-const lengths = { h: 3_600_000, d: 86_400_000, w: 7 * 86_400_000 } as const
+const lengths: Readonly<Record<string, number>> = { h: 3_600_000, d: 86_400_000, w: 7 * 86_400_000 }
 /** The moment that `from` means; a relative one counts back from the end of the range. `today`: since midnight here. */
 export const beginning = (from: string, end: number): string => {
   if (from === 'today') return new Date(new Date(end).setHours(0, 0, 0, 0)).toISOString()
   const relative = /^now-(\d+)([hdw])$/.exec(from)
   if (!relative) return from
-  return new Date(end - Number(relative[1]) * lengths[(relative[2] ?? 'h') as keyof typeof lengths]).toISOString()
+  const [, count, unit = ''] = relative
+  return new Date(end - Number(count) * (lengths[unit] ?? 0)).toISOString()
 }
 
 /** The API's query for all that match, at this moment: for the list, and the same for an export. */
@@ -142,12 +146,11 @@ export const bansQueryOf = (search: BansSearch, now: number): BansQuery => ({
 /** The same for one page of attackers. */
 export const attackersQueryOf = (search: BansSearch, now: number): AttackersQuery => {
   const { sort = '' } = search
+  const field = attackerFieldOf(sort)
   return {
     page: search.page ?? 1,
     limit: limitOf(search),
-    ...(isAttackerSort(sort)
-      ? { sort: sort.replace('-', '') as AttackerField, order: sort.startsWith('-') ? 'desc' : 'asc' }
-      : {}),
+    ...(field ? { sort: field, order: sort.startsWith('-') ? 'desc' : 'asc' } : {}),
     ...matchQueryOf(search, now),
   }
 }

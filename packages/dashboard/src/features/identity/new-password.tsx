@@ -1,9 +1,9 @@
+import { keysOf } from '@stockade/contract/records.ts'
 import { Field } from '../../kit/field.tsx'
 import parts from '../../kit/parts.module.css'
 import { State } from '../../kit/state.tsx'
 import { textsOf } from '../../lib/texts/catalogue.ts'
 import { passwordRules } from '../set-up/rules.ts'
-import type { PasswordRule } from '../set-up/rules.ts'
 import { PasswordInput } from '../sign-in/password-input.tsx'
 import entry from '../sign-in/entry.module.css'
 import { identityTexts } from './identity.texts.ts'
@@ -22,7 +22,7 @@ export const NewPassword = (props: {
       error={props.error}
       help={
         <ul className={entry.rules}>
-          {(Object.keys(passwordRules) as PasswordRule[]).map(rule => {
+          {keysOf(passwordRules).map(rule => {
             const met = passwordRules[rule](props.value)
             return (
               <li key={rule}>

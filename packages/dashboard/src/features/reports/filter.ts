@@ -1,3 +1,5 @@
+import { isOneOf } from '@stockade/contract/untrusted.ts'
+
 export type ReportPeriod = 'day' | 'week' | 'month'
 export interface ReportsSearch {
   readonly period?: ReportPeriod
@@ -5,11 +7,11 @@ export interface ReportsSearch {
   readonly at?: string
   readonly tag?: string
 }
-const periods: readonly unknown[] = ['day', 'month']
+const periods = ['day', 'month'] as const
 
 /** What the address of the page says. A week is the default and is left out. */
 export const readReportsSearch = (raw: Record<string, unknown>): ReportsSearch => ({
-  ...(periods.includes(raw.period) ? { period: raw.period as ReportPeriod } : {}),
+  ...(isOneOf(periods, raw.period) ? { period: raw.period } : {}),
   ...(typeof raw.at === 'string' && /^\d{4}-\d\d-\d\d$/.test(raw.at) ? { at: raw.at } : {}),
   ...(typeof raw.tag === 'string' && /^[a-z0-9][a-z0-9-]{0,31}$/.test(raw.tag) ? { tag: raw.tag } : {}),
 })

@@ -3,6 +3,7 @@ import type { FormEvent } from 'react'
 import { Button } from '@mantine/core'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { Navigate, useNavigate, useSearch } from '@tanstack/react-router'
+import { keysOf } from '@stockade/contract/records.ts'
 import { api, statusOf } from '../../api/client.ts'
 import { optionsQuery, queries } from '../../api/queries.ts'
 import { Announcer } from '../../kit/announce.tsx'
@@ -21,7 +22,6 @@ import { PasswordInput } from '../sign-in/password-input.tsx'
 import { Frame } from '../sign-in/entry.tsx'
 import entry from '../sign-in/entry.module.css'
 import { keepsRules, passwordRules } from './rules.ts'
-import type { PasswordRule } from './rules.ts'
 import { setUpTexts } from './set-up.texts.ts'
 
 export const SetUp = () => {
@@ -148,7 +148,7 @@ const Form = ({ code, baseUrl }: { code: string; baseUrl: string }) => {
   const submit = (event: FormEvent) => {
     event.preventDefault()
     setTried(true)
-    const wrong = (Object.keys(errors) as (keyof typeof errors)[]).find(field => errors[field])
+    const wrong = keysOf(errors).find(field => errors[field])
     if (wrong) document.querySelector<HTMLElement>(`[name="${wrong}"]`)?.focus()
     else if (!setUp.isPending) setUp.mutate()
   }
@@ -197,7 +197,7 @@ const Form = ({ code, baseUrl }: { code: string; baseUrl: string }) => {
             error={shown('password')}
             help={
               <ul className={entry.rules}>
-                {(Object.keys(passwordRules) as PasswordRule[]).map(rule => {
+                {keysOf(passwordRules).map(rule => {
                   const met = passwordRules[rule](password)
                   return (
                     <li key={rule}>
