@@ -49,6 +49,13 @@ const isAttackerSort = (value: string): value is AttackerSort => attackerFieldOf
 /** The order that the list has without one in its address. */
 export const usualSort = { attackers: '-last', bans: '-banned_at' } as const
 
+/** The order that is not the usual one of the list. */
+const sortOf = (sort: string, single: boolean): BanSort | AttackerSort | undefined => {
+  if (sort === usualSort[single ? 'bans' : 'attackers']) return undefined
+  if (single) return isSort(sort) ? sort : undefined
+  return isAttackerSort(sort) ? sort : undefined
+}
+
 /** Takes over what is a filter and names what is none, so that a mangled link still shows a list. */
 export const readBansSearch = (raw: Record<string, unknown>): BansSearch => {
   const sort = matching(raw.sort, /^-?[a-z_]+$/) ?? ''
@@ -66,13 +73,7 @@ export const readBansSearch = (raw: Record<string, unknown>): BansSearch => {
     asn: matching(raw.asn, /^(as)?\d{1,10}$/i)?.replace(/^(as)?/i, 'AS'),
     from: matching(raw.from, /^(?:now-\d{1,4}[hdw]|today)$/) ?? moment(raw.from),
     to: moment(raw.to),
-    sort: single
-      ? isSort(sort) && sort !== usualSort.bans
-        ? sort
-        : undefined
-      : isAttackerSort(sort) && sort !== usualSort.attackers
-        ? sort
-        : undefined,
+    sort: sortOf(sort, single),
     limit: Number(raw.limit) === 100 ? (100 as const) : undefined,
     cols: matching(raw.cols, /^[a-z]{2,12}(?:,[a-z]{2,12}){0,20}$/),
     page: pageOf(raw),
