@@ -8,7 +8,8 @@ import { builtins } from '../../packages/server/src/features/templates/builtin/c
 import { datepatternFault } from '../../packages/server/src/features/templates/validator/datepattern.ts'
 import { readIni } from '../../packages/server/src/features/templates/validator/ini.ts'
 import { readRegex } from '../../packages/server/src/features/templates/validator/regex.ts'
-import { engineFilters, validate } from '../../packages/server/src/features/templates/validator/validate.ts'
+import { engineFilters } from '../../packages/server/src/features/templates/validator/engine-filters.ts'
+import { validate } from '../../packages/server/src/features/templates/validator/validate.ts'
 import { engineLines, ownLines } from '../fuzz/samples.ts'
 import {
   createFuzzer,

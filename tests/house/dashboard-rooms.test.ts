@@ -88,7 +88,7 @@ const offered: Readonly<Record<string, readonly string[]>> = {
   navigation: ['lone-pages.tsx', 'places.ts', 'shell.texts.ts'],
   server: ['guard.texts.ts'],
   servers: ['narrowing.tsx'],
-  'set-up': ['rules.ts'],
+  'set-up': ['password-rules.tsx', 'rules.ts'],
   settings: ['notifications.texts.ts', 'pro-needed.tsx', 'save-file.ts', 'settings.texts.ts', 'typed.ts'],
   siem: ['siem.texts.ts'],
   'sign-in': ['entry.module.css', 'entry.tsx', 'password-input.tsx'],

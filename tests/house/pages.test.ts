@@ -1,13 +1,13 @@
-import { readFileSync } from 'node:fs'
+import { readFileSync, readdirSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { expect, it } from 'vitest'
 import { forwarding, pages } from '../../demo/pages.ts'
 
-const router = readFileSync(
-  fileURLToPath(new URL('../../packages/dashboard/src/app/router.tsx', import.meta.url)),
-  'utf8',
+const folder = fileURLToPath(new URL('../../packages/dashboard/src/app/routes/', import.meta.url))
+const sources = readdirSync(folder).map(name => readFileSync(folder + name, 'utf8'))
+const routes = sources.flatMap(source =>
+  [...source.matchAll(/(?:\bpath: |\bpage\(\s*)'([^']+)'/g)].flatMap(([, path]) => (path === undefined ? [] : [path])),
 )
-const routes = [...router.matchAll(/\bpath: '([^']+)'/g)].flatMap(([, path]) => (path === undefined ? [] : [path]))
 /** A page around its tabs, each of which is a route. */
 const around = ['/servers/$serverId']
 

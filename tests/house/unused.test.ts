@@ -2,12 +2,10 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { allSources, resolveImport, root } from './sources.ts'
-import { unusedDependencies, unusedExports } from './unused.ts'
+import { takenByName, unusedDependencies, unusedExports } from './unused.ts'
 
 const sources = allSources()
 
-/** Files whose exports something else takes by name: the test runner, and the threads that load a procedure. */
-const takenByName = /\/testing\/[\w-]*setup\.ts$|\/retention\/[\w-]+\.sqlite\.ts$/
 const isChecked = (path: string) =>
   /^packages\/(contract|client|agent|cli|server|dashboard)\/src\/.*\.tsx?$/.test(path) &&
   !/\.test\.tsx?$|\.d\.ts$/.test(path) &&

@@ -83,6 +83,9 @@ const moduleOf = ({ path, text }: Source): Module => {
 const namesShape = (name: string, text: string): boolean =>
   /^[A-Z]/.test(name) && (text.match(new RegExp(`\\b${name}\\b`, 'g')) ?? []).length > 1
 
+/** Files whose exports something else takes by name: the test runner, and the threads that load a procedure. */
+export const takenByName = /\/testing\/[\w-]*setup\.ts$|\/retention\/[\w-]+\.sqlite\.ts$/
+
 /** The exports of `checked` modules that no other module takes. `resolve` finds the path of an imported module; null for packages. */
 export const unusedExports = (
   sources: readonly Source[],

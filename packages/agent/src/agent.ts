@@ -1,61 +1,23 @@
-import { join } from 'node:path'
-import { openMemory } from './bans/memory.ts'
 import { createHostBans } from './bans/host-bans.ts'
-import { createGuard } from './commands/guard.ts'
-import { openJournal } from './commands/journal.ts'
-import { createHandlers } from './commands/handlers.ts'
-import { createRunner } from './commands/runner.ts'
-import { createShieldOrders } from './commands/shield-orders.ts'
 import type { Identity } from './config.ts'
-import { createMover } from './move/mover.ts'
-import { createFloor } from './policy/floor.ts'
-import { createPolicyFollower } from './policy/follow.ts'
-import { createPolicy } from './policy/policy.ts'
-import { createEngineConfig } from './engine/config.ts'
-import { createEngine } from './engine/engine.ts'
-import { createJailLoader } from './engine/jail-loader.ts'
-import { privateDirectory } from './files.ts'
-import { createKnock } from './knock/knock.ts'
-import { markAlive } from './lock.ts'
-import type { Log } from './log.ts'
-import { inheritedConnection } from './netlink/connection.ts'
-import { nftablesSubsystem } from './netlink/tables.ts'
-import { createComparison } from './loops/comparison.ts'
-import { createHeartbeat } from './loops/heartbeat.ts'
-import { createLink } from './loops/link.ts'
-import { createPoll } from './loops/poll.ts'
-import { createResults } from './loops/results.ts'
-import { createSender } from './loops/sender.ts'
-import { createStateLoop } from './loops/state.ts'
-import { createMetrics } from './metrics.ts'
-import type { Options } from './options.ts'
-import { openOutbox } from './outbox.ts'
-import { findInterpreter } from './python/interpreter.ts'
-import { createProtection } from './protection/protection.ts'
-import { checker, lister, probe as probeProgram } from './python/programs.ts'
-import { createRejected } from './rejected.ts'
-import { createBudget } from './schedule.ts'
-import { closedPort, unapprovedPort, wideWhitelist } from '@stockade/contract/seal.ts'
-import { openApprovals } from './seal/approvals.ts'
-import { createSealGate } from './seal/gate.ts'
-import { openSpent } from './seal/spent.ts'
-import { ownJail, testJail } from './engine/own-files.ts'
-import { createHostSelfTest } from './self-test/host-self-test.ts'
-import { createProbes } from './self-test/probe.ts'
-import { createHostShield } from './shield/host-shield.ts'
-import { openKernel } from './shield/open.ts'
-import { loginSources } from './shield/sessions.ts'
-import { createSerial, once } from './serial.ts'
-import { aboutHost, createIntervals, createNftCheck, removeStages, serviceKind } from './host.ts'
 import { createOwnJail } from './engine/own-jail.ts'
+import { ownJail, testJail } from './engine/own-files.ts'
+import { privateDirectory } from './files.ts'
+import { createIntervals, removeStages } from './host.ts'
+import type { Log } from './log.ts'
+import type { Options } from './options.ts'
+import type { Entry } from './outbox.ts'
+import type { Assembled } from './parts/assembled.ts'
+import { openDisk } from './parts/disk.ts'
+import { findFail2ban } from './parts/fail2ban.ts'
+import { createHeld } from './parts/held.ts'
+import { createLoops } from './parts/loops.ts'
+import type { Loops } from './loops/loops.ts'
+import { createOrders } from './parts/orders.ts'
+import { createServerSide } from './parts/server-side.ts'
+import { createPolicyFollower } from './policy/follow.ts'
+import { createSerial } from './serial.ts'
 import { errorText } from './text.ts'
-import { createTemplates } from './templates/templates.ts'
-import { createTransport } from './transport.ts'
-import { createUpgrades } from './upgrade/upgrades.ts'
-import { agentVersion } from './version.ts'
-import { createStore } from './whitelist/store.ts'
-import { createWhitelist } from './whitelist/whitelist.ts'
-import { createWire } from './wire.ts'
 
 const lookEvery = 5000
 const snapshotEvery = 15_000
@@ -71,330 +33,159 @@ export const startAgent = async (
 ): Promise<{ stop: () => Promise<void> }> => {
   const now = Date.now
   const stopping = new AbortController()
-  const intervals = createIntervals(log)
   privateDirectory(options.state)
   privateDirectory(options.run)
   removeStages(options.run)
 
-  // The server
-  const transport = createTransport({
-    baseUrl: identity.base_url,
-    apiKey: identity.api_key,
-    ca: identity.ca,
-    pins: identity.pins,
-    proxy: identity.proxy,
-    budget: createBudget({ perMinute: 80, now: () => performance.now() }),
-    now,
-    userAgent: `stockade-agent/${agentVersion}`,
-  })
-  const wire = createWire(transport, identity.server_id)
-  const link = createLink(log)
-  const interval = (): number => heartbeat.interval()
-  const mover = createMover({ options, identity, transport, interval, changed: () => state.again(), log })
-  link.onHeartbeat(mover.heard)
-
-  // State that survives a restart
-  const outbox = openOutbox(join(options.state, 'outbox'), { warn: log.warn })
-  const rejected = createRejected(join(options.state, 'rejected.jsonl'), now)
-  const saved = openMemory(join(options.state, 'state.json'), { ready: () => outbox.flush(), now, warn: log.warn })
-  const { memory } = saved
-  const policy = createPolicy({ directory: options.config, now })
-  const upgrades = createUpgrades({ options, identity, policy, now, log })
-  const journal = openJournal(join(options.state, 'cmd-journal.json'), now, { isUnderWay: upgrades.isUnderWay })
-
-  // fail2ban
-  const python = findInterpreter(options.f2bServer)
-  const config = createEngineConfig({ directory: options.f2bConfig, python, lister, checker })
-  const { probe, probeAll } = createProbes(python, probeProgram)
-  const socketPath = options.f2bSocket ?? (await config.socket().catch(() => null)) ?? '/var/run/fail2ban/fail2ban.sock'
-  const engine = createEngine({
-    socketPath,
-    onUp: () => void cameUp(),
-    onDown: () => log.warn('fail2ban is gone; waiting for it'),
-  })
-  const loader = createJailLoader({ engine, config, runDirectory: options.run })
-
-  // Bans
-  const isShielded = (jail: string, ip: string): boolean => jail === ownJail && shield.has(ip)
-  const bans = createHostBans({
-    serverId: identity.server_id,
-    engine,
-    python,
-    saved,
-    append: entries => {
-      outbox.append(entries)
-      if (entries.length > 0) sender.wake()
-    },
-    transport,
-    policy,
-    options,
-    isShielded,
-    isOfFleet: (jail, ip) => hostShield.fleetJail.holds(jail, ip),
-    onBan: (jail, ip, hasActed) => whitelist.met(jail, ip, hasActed),
-    now,
-    log,
-  })
-  const { ledger, tail, overrides, snapshot, hook } = bans
-  const ownJailKeeper = createOwnJail({ f2bConfig: options.f2bConfig, engine, loader, hook, log })
-
-  // Operators' signatures
-  const seals = createSealGate({
-    configDirectory: options.config,
-    serverId: identity.server_id,
-    spent: openSpent(join(options.state, 'seals.json'), now),
-    now,
-  })
-  const approvals = openApprovals(join(options.state, 'approvals.json'), () => {
-    state.again()
-    void knock.judgeAgain()
-  })
-
-  // Desired state
-  const store = createStore(options.state)
-  const whitelist = createWhitelist({
-    store,
-    engine,
-    config,
-    ledger,
-    overrides,
-    drain: tail.drain,
-    runDirectory: options.run,
-    limits: policy.listLimits,
-    approvals: () => (seals.wants(wideWhitelist) ? approvals : null),
-    onHeld: () => state.again(),
-    now,
-    log,
-  })
-
-  const knock = createKnock({
-    stateDirectory: options.state,
-    serverId: identity.server_id,
-    nft: options.nft,
-    connection: inheritedConnection(nftablesSubsystem),
-    whyNotClose: (port, holds) =>
-      policy.whyNotClose(port, holds) ??
-      (holds || approvals.isPortApproved(port) || !seals.wants(closedPort) ? null : unapprovedPort(port)),
-    onWanted: ports => approvals.followPorts(ports),
-    allowed: whitelist.listed,
-    answers: wire.answers,
-    append: entries => {
-      outbox.append(entries)
-      sender.wake()
-    },
-    clockOffset: transport.clockOffset,
-    changed: () => state.knocksChanged(),
-    now,
-    log,
-  })
-
-  // The shield
-  const floor = createFloor({
-    baseUrls: () => [identity.base_url, mover.url()],
-    proxy: identity.proxy,
-    peer: transport.peer,
-    now,
-  })
-  const kernel = openKernel(options.nft)
-  const hostShield = createHostShield({
-    stateDirectory: options.state,
-    runDirectory: options.run,
-    kernel,
-    loginSources,
-    whitelist,
-    floor,
-    engine,
-    ensureOwnJail: ownJailKeeper.ensure,
-    ledger,
-    memory,
-    overrides,
-    drain: tail.drain,
-    wire,
-    onHeld: () => state.again(),
-    verify: () => state.verify(),
-    clockOffset: transport.clockOffset,
-    now,
-    log,
-  })
-  const { shield, fleet } = hostShield
-
-  // Commands
-  const guard = createGuard({ floor, whitelisted: whitelist.covers })
-  const shieldOrders = createShieldOrders({ shield, fleet, guard, now })
-  const templates = createTemplates({ engine, config, loader, python, policy, drain: tail.drain })
-  const handlers = createHandlers({
-    engine,
-    config,
-    loader,
-    ledger,
-    memory,
-    overrides,
-    guard,
-    shield: shieldOrders,
-    unbanLater: bans.wishes.unbanLater,
-    templates,
-    drain: tail.drain,
-    save: saved.save,
-    ensureOwnJail: ownJailKeeper.ensure,
-    settle: () => settle(),
-    unsettled() {
-      snapshot.unsettled()
-      protection.hold('everything')
-    },
-    client: [options.f2bClient, '-c', options.f2bConfig, '-s', socketPath],
-    service: serviceKind(options),
-    nft: options.nft,
-    now,
-    approvals: approvals.handlers,
-    selfTest: createHostSelfTest({ testBan: shield.testBan, probe, engine, config, loader, options, now }),
-    upgrade: upgrades.handler,
-  })
-  const runner = createRunner({
-    handlers,
-    journal,
-    seals,
-    policy,
-    isShieldUsed: shieldOrders.isUsed,
-    onResult: (command, success) => {
-      results.wake()
-      if (success && command && /^jail-|-template$/.test(command.type)) heartbeat.wake()
-    },
-    log,
-  })
-
-  const protection = createProtection({
-    engine,
-    config,
-    python,
-    socketPath,
-    transport,
-    outbox,
-    shield,
-    floor,
-    bans: { ledger, overrides, whitelist, drain: tail.drain },
-    probeAll,
-    generation: kernel.generation,
-    whyNotProbe: () => policy.whyNotCommand('self-test', {}),
-    options,
-    onNews: () => heartbeat.wake(),
-    now,
-    log,
-  })
-
-  // The loops
-  const common = { wire, link, signal: stopping.signal, now, log }
-  const sender = createSender({
-    ...common,
-    outbox,
-    rejected,
-    clockOffset: transport.clockOffset,
-    onKnocks: knock.taken,
-  })
-  const results = createResults({ ...common, journal })
-  const { clockOffset } = transport
-  const comparison = createComparison({ ...common, serverId: identity.server_id, ledger, outbox, engine, clockOffset })
-  const heartbeat = createHeartbeat({
-    ...common,
-    engine,
-    config,
-    serverId: identity.server_id,
-    about: aboutHost(identity),
-    nftables: createNftCheck(options.nft, now),
-    shield: shield.report,
-    drops: hostShield.drops,
-    lists: hostShield.lists,
-    sealed: seals.report,
-    upgrades: upgrades.report,
-    metrics: createMetrics(),
-    policy: policy.state,
-    protection: protection.report,
-    onCommands: runner.take,
-    onState: version => state.want(version),
-    onAnswer: once(() => markAlive(options.run)),
-  })
-  const state = createStateLoop({ ...common, store, whitelist, knock, fleet, lists: hostShield.lists, mover })
-  const poll = createPoll({
-    ...common,
-    onCommands: runner.take,
-    state: state.version,
-    onState: state.want,
-    interval,
-  })
-
-  const settleInTurn = createSerial()
-
-  /** Runs on each new connection to fail2ban, which may have been restarted without our action and settings. */
-  const cameUp = async (): Promise<void> => {
-    try {
-      log.info(`fail2ban ${engine.version() ?? ''} answers`)
-      hook.forget()
-      ownJailKeeper.tryAgain()
-      snapshot.unsettled()
-      protection.hold('engine')
-      await engine.dissolve(testJail)
-      tail.follow(await engine.databaseFile())
-      await engine.keepHistory(historySeconds)
-      await bans.wishes.run()
-      await bans.adoption.run()
-      await settle()
-      await hostShield.moveOwnBans()
-      heartbeat.wake()
-    } catch (error) {
-      log.debug(`fail2ban went away again: ${errorText(error)}`)
-    }
+  // What is built first calls what is built last by these.
+  const lateLoops = (): Loops => loops
+  const common = { identity, options, loops: lateLoops, now, log }
+  const server = createServerSide(common)
+  const disk = openDisk(common)
+  const append = (entries: readonly Entry[]): void => {
+    disk.outbox.append(entries)
+    if (entries.length > 0) loops.sender.wake()
   }
+  const fail2ban = await findFail2ban(options, {
+    up: () => void upkeep.cameUp(),
+    down: () => log.warn('fail2ban is gone; waiting for it'),
+  })
+  const { engine, loader, python } = fail2ban
+  const bans = createHostBans({
+    ...{ engine, python, append, options, now, log },
+    serverId: identity.server_id,
+    saved: disk.saved,
+    transport: server.transport,
+    policy: disk.policy,
+    isShielded: (jail, ip) => jail === ownJail && held.hostShield.shield.has(ip),
+    isOfFleet: (jail, ip) => held.hostShield.fleetJail.holds(jail, ip),
+    onBan: (jail, ip, hasActed) => held.whitelist.met(jail, ip, hasActed),
+  })
+  const ownJailKeeper = createOwnJail({ f2bConfig: options.f2bConfig, engine, loader, hook: bans.hook, log })
+  const parts: Assembled = { ...common, server, disk, fail2ban, bans, ownJailKeeper, append }
+  const held = createHeld(parts)
+  const orders = createOrders(parts, held, () => upkeep.settle())
+  const loops = createLoops(parts, held, orders, stopping.signal)
+  const agent = { parts, held, orders }
+  const upkeep = createUpkeep(agent)
 
+  const intervals = createIntervals(log)
+  const running = await start(agent, upkeep, intervals)
+  return { stop: () => stop(agent, { intervals, running, stopping }) }
+}
+
+interface Upkeep {
+  /** Runs on each new connection to fail2ban, which may have been restarted without our action and settings. */
+  cameUp(): Promise<void>
   /** Restores what a reload or restart of fail2ban removed. */
+  settle(): Promise<void>
+}
+
+/** The agent, built and not yet started. */
+interface Agent {
+  readonly parts: Assembled
+  readonly held: ReturnType<typeof createHeld>
+  readonly orders: ReturnType<typeof createOrders>
+}
+
+const createUpkeep = ({ parts, held, orders }: Agent): Upkeep => {
+  const { ownJailKeeper, loops, log } = parts
+  const { engine } = parts.fail2ban
+  const { hook, snapshot, tail, wishes, adoption } = parts.bans
+  const inTurn = createSerial()
   const settle = (): Promise<void> =>
-    settleInTurn(async () => {
+    inTurn(async () => {
       const touched = await hook.run()
       const isStarted = await ownJailKeeper.keep()
       // A start or a reload sets it back: fail2ban answers before its client has sent the whole configuration.
       if (touched) await engine.keepHistory(historySeconds)
-      await whitelist.look(touched || isStarted)
+      await held.whitelist.look(touched || isStarted)
     })
+  return {
+    settle,
+    async cameUp() {
+      try {
+        log.info(`fail2ban ${engine.version() ?? ''} answers`)
+        hook.forget()
+        ownJailKeeper.tryAgain()
+        snapshot.unsettled()
+        orders.protection.hold('engine')
+        await engine.dissolve(testJail)
+        tail.follow(await engine.databaseFile())
+        await engine.keepHistory(historySeconds)
+        await wishes.run()
+        await adoption.run()
+        await settle()
+        await held.hostShield.moveOwnBans()
+        loops().heartbeat.wake()
+      } catch (error) {
+        log.debug(`fail2ban went away again: ${errorText(error)}`)
+      }
+    },
+  }
+}
 
-  const followPolicy = createPolicyFollower({ policy, wake: heartbeat.wake, judgeAgain: knock.judgeAgain, log })
-
-  /** Runs every 5 s. While fail2ban is down, this is the attempt to reach it. */
+/** Starts everything in the order in which it depends on each other. Resolves to what ends when the loops have stopped. */
+const start = async (
+  { parts, held, orders }: Agent,
+  { settle }: Upkeep,
+  intervals: ReturnType<typeof createIntervals>,
+): Promise<Promise<void>[]> => {
+  const { disk, bans, log } = parts
+  const { knock, hostShield } = held
+  const { engine } = parts.fail2ban
+  const { upgrades, journal, policy } = disk
+  const loops = parts.loops()
+  const followPolicy = createPolicyFollower({
+    policy,
+    wake: loops.heartbeat.wake,
+    judgeAgain: knock.judgeAgain,
+    log,
+  })
+  /** While fail2ban is down, this is the attempt to reach it. */
   const lookAtEngine = async (): Promise<void> => {
     if (engine.version() === null) await engine.ping().catch(() => undefined)
     else await settle()
   }
-
   intervals.every(lookEvery, lookAtEngine)
   intervals.every(lookEvery, followPolicy)
   intervals.every(snapshotEvery, bans.compare)
-  intervals.every(1000, overrides.tick)
-  intervals.every(1000, mover.tick)
-  intervals.every(lookEvery, () => upgrades.settle(journal, results.wake))
+  intervals.every(1000, bans.overrides.tick)
+  intervals.every(1000, parts.server.mover.tick)
+  intervals.every(lookEvery, () => upgrades.settle(journal, loops.results.wake))
   bans.spool.start()
-  protection.start()
+  orders.protection.start()
   await knock.start()
   await Promise.race([hostShield.start(intervals), new Promise(resolve => setTimeout(resolve, shieldWait))])
   await followPolicy()
   await engine
     .ping()
     .catch((error: unknown) => log.warn(`fail2ban does not answer (${errorText(error)}); waiting for it`))
-  const loops = [heartbeat, poll, state, sender, results, comparison]
-  const running = loops.map(loop => loop.run())
+  return Object.values(loops).map((loop: Loops[keyof Loops]) => loop.run())
+}
 
-  return {
-    async stop() {
-      intervals.stop()
-      protection.stop()
-      bans.spool.stop()
-      hostShield.stop()
-      tail.stop()
-      whitelist.stop()
-      await Promise.race([knock.stop(), new Promise(resolve => setTimeout(resolve, 5000))])
-      // A running command gets a moment to end. The next start reports longer ones as unknown.
-      await Promise.race([runner.idle(), new Promise(resolve => setTimeout(resolve, 5000))])
-      stopping.abort()
-      for (const loop of loops) loop.wake()
-      await Promise.race([Promise.all(running), new Promise(resolve => setTimeout(resolve, 2000))])
-      saved.save()
-      engine.close()
-      transport.close()
-    },
-  }
+const within = (ms: number, work: Promise<unknown>): Promise<unknown> =>
+  Promise.race([work, new Promise(resolve => setTimeout(resolve, ms))])
+
+const stop = async (
+  { parts, held, orders }: Agent,
+  started: { intervals: ReturnType<typeof createIntervals>; running: Promise<void>[]; stopping: AbortController },
+): Promise<void> => {
+  const { bans, loops } = parts
+  const { knock, whitelist, hostShield } = held
+  started.intervals.stop()
+  orders.protection.stop()
+  bans.spool.stop()
+  hostShield.stop()
+  bans.tail.stop()
+  whitelist.stop()
+  await within(5000, knock.stop())
+  // A running command gets a moment to end. The next start reports longer ones as unknown.
+  await within(5000, orders.runner.idle())
+  started.stopping.abort()
+  for (const loop of Object.values(loops())) loop.wake()
+  await within(2000, Promise.all(started.running))
+  parts.disk.saved.save()
+  parts.fail2ban.engine.close()
+  parts.server.transport.close()
 }

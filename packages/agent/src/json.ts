@@ -1,10 +1,10 @@
+import { recordOf } from '@stockade/contract/untrusted.ts'
+
 /** Reading values of unknown shape (a server's answer, a file of an older version) without trusting them. */
 
 export type Fields = Readonly<Record<string, unknown>>
 
-const isFields = (value: unknown): value is Fields =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
-export const asFields = (value: unknown): Fields => (isFields(value) ? value : {})
+export const asFields: (value: unknown) => Fields = recordOf
 
 /** Unlike `Array.isArray`, it keeps the type of the items of a union's read-only list. */
 export const isList = (value: unknown): value is readonly unknown[] => Array.isArray(value)

@@ -33,59 +33,53 @@ const unitNamed = (name: string): string => {
   return unit
 }
 
+type Command = (rest: readonly string[], options: Options) => number | Promise<number>
+/** The exit code of a command that went well. */
+const done = (text: string): number => {
+  say(text)
+  return 0
+}
+const tell = async (options: Options, isStatus: boolean): Promise<number> => {
+  const findings = await diagnose(options, isStatus)
+  say(options.json ? `${JSON.stringify(findings, null, 2)}\n` : findingsText(findings))
+  return findings.every(({ good, needed }) => good || !needed) ? 0 : 1
+}
+
+const commands = new Map<string, Command>([
+  ['version', () => done(`${agentVersion}\n`)],
+  ['help', () => done(usage)],
+  ['run', (_, options) => run(options)],
+  ['enroll', async (_, options) => done(`enrolled as server ${await enrollHost(options, process.env)}\n`)],
+  ['move', async (rest, options) => done(`${await moveHost(rest, options)}\n`)],
+  [
+    'upgrade',
+    async (rest, options) =>
+      done(`${await upgradeHost(rest.includes('--ordered'), options, text => say(`${text}\n`))}\n`),
+  ],
+  ['self-test', (_, options) => tell(options, false)],
+  ['status', (_, options) => tell(options, true)],
+  ['unit', rest => done(unitNamed(rest[0] ?? ''))],
+  ['action', () => done(action)],
+  ['launcher', () => done(launcher)],
+  ['trust', (rest, options) => done(trustCommand(rest, options, Date.now))],
+  ['shield', async (rest, options) => done(`${await shieldCommand(rest, options)}\n`)],
+  ['shield-load', async (_, options) => done(`${await loadShield(options)}\n`)],
+  ['alive', (_, options) => (isAlive(options.run) ? 0 : 1)],
+  [
+    'clean',
+    async (rest, options) => {
+      await cleanHost(options, rest.includes('--purge'), text => say(`${text}\n`))
+      return 0
+    },
+  ],
+])
+
 /** Runs the command of the command line. Answers the exit code. */
 const main = async (args: readonly string[]): Promise<number> => {
   const { command, rest, options } = parseInvocation(args)
-  switch (command) {
-    case 'version':
-      say(`${agentVersion}\n`)
-      return 0
-    case 'help':
-      say(usage)
-      return 0
-    case 'run':
-      return run(options)
-    case 'enroll':
-      say(`enrolled as server ${await enrollHost(options, process.env)}\n`)
-      return 0
-    case 'move':
-      say(`${await moveHost(rest, options)}\n`)
-      return 0
-    case 'upgrade':
-      say(`${await upgradeHost(rest.includes('--ordered'), options, text => say(`${text}\n`))}\n`)
-      return 0
-    case 'self-test':
-    case 'status': {
-      const findings = await diagnose(options, command === 'status')
-      say(options.json ? `${JSON.stringify(findings, null, 2)}\n` : findingsText(findings))
-      return findings.every(({ good, needed }) => good || !needed) ? 0 : 1
-    }
-    case 'unit':
-      say(unitNamed(rest[0] ?? ''))
-      return 0
-    case 'action':
-      say(action)
-      return 0
-    case 'launcher':
-      say(launcher)
-      return 0
-    case 'trust':
-      say(trustCommand(rest, options, Date.now))
-      return 0
-    case 'shield':
-      say(`${await shieldCommand(rest, options)}\n`)
-      return 0
-    case 'shield-load':
-      say(`${await loadShield(options)}\n`)
-      return 0
-    case 'alive':
-      return isAlive(options.run) ? 0 : 1
-    case 'clean':
-      await cleanHost(options, rest.includes('--purge'), text => say(`${text}\n`))
-      return 0
-    default:
-      throw new Error(`unknown command ${command}; see stockade-agent --help`)
-  }
+  const act = commands.get(command)
+  if (!act) throw new Error(`unknown command ${command}; see stockade-agent --help`)
+  return act(rest, options)
 }
 
 const run = async (options: Options): Promise<number> => {

@@ -1,5 +1,6 @@
 import * as fs from 'node:fs'
 import { join } from 'node:path'
+import { isOneOf, isRecord } from '@stockade/contract/untrusted.ts'
 import { privateDirectory, readJson, syncDirectory, writeDurably } from './files.ts'
 import { asFields, asInteger } from './json.ts'
 import { errorText } from './text.ts'
@@ -257,10 +258,14 @@ const readLines = (
   }
 }
 
+/** The agent wrote it, or an earlier version of it. The report stands under the name of its kind. */
+const isEntry = (value: unknown): value is Entry =>
+  isRecord(value) && isOneOf(['ban', 'unban', 'adopt', 'knock'], value['kind']) && isRecord(value[value['kind']])
+
 const parseEntry = (line: string): Entry | null => {
   try {
-    const entry = JSON.parse(line) as Entry
-    return ['ban', 'unban', 'adopt', 'knock'].includes(entry.kind) ? entry : null
+    const entry: unknown = JSON.parse(line)
+    return isEntry(entry) ? entry : null
   } catch {
     return null
   }

@@ -45,25 +45,20 @@ const signedBy = (key: KeyObject, manifest: Buffer, signature: Buffer): boolean 
   }
 }
 
+const readLine = (line: string, fields: Map<string, string>, sha256ByName: Map<string, string>): void => {
+  const [, sha256 = '', name = ''] = /^sha256 ([0-9a-f]{64}) ([^ ]+)$/.exec(line) ?? []
+  const [, field = '', value = ''] = /^(version|released) ([^ ]+)$/.exec(line) ?? []
+  if (fileName.test(name) && !sha256ByName.has(name)) sha256ByName.set(name, sha256)
+  else if (field !== '' && !fields.has(field)) fields.set(field, value)
+  else throw new Error(`the manifest holds a line that this agent does not understand: ${line.slice(0, 100)}`)
+}
+
 const parseManifest = (text: string): Release => {
   const [head, ...lines] = text.replace(/\n$/, '').split('\n')
   if (head !== 'stockade-release 1') throw new Error('the manifest is of another format than "stockade-release 1"')
   const fields = new Map<string, string>()
   const sha256ByName = new Map<string, string>()
-  for (const line of lines) {
-    const [word = '', first = '', name = '', ...more] = line.split(' ')
-    if (
-      word === 'sha256' &&
-      /^[0-9a-f]{64}$/.test(first) &&
-      fileName.test(name) &&
-      more.length === 0 &&
-      !sha256ByName.has(name)
-    )
-      sha256ByName.set(name, first)
-    else if ((word === 'version' || word === 'released') && first !== '' && name === '' && !fields.has(word))
-      fields.set(word, first)
-    else throw new Error(`the manifest holds a line that this agent does not understand: ${line.slice(0, 100)}`)
-  }
+  for (const line of lines) readLine(line, fields, sha256ByName)
   const version = fields.get('version') ?? ''
   if (!versionPattern.test(version)) throw new Error('the manifest names no version')
   return { version, released: fields.get('released') ?? '', sha256ByName }

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { createClient } from '@stockade/client'
 import type { Client } from '@stockade/client'
 import { codeOf } from '@stockade/contract/error-code.ts'
-import { recordOf } from '@stockade/contract/records.ts'
+import { recordOf } from '@stockade/contract/untrusted.ts'
 import { Failure, Misuse } from './failure.ts'
 import type { Profile } from './profiles.ts'
 

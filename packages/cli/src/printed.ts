@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs'
 import { codeOf } from '@stockade/contract/error-code.ts'
-import { isRecord, recordOf } from '@stockade/contract/records.ts'
+import { isRecord, recordOf } from '@stockade/contract/untrusted.ts'
 import { Failure } from './failure.ts'
 import { print, printFields, printTable } from './print.ts'
 import type { Cell } from './print.ts'

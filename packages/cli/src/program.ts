@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { recordOf } from '@stockade/contract/records.ts'
+import { recordOf } from '@stockade/contract/untrusted.ts'
 import { Command, Option } from 'commander'
 import { addAgentCommands } from './agents.ts'
 import { addAlertCommands } from './alerts.ts'

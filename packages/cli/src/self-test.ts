@@ -1,4 +1,4 @@
-import { recordOf } from '@stockade/contract/records.ts'
+import { recordOf } from '@stockade/contract/untrusted.ts'
 import { InvalidArgumentError } from 'commander'
 import type { Command } from 'commander'
 import type { Client, Reply } from '@stockade/client'

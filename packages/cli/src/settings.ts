@@ -1,4 +1,4 @@
-import { isRecord, recordOf } from '@stockade/contract/records.ts'
+import { isRecord, recordOf } from '@stockade/contract/untrusted.ts'
 import { Argument } from 'commander'
 import type { Command } from 'commander'
 import type { EndpointName } from '@stockade/contract'

@@ -1,5 +1,5 @@
 import { ApiError } from '@stockade/client'
-import { isRecord, recordOf } from '@stockade/contract/records.ts'
+import { isRecord, recordOf } from '@stockade/contract/untrusted.ts'
 import { print } from './print.ts'
 import { safe } from './safe.ts'
 

@@ -71,7 +71,8 @@ export const urlOf = (
   return `${baseUrl.replace(/\/+$/, '')}/api/v1${filled}${search ? `?${search}` : ''}`
 }
 
-const isProblem = (value: unknown): value is ProblemBody =>
+/** Whether a body is that of a refusal. */
+export const isProblem = (value: unknown): value is ProblemBody =>
   typeof value === 'object' &&
   value !== null &&
   'error' in value &&

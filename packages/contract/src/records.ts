@@ -13,10 +13,15 @@ export const entriesOf = <T extends object>(object: T): Entry<T>[] =>
 type Defined<T> = { [K in keyof T]?: Exclude<T[K], undefined> }
 /** The same object without the properties that are undefined. */
 export const withoutUndefined = <T extends object>(object: T): Defined<T> =>
-  Object.fromEntries(Object.entries(object).filter(([, value]) => value !== undefined)) as Defined<T>
+  Object.fromEntries(entriesOf(object)) as Defined<T>
 
-/** What a stranger sent, field by field: any object but a list. */
-export const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
-/** The fields of such a value; none of any other value. */
-export const recordOf = (value: unknown): Readonly<Record<string, unknown>> => (isRecord(value) ? value : {})
+/** The properties of these names. */
+export const pick = <T extends object>(object: T, names: readonly (keyof T)[]): Partial<T> => {
+  const picked: Partial<T> = {}
+  for (const name of names) picked[name] = object[name]
+  return picked
+}
+
+/** The value of a table under a name that a stranger chose; undefined where the table has none of its own. */
+export const valueAt = <V>(table: Readonly<Record<string, V>>, name: string): V | undefined =>
+  Object.hasOwn(table, name) ? table[name] : undefined

@@ -1,4 +1,4 @@
-import { isRecord, recordOf } from './records.ts'
+import { isRecord, recordOf } from './untrusted.ts'
 
 /*
  * Sealed commands: what an operator signs and a host verifies, specified in docs/spec/sealed-commands.md. Pure functions over texts and bytes, so

@@ -3,7 +3,7 @@ import type { Static, TProperties, TSchema } from 'typebox'
 import { bounds } from './limits.ts'
 import { jailNamePattern } from './names.ts'
 import { queryBounds } from './query/fields.ts'
-import { recordOf } from './records.ts'
+import { recordOf } from './untrusted.ts'
 
 /** An object that has exactly these fields; inputs with others are refused, outputs with others are cut. */
 export const shape = <P extends TProperties>(properties: P) => Type.Object(properties, { additionalProperties: false })

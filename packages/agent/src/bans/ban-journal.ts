@@ -160,7 +160,7 @@ const restoreLine = (text: string, { seen, active, paused }: RememberedBans): vo
 
 const parsed = (text: string): readonly unknown[] => {
   try {
-    return asList(JSON.parse(text) as unknown)
+    return asList(JSON.parse(text))
   } catch {
     return []
   }

@@ -26,8 +26,7 @@ import { createWishes } from './wishes.ts'
 /** Milliseconds. The list of a host with many bans costs fail2ban time. */
 const returnWait = 1000
 
-/** All that follows fail2ban's bans: from its table, its actions and its own list to the reports for the server. */
-export const createHostBans = (needs: {
+interface HostBansNeeds {
   serverId: string
   engine: Engine
   python: Interpreter
@@ -42,25 +41,16 @@ export const createHostBans = (needs: {
   onBan: (jail: string, ip: string, hasActed: boolean) => void
   now: () => number
   log: Log
-}) => {
+}
+
+/** All that follows fail2ban's bans: from its table, its actions and its own list to the reports for the server. */
+export const createHostBans = (needs: HostBansNeeds) => {
   const { engine, saved, options, isShielded, now, log } = needs
-  const { memory, changed, save } = saved
+  const { memory, save } = saved
   const read: ReadRows = (...what) => readTable(needs.python, reader, ...what)
   const places = createLogPlaces({ engine, allows: needs.policy.allowsLog, now })
-  const ledger = createLedger({
-    serverId: needs.serverId,
-    memory,
-    append: needs.append,
-    changed,
-    clockOffset: needs.transport.clockOffset,
-    tellsLines: places.tells,
-    now,
-    warn: log.warn,
-    isShielded,
-    isOfFleet: needs.isOfFleet,
-    onBan: (jail, ip) => needs.onBan(jail, ip, false),
-  })
   const onJails = places.learnAll
+  const ledger = createHostLedger(needs, places.tells)
   const isFirstRun = !memory.started && !options.backfill
   const tail = createTail({ read, ledger, onJails, memory, saved, backfill: options.backfill, log })
   const { drain, hasTable } = tail
@@ -70,29 +60,7 @@ export const createHostBans = (needs: {
   const adoption = createAdoption({ engine, ledger, drain, read, isFirstRun, now, log })
   const file = join(options.state, 'wishes.json')
   const wishes = createWishes({ file, engine, ledger, overrides, drain, now, log })
-  let returnTimer: NodeJS.Timeout | null = null
-  /** One look for many bans that return. */
-  const lookForReturns = (): void => {
-    returnTimer ??= setTimeout(() => {
-      returnTimer = null
-      void adoption.runAnew()
-    }, returnWait).unref()
-  }
-  const spool = createSpool({
-    path: spoolFile(options),
-    ledger,
-    memory,
-    changed,
-    drain,
-    hasTable,
-    renew,
-    onJails,
-    onFlush: snapshot.flushed,
-    onStop: snapshot.unsettled,
-    onReturn: lookForReturns,
-    onActed: (jail, ip) => needs.onBan(jail, ip, true),
-    log,
-  })
+  const spool = createHostSpool(needs, { ledger, drain, hasTable, renew, onJails, snapshot, adoption })
   const hook = createHook({
     engine,
     file: options.actionFile ?? installedAction() ?? join(options.state, 'stockade_action.py'),
@@ -110,4 +78,47 @@ export const createHostBans = (needs: {
   }
 
   return { ledger, tail, overrides, snapshot, adoption, wishes, spool, hook, compare }
+}
+
+const createHostLedger = (needs: HostBansNeeds, tellsLines: (jail: string) => boolean) =>
+  createLedger({
+    serverId: needs.serverId,
+    memory: needs.saved.memory,
+    append: needs.append,
+    changed: needs.saved.changed,
+    clockOffset: needs.transport.clockOffset,
+    tellsLines,
+    now: needs.now,
+    warn: needs.log.warn,
+    isShielded: needs.isShielded,
+    isOfFleet: needs.isOfFleet,
+    onBan: (jail, ip) => needs.onBan(jail, ip, false),
+  })
+
+interface SpoolNeeds extends Pick<
+  Parameters<typeof createSpool>[0],
+  'ledger' | 'drain' | 'hasTable' | 'renew' | 'onJails'
+> {
+  readonly snapshot: ReturnType<typeof createSnapshot>
+  readonly adoption: ReturnType<typeof createAdoption>
+}
+const createHostSpool = (needs: HostBansNeeds, { snapshot, adoption, ...parts }: SpoolNeeds) => {
+  let returnTimer: NodeJS.Timeout | null = null
+  return createSpool({
+    ...parts,
+    path: spoolFile(needs.options),
+    memory: needs.saved.memory,
+    changed: needs.saved.changed,
+    onFlush: snapshot.flushed,
+    onStop: snapshot.unsettled,
+    /** One look for many bans that return. */
+    onReturn() {
+      returnTimer ??= setTimeout(() => {
+        returnTimer = null
+        void adoption.runAnew()
+      }, returnWait).unref()
+    },
+    onActed: (jail, ip) => needs.onBan(jail, ip, true),
+    log: needs.log,
+  })
 }

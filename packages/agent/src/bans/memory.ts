@@ -8,6 +8,7 @@ import type { RememberedBans } from './remembered-bans.ts'
 import { createSeen } from './seen.ts'
 import { tableStart } from './table.ts'
 import type { Cursor } from './table.ts'
+import { errorText } from '../text.ts'
 
 /** A ban by command whose end differs from the one that fail2ban knows. `until` in epoch milliseconds, null for permanent. */
 export interface Override {
@@ -74,7 +75,7 @@ export const openMemory = (
       writeDurably(path, serialise(memory))
       savedAt = options.now()
     } catch (error) {
-      options.warn(`the state cannot be written: ${(error as Error).message}`)
+      options.warn(`the state cannot be written: ${errorText(error)}`)
       later(5000)
     }
   }

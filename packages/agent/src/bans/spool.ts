@@ -204,7 +204,7 @@ export const createSpool = (needs: {
 
 const parse = (line: string) => {
   try {
-    return asFields(JSON.parse(line) as unknown)
+    return asFields(JSON.parse(line))
   } catch {
     return asFields(null)
   }

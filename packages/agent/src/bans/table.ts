@@ -58,7 +58,7 @@ export const readTable = async (
 
 const parseRead = (text: string): TableRead => {
   const [first = '', ...rest] = text.split('\n')
-  const head = asFields(JSON.parse(first) as unknown)
+  const head = asFields(JSON.parse(first))
   const key = asList(head['key'])
   return {
     rows: rest
@@ -74,7 +74,7 @@ const parseRead = (text: string): TableRead => {
 }
 
 const parseRow = (line: string): BanRow => {
-  const [, jail, ip, time, bantime, failures, logLines] = asList(JSON.parse(line) as unknown)
+  const [, jail, ip, time, bantime, failures, logLines] = asList(JSON.parse(line))
   return {
     jail: asText(jail),
     ip: asText(ip),

@@ -10,18 +10,15 @@ import { createEnforcer } from './enforcer.ts'
 import { createKnockEvents } from './events.ts'
 import { createLooks } from './look.ts'
 import { withSocket } from './kernel-reader.ts'
-import { createLists, listNames, refillScript } from './members.ts'
-import type { Member } from './members.ts'
-import { noKnockState, parseKnock } from './model.ts'
-import type { KnockState } from './model.ts'
+import { createLists, lastingMembers, listNames, refillScript } from './members.ts'
 import { createNft } from './nft.ts'
 import { listeningPorts } from './ports.ts'
-import type { ListName } from './rules.ts'
 import { createSaver, createStateFile } from './state-file.ts'
 import { createTable } from './table.ts'
 import type { Reading } from './table.ts'
 import { createKnockTime } from './time.ts'
 import { createTrial } from './trial.ts'
+import { createWanted } from './wanted.ts'
 
 /** How long rules may stay in force that nobody proved to leave the way to the server open. */
 const proofTimeout = 60_000
@@ -74,11 +71,8 @@ export interface Knock {
   stop(): Promise<void>
 }
 
-/**
- * Keeps knock sequences in force with nftables: rules, openings, blocks and cuts; reports what addresses did as events.
- * New rules are on trial until the server has answered with them in place; otherwise the previous rules return.
- */
-export const createKnock = (needs: KnockNeeds): Knock => {
+/** What the agent knows of rules and members, on disk and in the kernel, and how it puts them in force. */
+const createEnforcement = (needs: KnockNeeds) => {
   const { log } = needs
   const time = createKnockTime({ ...needs, steadyNow })
   const { now } = time
@@ -86,15 +80,9 @@ export const createKnock = (needs: KnockNeeds): Knock => {
   const file = createStateFile(needs.stateDirectory, log.warn)
   const saved = file.read()
   const lists = createLists(saved.lists, time.shiftSince(saved.clock))
+  const wanted = createWanted(saved)
   const inTurn = createSerial()
-  /** A long allow list takes its time, and nobody who waits for a port should wait for it. */
-  const allowInTurn = createSerial()
   const stopping = new AbortController()
-  const lookTrouble = createOnce(log.warn)
-
-  let version = saved.version
-  let wanted: KnockState = version === '' ? noKnockState : parseKnock(saved.wanted)
-  let wantedText = JSON.stringify(saved.wanted ?? null)
   let isStarted = false
 
   const table = createTable({
@@ -125,20 +113,18 @@ export const createKnock = (needs: KnockNeeds): Knock => {
   })
   const enforcer = createEnforcer({
     ...common,
-    wanted: () => wanted,
+    wanted: wanted.state,
     trial,
     host: { listening: needs.listening ?? listeningPorts, whyNotClose: needs.whyNotClose },
     isStarted: () => isStarted,
   })
-
   const saver = createSaver(now, () => {
-    const current = (list: ListName): Member[] => lists[list].all().filter(({ until }) => until > now())
     const seen = events.save()
     const isSaved = file.write({
-      version,
-      wanted: JSON.parse(wantedText) as unknown,
+      version: wanted.version(),
+      wanted: wanted.content(),
       proved: trial.proved(),
-      lists: { open: current('open'), block: current('block'), kill: current('kill') },
+      lists: lastingMembers(lists, now()),
       clock: time.save(),
       seen: seen.rows,
     })
@@ -148,6 +134,23 @@ export const createKnock = (needs: KnockNeeds): Knock => {
   const writeRules = (): void => {
     if (trial.proved().length > 0) file.writeRules(table.text(trial.proved()))
   }
+  const markStarted = (): void => {
+    isStarted = true
+  }
+  return { ...common, wanted, stopping, events, trial, enforcer, saver, writeRules, markStarted }
+}
+
+/**
+ * Keeps knock sequences in force with nftables: rules, openings, blocks and cuts; reports what addresses did as events.
+ * New rules are on trial until the server has answered with them in place; otherwise the previous rules return.
+ */
+export const createKnock = (needs: KnockNeeds): Knock => {
+  const { log } = needs
+  const enforcement = createEnforcement(needs)
+  const { now, nft, lists, table, inTurn, stopping, wanted, events, trial, enforcer, saver } = enforcement
+  /** A long allow list takes its time, and nobody who waits for a port should wait for it. */
+  const allowInTurn = createSerial()
+  const lookTrouble = createOnce(log.warn)
 
   /** Answers whether there was news. */
   const digest = (reading: Reading, readAt: number): boolean => {
@@ -163,13 +166,13 @@ export const createKnock = (needs: KnockNeeds): Knock => {
       if (table.hasAllowed()) return
       try {
         await table.loadAllowed()
-        writeRules()
+        enforcement.writeRules()
       } catch (error) {
         lookTrouble.tell(`port knocking: the whitelist is not in its rules yet: ${errorText(error)}`)
       }
     })
 
-  const report = (): KnockAcknowledgement | undefined => (version === '' ? undefined : enforcer.report())
+  const report = (): KnockAcknowledgement | undefined => (wanted.isKnown() ? enforcer.report() : undefined)
 
   const enforceRules = async (): Promise<void> => {
     await enforcer.rules()
@@ -185,7 +188,7 @@ export const createKnock = (needs: KnockNeeds): Knock => {
     if (JSON.stringify(report()) !== before) needs.changed()
   }
 
-  const looks = createLooks({ ...common, enforcer, onReading: digest, retry: tryAgain, trouble: lookTrouble })
+  const looks = createLooks({ ...enforcement, onReading: digest, retry: tryAgain, trouble: lookTrouble })
 
   const restoreProved = async (): Promise<void> => {
     if (trial.proved().length === 0) return
@@ -203,23 +206,20 @@ export const createKnock = (needs: KnockNeeds): Knock => {
   }
 
   const take = async (value: unknown, newVersion: string, askedAt: number): Promise<boolean> => {
-    const text = JSON.stringify(value ?? null)
-    const isNew = text !== wantedText
+    const isFirst = !wanted.isKnown()
+    const isNew = wanted.take(value, newVersion)
     // The server repeats a state to have it tried again.
     if (!isNew) trial.forgive()
-    wantedText = text
-    wanted = parseKnock(value)
-    needs.onWanted(wanted.sequences.map(({ protectedPort }) => protectedPort))
-    const isFirst = version === ''
-    version = newVersion
-    if (isFirst && wanted.sequences.length === 0 && wanted.faults.length === 0) {
+    const { sequences, faults } = wanted.state()
+    needs.onWanted(sequences.map(({ protectedPort }) => protectedPort))
+    if (isFirst && sequences.length === 0 && faults.length === 0) {
       // A table may be left from an earlier installation.
       await nft.remove().catch(() => undefined)
     } else {
       await enforceRules()
       await enforcer.lists(askedAt)
     }
-    isStarted = true
+    enforcement.markStarted()
     saver.mark()
     // Somebody waits for a port, so the disk comes later. After a crash before that, the agent requests the state again.
     setImmediate(() => void inTurn(async () => (stopping.signal.aborted ? undefined : saver.saveIfChanged())))
@@ -229,17 +229,17 @@ export const createKnock = (needs: KnockNeeds): Knock => {
   return {
     start: () =>
       inTurn(async () => {
-        if (version === '') return
+        if (!wanted.isKnown()) return
         await restoreProved()
         await enforceRules()
-        isStarted = true
+        enforcement.markStarted()
         saver.save()
       }),
-    holds: asked => asked !== null && asked === version,
+    holds: asked => asked !== null && asked === wanted.version(),
     take: (value, newVersion, askedAt) => inTurn(() => take(value, newVersion, askedAt)),
     report,
     even: steadyNow,
-    judgeAgain: () => inTurn(() => (version === '' ? Promise.resolve() : tryAgain())),
+    judgeAgain: () => inTurn(() => (wanted.isKnown() ? tryAgain() : Promise.resolve())),
     taken(eventIds) {
       const ids = new Set(eventIds)
       for (const list of ['open', 'block'] as const) lists[list].taken(ids, steadyNow())

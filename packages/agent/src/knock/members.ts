@@ -100,6 +100,12 @@ export const createLists = (saved: Readonly<Record<ListName, unknown>>, shift: n
   kill: createMembers(saved.kill, shift),
 })
 
+/** The members that have not left their list, by list. */
+export const lastingMembers = (lists: Lists, now: number): Readonly<Record<ListName, Member[]>> => {
+  const lasting = (list: ListName): Member[] => lists[list].all().filter(({ until }) => until > now)
+  return { open: lasting('open'), block: lasting('block'), kill: lasting('kill') }
+}
+
 /** The nft commands that put the current members of these sequences into empty sets, for the time that each has left. */
 export const refillScript = (lists: Lists, sequences: readonly Sequence[], now: number): string[] =>
   listNames.flatMap(list =>

@@ -104,7 +104,7 @@ export const createNft = (command: readonly string[]): Nft => {
 }
 
 const elementsOf = (json: string): { value: unknown; expires: number; count: number }[] => {
-  const set = asList(asFields(JSON.parse(json) as unknown)['nftables'])
+  const set = asList(asFields(JSON.parse(json))['nftables'])
     .map(item => asFields(asFields(item)['set']))
     .find(fields => asText(fields['name']) !== '')
   return asList(set?.['elem']).map(item => {

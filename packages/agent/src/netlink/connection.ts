@@ -1,5 +1,6 @@
 import * as fs from 'node:fs'
 import { getSystemErrorName } from 'node:util'
+import { codeOf, errorText } from '@stockade/contract/error-code.ts'
 import { decode, encode } from './codec.ts'
 import type { Draft, Message } from './codec.ts'
 
@@ -54,7 +55,7 @@ const inheritedChannel = (environment: NodeJS.ProcessEnv): NetlinkChannel | null
         // A copy, since the next call uses the buffer again.
         return Buffer.from(buffer.subarray(0, fs.readSync(descriptor, buffer)))
       } catch (error) {
-        if ((error as NodeJS.ErrnoException).code === 'EAGAIN') return null
+        if (codeOf(error) === 'EAGAIN') return null
         throw error
       }
     },
@@ -150,12 +151,11 @@ const throwIfError = ({ type, flags, payload }: Message): void => {
 const interrupted = 0x10
 
 const isOverflow = (error: unknown): boolean => {
-  const { code } = error as NodeJS.ErrnoException
+  const code = codeOf(error)
   return code === 'ENOBUFS' || code === 'EINTR'
 }
 
 const asNetlinkError = (error: unknown): NetlinkError => {
   if (error instanceof NetlinkError) return error
-  const { code, message } = error as NodeJS.ErrnoException
-  return new NetlinkError(code ?? 'EIO', `netlink: ${message}`)
+  return new NetlinkError(codeOf(error) ?? 'EIO', `netlink: ${errorText(error)}`)
 }

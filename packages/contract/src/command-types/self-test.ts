@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import type { Static } from 'typebox'
 import { times } from '../limits.ts'
-import { recordOf } from '../records.ts'
+import { recordOf } from '../untrusted.ts'
 import { count, field, nullable, oneOf, resource, timestamp, uuid } from '../shapes.ts'
 import { commandTypeOf } from './command-type.ts'
 import { portNumber } from './params.ts'

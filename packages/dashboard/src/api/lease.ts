@@ -1,3 +1,6 @@
+import { recordOf } from '@stockade/contract/untrusted.ts'
+import { parsed } from '../lib/stored.ts'
+
 /* Which of a browser's tabs leads: a lease that all of them see. As a pure function of what is kept and of the time. */
 
 export interface Lease {
@@ -12,12 +15,8 @@ export const renewEvery = 1000
 
 /** What another tab, or another version of this page, has kept. */
 export const readLease = (kept: string | null): Lease | null => {
-  try {
-    const lease = JSON.parse(kept ?? 'null') as Partial<Lease> | null
-    return typeof lease?.tab === 'string' && typeof lease.at === 'number' ? { tab: lease.tab, at: lease.at } : null
-  } catch {
-    return null
-  }
+  const { tab, at } = recordOf(parsed(kept ?? 'null'))
+  return typeof tab === 'string' && typeof at === 'number' ? { tab, at } : null
 }
 
 /** What a tab does about it. The clock may have been set back: a lease of the future is worth nothing either. */

@@ -1,5 +1,6 @@
 import { useSyncExternalStore } from 'react'
 import type { LiveMessage } from '@stockade/contract'
+import { readMessage } from './live-message.ts'
 import { ownAddress } from '../lib/place.ts'
 import { backOff, next, starting } from './live-state.ts'
 import type { Happening, LiveState } from './live-state.ts'
@@ -79,15 +80,6 @@ const catchUp = async () => {
 
 const readAgain = pacedReads(key => void queries.invalidateQueries({ queryKey: [...key] }))
 
-const read = (data: unknown): LiveMessage | null => {
-  try {
-    const message = JSON.parse(String(data)) as LiveMessage
-    return typeof message.type === 'string' ? message : null
-  } catch {
-    return null
-  }
-}
-
 /** In a storm so long between two looks at what has come: each look renders what it changed once. In milliseconds. */
 const breath = 100
 let arrived: string[] = []
@@ -118,7 +110,7 @@ const look = () => {
     }
 }
 const takeOne = (text: string) => {
-  const message = read(text)
+  const message = readMessage(text)
   if (!message) return
   if (message.type === 'pulse') return
   if (message.type === 'resync') return happened('fell behind')

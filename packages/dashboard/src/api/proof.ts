@@ -1,5 +1,6 @@
 import { useSyncExternalStore } from 'react'
 import type { ProblemBody } from '@stockade/contract'
+import { refusalIn } from './refusal.ts'
 import { noting } from './requests.ts'
 
 /* What is dangerous needs a fresh proof of who one is: whatever request is refused for want of it asks, and is sent again. */
@@ -39,18 +40,9 @@ const ask = (methods: Methods): Promise<boolean> => {
   return answered
 }
 
-const methodsIn = async (reply: Response): Promise<Methods | null> => {
-  if (reply.status !== 403) return null
-  const body = (await reply
-    .clone()
-    .json()
-    .catch(() => null)) as ProblemBody | null
-  return body?.step_up?.methods ?? null
-}
-
 /** Sends a request, and once more when it was refused for want of a proof and somebody has given it. */
 export const proving: typeof fetch = async (input, init) => {
   const reply = await noting(input, init)
-  const methods = await methodsIn(reply)
+  const methods = (await refusalIn(reply, 403))?.step_up?.methods
   return methods && watchers.size > 0 && (await ask(methods)) ? noting(input, init) : reply
 }

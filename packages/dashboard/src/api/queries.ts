@@ -71,13 +71,13 @@ export const queries = new QueryClient({
  * A query that failed before it had data is pending again with each retry. The error stays until
  * there is an answer: a page that asks at intervals would otherwise change between its error and its skeleton.
  */
-const wrong = new WeakMap<Query, Error>()
+const wrong = new WeakMap<Query, unknown>()
 queries.getQueryCache().subscribe(event => {
   if (event.type !== 'updated') return
   const { query, action } = event
   if (action.type === 'fetch') begins(query)
   const error = wrong.get(query)
-  if (action.type === 'error') wrong.set(query, action.error as Error)
+  if (action.type === 'error') wrong.set(query, action.error)
   else if (action.type === 'success') wrong.delete(query)
   else if (action.type === 'fetch' && error && query.state.data === undefined)
     query.setState({ status: 'error', error })

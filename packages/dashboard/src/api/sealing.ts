@@ -1,4 +1,4 @@
-import type { ProblemBody } from '@stockade/contract'
+import { refusalIn } from './refusal.ts'
 import { proving } from './proof.ts'
 import { createQuestion } from './question.ts'
 
@@ -21,19 +21,10 @@ export const useSealAsked = question.useAsked
 /** Closing the dialog signs nothing. */
 export const refuseSeal = question.refuse
 
-const wantingIn = async (reply: Response): Promise<readonly string[] | null> => {
-  if (reply.status !== 409) return null
-  const body = (await reply
-    .clone()
-    .json()
-    .catch(() => null)) as ProblemBody | null
-  return body?.seal_required?.servers ?? null
-}
-
 /** Sends a request; where hosts want it signed and somebody signs, the reply is that of the signed commands. */
 export const sealing: typeof fetch = async (input, init) => {
   const reply = await proving(input, init)
-  const servers = await wantingIn(reply)
+  const servers = (await refusalIn(reply, 409))?.seal_required?.servers
   if (!servers || typeof input !== 'string') return reply
   const body: unknown = typeof init?.body === 'string' ? JSON.parse(init.body) : null
   const signed = await question.ask({ servers, path: input.slice(input.indexOf('/api/v1/') + '/api/v1'.length), body })

@@ -1,9 +1,9 @@
 import { useEffect, useLayoutEffect, useRef, useState } from 'react'
 import { useRouter } from '@tanstack/react-router'
+import { keysOf, pick } from '@stockade/contract/records.ts'
 import { useMe } from '../api/session.ts'
 import { dropDrafts, readDraft, same, writeDraft } from '../lib/drafts.ts'
-
-const keysOf = <T extends object>(of: Partial<T>) => Object.keys(of) as (keyof T & string)[]
+import type { KeptDraft } from '../lib/drafts.ts'
 
 interface Form<T> {
   /** The name of the form, and of the thing that it changes: drafts are kept by it. */
@@ -19,15 +19,15 @@ interface Form<T> {
  */
 export const useDraft = <T extends object>(is: T, { name, secrets = [] }: Form<T>) => {
   const userId = useMe()?.id
-  const [draft, setDraft] = useState(() =>
-    userId === undefined ? { typed: {} as Partial<T>, was: {} as Partial<T> } : readDraft(userId, name, is, Date.now()),
+  const [draft, setDraft] = useState<KeptDraft<T>>(() =>
+    userId === undefined ? { typed: {}, was: {} } : readDraft(userId, name, is, Date.now()),
   )
   /** What the next change is added to, also when several come before the next rendering. */
   const latest = useRef(draft)
   const { typed } = draft
   const [overtaken, setOvertaken] = useState<readonly (keyof T & string)[]>([])
   const changed = keysOf(typed).filter(key => !same(typed[key], is[key]))
-  const keep = (next: { readonly typed: Partial<T>; readonly was: Partial<T> }) => {
+  const keep = (next: KeptDraft<T>) => {
     latest.current = next
     setDraft(next)
     if (userId === undefined) return
@@ -35,12 +35,12 @@ export const useDraft = <T extends object>(is: T, { name, secrets = [] }: Form<T
     writeDraft(userId, name, is, isEdit ? next : { typed: {}, was: {} }, secrets, Date.now())
   }
   return {
-    values: { ...is, ...typed } as T,
+    values: { ...is, ...typed },
     changed: new Set<keyof T & string>(changed),
     /** What somebody else changed since it was touched here; known once a save was tried. */
     overtaken,
     set(change: Partial<T>) {
-      const before = Object.fromEntries(keysOf(change).map(key => [key, is[key]])) as Partial<T>
+      const before = pick(is, keysOf(change))
       keep({ typed: { ...latest.current.typed, ...change }, was: { ...before, ...latest.current.was } })
     },
     /** Back to the saved values. */
@@ -53,10 +53,8 @@ export const useDraft = <T extends object>(is: T, { name, secrets = [] }: Form<T
       const { typed, was } = latest.current
       const isDone = (key: keyof T & string) => names.includes(key) && same(typed[key], sent[key])
       const rest = keysOf(typed).filter(key => !isDone(key))
-      keep({
-        typed: Object.fromEntries(rest.map(key => [key, typed[key]])) as Partial<T>,
-        was: Object.fromEntries(rest.map(key => [key, names.includes(key) ? sent[key] : was[key]])) as Partial<T>,
-      })
+      const isSent = (key: keyof T & string) => names.includes(key)
+      keep({ typed: pick(typed, rest), was: { ...pick(was, rest), ...pick(sent, rest.filter(isSent)) } })
       setOvertaken([])
     },
     /** Whether nobody else has changed the same fields since; a conflict is shown once, then it may be overwritten. */
@@ -64,10 +62,7 @@ export const useDraft = <T extends object>(is: T, { name, secrets = [] }: Form<T
       const { was } = latest.current
       const news = changed.filter(key => key in was && !same(was[key], fresh[key]) && !same(typed[key], fresh[key]))
       setOvertaken(news)
-      keep({
-        typed: latest.current.typed,
-        was: { ...was, ...Object.fromEntries(changed.map(key => [key, fresh[key]])) } as Partial<T>,
-      })
+      keep({ typed: latest.current.typed, was: { ...was, ...pick(fresh, changed) } })
       return news.length === 0
     },
   }

@@ -1,3 +1,4 @@
+import { keysOf } from '@stockade/contract/records.ts'
 import { clip } from '../lib/clip.ts'
 import { textsOf } from '../lib/texts/catalogue.ts'
 import { formTexts } from './form.texts.ts'
@@ -26,7 +27,7 @@ export const labelOf = <V>(words: string | Words<V>): string =>
   typeof words === 'string' ? words : [...(words.within ? [words.within] : []), words.label].join(', ')
 
 export const secretsOf = <T>(fields: Fields<T>): readonly Name<T>[] =>
-  (Object.keys(fields) as Name<T>[]).filter(name => {
+  keysOf(fields).filter(name => {
     const words = fields[name]
     return typeof words !== 'string' && (words.isSet !== undefined || words.isPrivate === true)
   })

@@ -7,6 +7,7 @@ import type { Bound } from './form.ts'
 import styles from './form.module.css'
 import { formTexts } from './form.texts.ts'
 import parts from './parts.module.css'
+import type { SecretDraft } from './secret-draft.ts'
 
 interface Common<V>
   extends Pick<Bound<V>, 'label' | 'value' | 'onValue'>, Partial<Pick<Bound<V>, 'error' | 'isChanged'>> {
@@ -81,8 +82,6 @@ export const SelectField = <V extends string | number>(
   </Field>
 )
 
-/** A secret as the form keeps it: empty leaves it as it is, null takes it away. */
-export type SecretDraft = string | null
 export const SecretField = (props: Common<SecretDraft> & { isSet: boolean; most?: number; canRemove?: boolean }) => {
   const t = textsOf(formTexts)
   const { isSet, value, onValue } = props

@@ -1,6 +1,7 @@
 import { useState } from 'react'
 import type { SyntheticEvent } from 'react'
 import { useMutation } from '@tanstack/react-query'
+import { keysOf } from '@stockade/contract/records.ts'
 import { same } from '../lib/drafts.ts'
 import { textsOf } from '../lib/texts/catalogue.ts'
 import { announce } from './announce.tsx'
@@ -58,7 +59,7 @@ export const useForm = <T extends object>(options: Options<T>) => {
   /** How often a save was tried with something wrong in it. */
   const [refusals, setRefusals] = useState(0)
   const problems: Problems<T> = options.problems?.(values) ?? {}
-  const names = Object.keys(fields) as Name<T>[]
+  const names = keysOf(fields)
   const save = useMutation({
     mutationFn: async (sent: T) => {
       if (options.fresh && !draft.isCurrent(await options.fresh())) return false

@@ -118,7 +118,7 @@ const TableRow = <Row,>(props: ListRows<Row> & { row: Row; isChosen: boolean; is
   )
 }
 
-/** A page of a hundred rows stays as it is while one of them is chosen. */
+/** A page of a hundred rows stays as it is while one of them is chosen. The types of React lose the kind of row in `memo`. */
 const KeptRow = memo(TableRow) as typeof TableRow
 
 const classOf = <Row,>({ end, className }: ListColumn<Row>) =>

@@ -1,4 +1,5 @@
 import { ApiError } from '@stockade/client'
+import { isOneOf, recordOf } from '@stockade/contract/untrusted.ts'
 
 /** Every step that a test of another side may take, in order. */
 const stepNames = ['resolve', 'connect', 'tls', 'authenticate', 'write', 'answer'] as const
@@ -12,13 +13,8 @@ export interface Step {
 }
 
 const isStep = (value: unknown): value is Step => {
-  const { name, ok, ms, detail } = (value ?? {}) as Record<string, unknown>
-  return (
-    stepNames.some(known => known === name) &&
-    typeof ok === 'boolean' &&
-    typeof ms === 'number' &&
-    typeof detail === 'string'
-  )
+  const { name, ok, ms, detail } = recordOf(value)
+  return isOneOf(stepNames, name) && typeof ok === 'boolean' && typeof ms === 'number' && typeof detail === 'string'
 }
 
 /** The steps that a refused test reports. */

@@ -1,3 +1,6 @@
+import { isRecord, recordOf } from '@stockade/contract/untrusted.ts'
+import { readStored } from './stored.ts'
+
 /* What was typed and not saved, kept in this browser for each user: it survives a reload, an ended session and a closed tab. */
 
 const prefix = 'stockade-draft:'
@@ -15,38 +18,35 @@ export interface KeptDraft<T> {
 }
 const none = { typed: {}, was: {} }
 
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 /* JSON has no sets: they are kept as sorted lists under a name of their own. */
 const packed = (_key: string, value: unknown): unknown => (value instanceof Set ? { set: [...value].sort() } : value)
 const unpacked = (_key: string, value: unknown): unknown =>
-  isObject(value) && Array.isArray(value.set) && Object.keys(value).length === 1 ? new Set(value.set) : value
+  isRecord(value) && Array.isArray(value.set) && Object.keys(value).length === 1 ? new Set(value.set) : value
 
 /** Whether two values of fields are the same, sets in any order. */
 export const same = (a: unknown, b: unknown): boolean =>
   a === b || (typeof a === 'object' && JSON.stringify(a, packed) === JSON.stringify(b, packed))
 
 const kindOf = (value: unknown): string =>
-  value instanceof Set ? 'set' : isObject(value) ? `{${formOf(value)}}` : Array.isArray(value) ? 'array' : typeof value
+  value instanceof Set ? 'set' : isRecord(value) ? `{${formOf(value)}}` : Array.isArray(value) ? 'array' : typeof value
 /** Names and kinds of the fields: a draft of another version of the form has other ones, and is ignored. */
 const formOf = (is: object): string =>
   Object.entries(is)
     .map(([name, value]) => `${name} ${kindOf(value)}`)
     .sort()
     .join()
-const isOfForm = (some: unknown, is: object): boolean =>
-  isObject(some) &&
-  Object.entries(some).every(
-    ([name, value]) => Object.hasOwn(is, name) && kindOf(value) === kindOf((is as Record<string, unknown>)[name]),
-  )
+const isOfForm = <T extends object>(some: unknown, is: T): some is Partial<T> => {
+  const kinds = new Map(Object.entries(is).map(([name, value]) => [name, kindOf(value)]))
+  return isRecord(some) && Object.entries(some).every(([name, value]) => kinds.get(name) === kindOf(value))
+}
 
 export const readDraft = <T extends object>(userId: number, name: string, is: T, now: number): KeptDraft<T> => {
   try {
     const kept: unknown = JSON.parse(globalThis.localStorage.getItem(keyOf(userId, name)) ?? 'null', unpacked)
-    if (!isObject(kept) || kept.form !== formOf(is)) return none
+    if (!isRecord(kept) || kept.form !== formOf(is)) return none
     if (typeof kept.at !== 'number' || now - kept.at > lasting) return none
     if (!isOfForm(kept.typed, is) || !isOfForm(kept.was, is)) return none
-    return { typed: kept.typed as Partial<T>, was: kept.was as Partial<T> }
+    return { typed: kept.typed, was: kept.was }
   } catch {
     return none
   }
@@ -79,8 +79,8 @@ const keysOf = (beginning: string): readonly string[] => {
   return keys.filter(key => key.startsWith(beginning))
 }
 const isFresh = (key: string, now: number): boolean => {
-  const kept: unknown = JSON.parse(globalThis.localStorage.getItem(key) ?? 'null')
-  return isObject(kept) && typeof kept.at === 'number' && now - kept.at <= lasting
+  const { at } = recordOf(readStored('localStorage', key))
+  return typeof at === 'number' && now - at <= lasting
 }
 /** A part of a form, such as a choice of servers, has a draft of its own: `fleet ban/target`. */
 const formNameOf = (key: string): string => key.split('/')[0] ?? key

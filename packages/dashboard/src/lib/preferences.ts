@@ -1,3 +1,6 @@
+import { isRecord, recordOf } from '@stockade/contract/untrusted.ts'
+import { readStored } from './stored.ts'
+
 /* How somebody wants the dashboard: kept in this browser at once, and with the account by `shell/kept-preferences.tsx`. */
 
 export interface View {
@@ -41,8 +44,6 @@ export const bounds = { views: 50, viewName: 60, viewSearch: 2000 } as const
 const oneOf = <T extends string>(value: unknown, allowed: readonly T[], otherwise: T): T =>
   allowed.find(one => one === value) ?? otherwise
 const yes = (value: unknown, otherwise: boolean): boolean => (typeof value === 'boolean' ? value : otherwise)
-const isRecord = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 const isView = (value: unknown): value is View =>
   isRecord(value) &&
   typeof value.name === 'string' &&
@@ -53,9 +54,9 @@ const isView = (value: unknown): value is View =>
 
 /** What another version, or another hand, has kept: what is not understood is as usual. */
 export const readPreferences = (given: unknown): Preferences => {
-  const kept = isRecord(given) ? given : {}
-  const views = isRecord(kept.views) ? kept.views : {}
-  const columns = isRecord(kept.columns) ? kept.columns : {}
+  const kept = recordOf(given)
+  const views = recordOf(kept.views)
+  const columns = recordOf(kept.columns)
   return {
     density: oneOf(kept.density, ['normal', 'roomy', 'dense'], usual.density),
     zone: oneOf(kept.zone, ['browser', 'utc', 'site'], usual.zone),
@@ -82,13 +83,7 @@ const place = 'stockade-preferences'
 const owner = 'stockade-preferences-of'
 /** What was changed here and the account has not heard of yet: with the next load that comes before what it keeps. */
 const unsaved = 'stockade-preferences-unsaved'
-const load = (): Preferences => {
-  try {
-    return readPreferences(JSON.parse(globalThis.localStorage.getItem(place) ?? '{}'))
-  } catch {
-    return usual
-  }
-}
+const load = (): Preferences => readPreferences(readStored('localStorage', place))
 
 let now: Preferences = typeof window === 'undefined' ? usual : load()
 let siteZone: string | undefined

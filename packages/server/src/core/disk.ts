@@ -1,5 +1,5 @@
 import { statfsSync } from 'node:fs'
-import { recordOf } from '@stockade/contract/records.ts'
+import { recordOf } from '@stockade/contract/untrusted.ts'
 
 /** Bytes that this process may still write below a folder. */
 export const freeBytes = (folder: string): number => {

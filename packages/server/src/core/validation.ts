@@ -1,8 +1,7 @@
-import { recordOf } from '@stockade/contract/records.ts'
+import { recordOf } from '@stockade/contract/untrusted.ts'
 import { Ajv } from 'ajv'
 import type { ErrorObject, ValidateFunction } from 'ajv'
 import formats from 'ajv-formats'
-import type { FormatsPlugin } from 'ajv-formats'
 import type { ProblemBody } from '@stockade/contract'
 import type { Static, TSchema } from 'typebox'
 import { parseIp, parseRange, widestBan } from './ip.ts'
@@ -16,7 +15,7 @@ const isBannable = (text: string): boolean => {
 const make = (coerceTypes: boolean, allErrors = true) => {
   // Verbose errors carry the schema, which holds the sentence for its pattern.
   const ajv = new Ajv({ coerceTypes, allErrors, strict: false, verbose: true })
-  ;(formats as unknown as FormatsPlugin)(ajv, ['date-time', 'date', 'email', 'uri'])
+  formats.default(ajv, ['date-time', 'date', 'email', 'uri'])
   // The library's format also accepts the prefix `urn:uuid:`.
   ajv.addFormat('uuid', /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i)
   ajv.addFormat('ip', text => parseIp(text) !== null)

@@ -1,7 +1,7 @@
 import { createHash, createPublicKey, sign } from 'node:crypto'
 import type { KeyObject } from 'node:crypto'
 import { setTimeout as wait } from 'node:timers/promises'
-import { recordOf } from '@stockade/contract/records.ts'
+import { recordOf } from '@stockade/contract/untrusted.ts'
 import { second } from '../core/clock.ts'
 import type { Outgoing, OutgoingReply } from '../outgoing/outgoing.ts'
 import { bytes, der, namesExtension, oid, sequence } from './der.ts'

@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { errorText } from '@stockade/contract/error-code.ts'
 import type { FastifyBaseLogger } from 'fastify'
+import { recordOf } from '@stockade/contract/untrusted.ts'
 import type { AcmeConfig } from '../config-tls.ts'
 import { hour, minute } from '../core/clock.ts'
 import type { Clock } from '../core/clock.ts'
@@ -39,13 +40,15 @@ export interface Acme {
 
 const stateFile = ({ certFile }: Pick<Files, 'certFile'>) => join(dirname(certFile), 'acme.json')
 const nothing: AcmeState = { directory: '', account: null, triedAt: 0, failures: 0, error: null }
+const isWhole = (value: unknown): value is number => Number.isSafeInteger(value)
+const textOrNull = (value: unknown): string | null => (typeof value === 'string' ? value : null)
 /** What became of the last try; what is unreadable counts as nothing. */
 export const readAcmeState = (files: Pick<Files, 'certFile'>): AcmeState => {
   try {
-    const read = JSON.parse(readFileSync(stateFile(files), 'utf8')) as Partial<AcmeState>
-    const { directory, account, triedAt, failures, error } = { ...nothing, ...read }
-    const isWhole = Number.isSafeInteger(triedAt) && Number.isSafeInteger(failures) && typeof directory === 'string'
-    return isWhole ? { directory, account, triedAt, failures, error } : nothing
+    const read = recordOf(JSON.parse(readFileSync(stateFile(files), 'utf8')))
+    const { directory, account, triedAt, failures, error }: Readonly<Record<string, unknown>> = { ...nothing, ...read }
+    if (typeof directory !== 'string' || !isWhole(triedAt) || !isWhole(failures)) return nothing
+    return { directory, account: textOrNull(account), triedAt, failures, error: textOrNull(error) }
   } catch {
     return nothing
   }

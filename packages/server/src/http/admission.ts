@@ -1,4 +1,4 @@
-import { recordOf } from '@stockade/contract/records.ts'
+import { recordOf } from '@stockade/contract/untrusted.ts'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Endpoint, LicenceFeature } from '@stockade/contract'
 import type { Actor, Principal } from '../core/actor.ts'

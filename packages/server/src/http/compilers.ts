@@ -1,4 +1,4 @@
-import { recordOf } from '@stockade/contract/records.ts'
+import { recordOf } from '@stockade/contract/untrusted.ts'
 import type { FastifyInstance } from 'fastify'
 import buildSerialiser from 'fast-json-stringify'
 import { compileBody, compileText } from '../core/validation.ts'

@@ -1,4 +1,4 @@
-import { recordOf } from '@stockade/contract/records.ts'
+import { recordOf } from '@stockade/contract/untrusted.ts'
 
 /*
  * Reads JSON Schemas for the documentation page: which fields there are, in words, and an example that fits. The

@@ -1,4 +1,4 @@
-import { recordOf } from '@stockade/contract/records.ts'
+import { recordOf } from '@stockade/contract/untrusted.ts'
 import type { FastifyError, FastifyInstance, FastifyRequest } from 'fastify'
 import { bounds } from '@stockade/contract/limits.ts'
 import type { Principal } from '../core/actor.ts'

@@ -1,7 +1,7 @@
 import { readFileSync, readdirSync } from 'node:fs'
 import { PerformanceObserver, constants, monitorEventLoopDelay } from 'node:perf_hooks'
 import { getHeapSpaceStatistics } from 'node:v8'
-import { recordOf } from '@stockade/contract/records.ts'
+import { recordOf } from '@stockade/contract/untrusted.ts'
 import { createHistogram, linesOf, sampleLine } from './exposition.ts'
 import type { MetricFamily, Sample } from './exposition.ts'
 

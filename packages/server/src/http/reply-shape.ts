@@ -1,5 +1,5 @@
 import type { ContentType, Endpoint } from '@stockade/contract'
-import { recordOf } from '@stockade/contract/records.ts'
+import { recordOf } from '@stockade/contract/untrusted.ts'
 
 const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null
 const withoutClosedObjects = (schema: unknown): object =>

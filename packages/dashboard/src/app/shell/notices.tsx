@@ -20,6 +20,7 @@ import { noticesOf } from './weight.ts'
 import type { Notice, Situation } from './weight.ts'
 import sheet from './activity.module.css'
 import styles from './notices.module.css'
+import { readStored } from '../../lib/stored.ts'
 
 /** What is not part of a page is asked for when the page has had its turn; forwarding when somebody has stayed on it. */
 const later = 1500
@@ -60,12 +61,8 @@ const useSituation = (): Situation => {
 
 const place = 'stockade-dismissed'
 const readDismissed = (): readonly string[] => {
-  try {
-    const kept: unknown = JSON.parse(sessionStorage.getItem(place) ?? '[]')
-    return Array.isArray(kept) ? kept.filter(name => typeof name === 'string') : []
-  } catch {
-    return []
-  }
+  const kept = readStored('sessionStorage', place)
+  return Array.isArray(kept) ? kept.filter(name => typeof name === 'string') : []
 }
 
 /** What of it this session has not dismissed, and how to dismiss one. */

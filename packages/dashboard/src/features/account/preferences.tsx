@@ -1,5 +1,6 @@
 import { useState } from 'react'
 import { useQuery } from '@tanstack/react-query'
+import { keysOf } from '@stockade/contract/records.ts'
 import { optionsQuery } from '../../api/queries.ts'
 import { useMe } from '../../api/session.ts'
 import { Field } from '../../kit/field.tsx'
@@ -12,7 +13,6 @@ import { groupsFor } from '../navigation/places.ts'
 import { shellTexts } from '../navigation/shell.texts.ts'
 import { textsOf } from '../../lib/texts/catalogue.ts'
 import { chooseLanguage, chosenLanguage, languages } from '../../lib/texts/language.ts'
-import type { Language } from '../../lib/texts/language.ts'
 import { browserZone, preferences } from '../../lib/preferences.ts'
 import { exactTime } from '../../lib/time.ts'
 import { Check, Choices } from '../identity/choices.tsx'
@@ -36,7 +36,7 @@ export const OwnPreferences = () => {
 }
 
 const optionsOf = <T extends string>(names: Readonly<Record<T, string>>) =>
-  (Object.keys(names) as T[]).map(value => ({ value, label: names[value] }))
+  keysOf(names).map(value => ({ value, label: names[value] }))
 
 const Look = () => {
   const t = textsOf(preferencesTexts)
@@ -45,7 +45,7 @@ const Look = () => {
   const [chosen, setChosen] = useState(chosenLanguage)
   const [differs, setDiffers] = useState(false)
   const choose = (value: string) => {
-    const language = (Object.keys(languages) as Language[]).find(tag => tag === value) ?? null
+    const language = keysOf(languages).find(tag => tag === value) ?? null
     setChosen(language)
     setDiffers(chooseLanguage(language))
     preferences.change({ language })

@@ -2,6 +2,7 @@ import { Suspense, lazy, useState } from 'react'
 import { Button } from '@mantine/core'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
+import { valueAt } from '@stockade/contract/records.ts'
 import { api } from '../../api/client.ts'
 import { queries } from '../../api/queries.ts'
 import { useMay } from '../../api/session.ts'
@@ -190,8 +191,7 @@ const Silences = () => {
     mutationFn: (id: number) => api.call('DELETE /alerts/silences/{id}', { params: { id } }),
     onSettled: () => queries.invalidateQueries({ queryKey: alertsQuery.queryKey }),
   })
-  const nameOf = (rule: string | null) =>
-    rule === null ? t.everything : ((t.kinds as Record<string, string>)[rule] ?? rule)
+  const nameOf = (rule: string | null) => (rule === null ? t.everything : (valueAt(t.kinds, rule) ?? rule))
   if (!query.data || query.data.total === 0) return <Trouble what={t.what} query={query} />
   return (
     <Panel title={t.silences}>

@@ -6,11 +6,11 @@ type RouteInput = CallInput<'PUT /alerts/routes'>['body']['routes'][number]
 const severities: readonly Severity[] = ['critical', 'warning', 'info']
 
 /** Whether a route says no more than which severities one channel gets. */
-export const isPlain = ({ rules, hours, target, channels }: AlertRoute): boolean =>
-  rules.length === 0 && hours === null && target.all === true && channels.length === 1
+export const isPlain = ({ rules, hours, target, channels }: RouteInput): boolean =>
+  rules.length === 0 && hours === null && target?.all === true && channels.length === 1
 
 /** The severities that each channel gets by plain routes. */
-export const ticksOf = (routes: readonly AlertRoute[]): ReadonlyMap<string, ReadonlySet<Severity>> => {
+export const ticksOf = (routes: readonly RouteInput[]): ReadonlyMap<string, ReadonlySet<Severity>> => {
   const ticks = new Map<string, Set<Severity>>()
   for (const route of routes.filter(isPlain)) {
     const [channel = ''] = route.channels

@@ -26,7 +26,7 @@ export const Routes = () => {
   })
   const known = routes.data?.routes ?? []
   // A tick shows at once; where it is refused, it goes again.
-  const ticks = ticksOf((save.isPending ? save.variables : known) as typeof known)
+  const ticks = ticksOf(save.isPending ? save.variables : known)
   const special = known.filter(route => !isPlain(route)).length
   const offered =
     channels.data?.channels.filter(({ id, enabled, builtin }) => enabled || !builtin || ticks.has(id)) ?? []

@@ -1,3 +1,5 @@
+import { isRecord } from '@stockade/contract/untrusted.ts'
+
 /** One thing that an entry tells: a value, or what it was and what it is now. */
 export interface Told {
   readonly name: string
@@ -30,9 +32,7 @@ const dull = new Set([
   'from_since',
   'since',
 ])
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
-const isEmpty = (value: unknown): boolean => isObject(value) && Object.keys(value).length === 0
+const isEmpty = (value: unknown): boolean => isRecord(value) && Object.keys(value).length === 0
 
 /** The details of an entry as a person would tell them: first what changed from what to what, then the rest. */
 export const toldOf = (details: Readonly<Record<string, unknown>>): readonly Told[] => {
@@ -40,7 +40,7 @@ export const toldOf = (details: Readonly<Record<string, unknown>>): readonly Tol
   const changed: Told[] =
     typeof field === 'string' ? [{ name: field, from: words(old_value), to: words(new_value) }] : []
   const { old: before, new: after, fields: _fields, ...rested } = given
-  const isPair = isObject(before) && isObject(after)
+  const isPair = isRecord(before) && isRecord(after)
   if (isPair)
     for (const name of Object.keys(after)) changed.push({ name, from: words(before[name]), to: words(after[name]) })
   const others = isPair ? rested : given

@@ -1,4 +1,6 @@
 import type { QueryOf, settings } from '@stockade/contract'
+import { beginning } from '../../lib/ranges.ts'
+import { given, matching, moment, pageOf, whole } from '../../lib/search-params.ts'
 import { withTerms } from '../../lib/terms.ts'
 
 /** What the URL says of the audit log. Relative ranges stay relative: `from=now-24h`. */
@@ -15,37 +17,19 @@ export interface AuditSearch {
 }
 export const auditLimit = 50
 
-const moment = (value: unknown): string | undefined =>
-  typeof value === 'string' &&
-  /^\d{4}-\d\d-\d\dT[\d:.]+(Z|[+-]\d\d:\d\d)$/.test(value) &&
-  !Number.isNaN(Date.parse(value))
-    ? value
-    : undefined
-const whole = (value: unknown, least: number): number | undefined => {
-  const found = Number(value)
-  return Number.isSafeInteger(found) && found >= least ? found : undefined
-}
-
 export const readAuditSearch = (raw: Record<string, unknown>): AuditSearch => {
-  const action = typeof raw.action === 'string' ? raw.action.trim() : ''
-  const from = typeof raw.from === 'string' && /^now-\d{1,4}[hd]$/.test(raw.from) ? raw.from : moment(raw.from)
-  const found: AuditSearch = {
+  const action = matching(raw.action, /^[\w.]{1,64}$/)
+  return given({
     // Links may name the action alone.
-    q: withTerms([/^[\w.]{1,64}$/.test(action) ? `action:${action}` : undefined], raw.q),
-    from,
+    q: withTerms([action && `action:${action}`], raw.q),
+    from: matching(raw.from, /^now-\d{1,4}[hd]$/) ?? moment(raw.from),
     to: moment(raw.to),
     pin: moment(raw.pin),
-    page: whole(raw.page, 2),
+    page: pageOf(raw),
     open: whole(raw.open, 1),
-  }
-  return Object.fromEntries(Object.entries(found).filter(([, value]) => value !== undefined))
+  })
 }
 
-const beginning = (from: string, end: number): string => {
-  const relative = /^now-(\d+)([hd])$/.exec(from)
-  if (!relative) return from
-  return new Date(end - Number(relative[1]) * (relative[2] === 'h' ? 3_600_000 : 86_400_000)).toISOString()
-}
 type Filter = Pick<QueryOf<typeof settings.listAudit>, 'q' | 'from' | 'to'>
 
 /** The API's filter for it, at this moment; list and export take the same. */

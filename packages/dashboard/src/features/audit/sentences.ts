@@ -1,3 +1,4 @@
+import { keysOf, valueAt } from '@stockade/contract/records.ts'
 import { clip, nameOf } from '../../lib/clip.ts'
 import { textsOf } from '../../lib/texts/catalogue.ts'
 import { duration, exactTime } from '../../lib/time.ts'
@@ -12,8 +13,7 @@ import { settingName } from './setting-names.ts'
 
 /* Entries of the log as sentences: what was done to what, and then what changed. */
 
-export const actionWords = (action: string): string =>
-  (textsOf(auditTexts).actions as Readonly<Record<string, string>>)[action] ?? action
+export const actionWords = (action: string): string => valueAt(textsOf(auditTexts).actions, action) ?? action
 
 const textOf = (value: unknown): string | undefined => (typeof value === 'string' && value !== '' ? value : undefined)
 /** The fields that name what an action was done to, the first that an entry has. */
@@ -36,7 +36,7 @@ const objectOf = (details: Entry['details']) => {
 const paramsOf = (details: Entry['details']): Readonly<Record<string, unknown>> =>
   typeof details.params === 'object' && details.params !== null ? { ...details.params } : {}
 const commandTypeOf = (type: unknown): CommandType | undefined =>
-  (Object.keys(fleetTexts.en.types) as CommandType[]).find(known => known === type)
+  keysOf(fleetTexts.en.types).find(known => known === type)
 const commandWords = (details: Entry['details']): string => {
   const t = textsOf(auditTexts)
   const params = paramsOf(details)
@@ -74,7 +74,7 @@ const whatOf = ({ action, details }: Named): string => {
   const object = objectOf(details)
   if (!object) return actionWords(action)
   const shown = object.key === 'field' ? (settingName(object.text) ?? object.text) : nameOf(object.text)
-  const of = (textsOf(auditTexts).of as Readonly<Record<string, (it: string) => string>>)[action]
+  const of = valueAt(textsOf(auditTexts).of, action)
   return of ? of(shown) : `${actionWords(action)}: ${shown}`
 }
 
@@ -82,8 +82,8 @@ const isTime = (text: string) => /^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(text)
 const inSeconds = /(^|[._])(duration|ban_duration|session_timeout)$/
 const valueWords = (name: string, text: string): string => {
   const t = textsOf(auditTexts)
-  const values = (t.values as Readonly<Record<string, Readonly<Record<string, string>>>>)[name]
-  if (values) return values[text] ?? text
+  const values = valueAt<Readonly<Record<string, string>>>(t.values, name)
+  if (values) return valueAt(values, text) ?? text
   if (name === 'fields') return text.split(', ').map(fieldWords).join(', ')
   if (text === 'true') return t.on
   if (text === 'false') return t.off
@@ -92,9 +92,7 @@ const valueWords = (name: string, text: string): string => {
 }
 /** The name of a detail as a person says it. */
 const fieldWords = (name: string): string =>
-  settingName(name) ??
-  (textsOf(auditTexts).fields as Readonly<Record<string, string>>)[name] ??
-  clip(name.replaceAll('_', ' '), 60).shown
+  settingName(name) ?? valueAt(textsOf(auditTexts).fields, name) ?? clip(name.replaceAll('_', ' '), 60).shown
 
 /** What the sentence has not said: changes first. */
 export const detailsOf = (entry: Named): readonly Told[] => {

@@ -2,6 +2,7 @@ import { useMemo, useState } from 'react'
 import type { KeyboardEvent } from 'react'
 import { IconChevronDown, IconChevronRight } from '@tabler/icons-react'
 import { Link } from '@tanstack/react-router'
+import { keysOf } from '@stockade/contract/records.ts'
 import { Spark } from '../../kit/charts/spark.tsx'
 import { Flag } from '../../kit/flag.tsx'
 import type { ListColumn } from '../../kit/list-rows.ts'
@@ -130,7 +131,7 @@ export const AttackerTable = ({ rows, selection }: { rows: readonly Attacker[]; 
     }
     return {
       onOpen,
-      columns: (Object.keys(cells) as Column[]).map((key): ListColumn<Attacker> => ({
+      columns: keysOf(cells).map((key): ListColumn<Attacker> => ({
         key,
         name: t.columns[key],
         cell: cells[key],

@@ -4,6 +4,7 @@ import { Button } from '@mantine/core'
 import { IconAdjustmentsHorizontal, IconBan, IconDownload, IconX } from '@tabler/icons-react'
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import type { UseQueryResult } from '@tanstack/react-query'
+import { entriesOf, keysOf } from '@stockade/contract/records.ts'
 import { useMay } from '../../api/session.ts'
 import { announce } from '../../kit/announce.tsx'
 import { useKeys } from '../../kit/keys.ts'
@@ -32,7 +33,6 @@ import { BanCards, BanTable } from './bans-rows.tsx'
 import { bansTexts } from './bans.texts.ts'
 import { BulkBar } from './bulk-bar.tsx'
 import { limitOf, listKey, turnTo, usualSort } from './filter.ts'
-import type { AttackerSort } from './filter.ts'
 import { Histogram } from './histogram.tsx'
 import { useFilter } from './narrowing.tsx'
 import { SelectionProvider, useAttackerSelection, useBanSelection } from './selection.ts'
@@ -296,11 +296,11 @@ const Order = () => {
       aria-label={t.order}
       value={sort}
       onChange={event => {
-        const next = event.currentTarget.value as AttackerSort
+        const next = keysOf(t.orders).find(order => order === event.currentTarget.value)
         filter({ sort: next === usualSort.attackers ? undefined : next })
       }}
     >
-      {Object.entries(t.orders).map(([value, name]) => (
+      {entriesOf(t.orders).map(([value, name]) => (
         <option key={value} value={value}>
           {name}
         </option>

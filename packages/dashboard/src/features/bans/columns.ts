@@ -1,4 +1,4 @@
-import type { BanSort, BansSearch } from './filter.ts'
+import type { BanField, BanSort, BansSearch } from './filter.ts'
 
 export const allColumns = [
   'server',
@@ -29,7 +29,7 @@ export const columnsOf = (named: string | undefined): readonly Column[] | null =
   return known.length > 0 ? known : null
 }
 
-const fields: Partial<Record<Column | 'ip', string>> = {
+const fields: Partial<Record<Column | 'ip', BanField>> = {
   ip: 'ip',
   country: 'country',
   jail: 'jail',
@@ -44,9 +44,9 @@ export const nextSort = (column: Column | 'ip', sort: BansSearch['sort'] = '-ban
   if (field === undefined) return null
   // Numbers and times begin with the most.
   const down = column === 'banned' || column === 'times'
-  const first = down ? `-${field}` : field
-  const other = down ? field : `-${field}`
-  return (sort === first ? other : first) as BanSort
+  const backwards: BanSort = `-${field}`
+  const [first, other] = down ? [backwards, field] : [field, backwards]
+  return sort === first ? other : first
 }
 /** For `aria-sort`; undefined where the service does not sort by the column. */
 export const sortedBy = (

@@ -1,4 +1,6 @@
 import type { QueryOf, attackers, bans } from '@stockade/contract'
+import { beginning } from '../../lib/ranges.ts'
+import { matching, moment, pageOf, serverIdOf } from '../../lib/search-params.ts'
 
 /*
  * What the URL says of the list, read in the first chunk of the dashboard: nothing of the grammar is loaded here.
@@ -29,58 +31,52 @@ export interface BansSearch {
 }
 export type BansQuery = QueryOf<typeof bans.listBans>
 export type BanSort = NonNullable<BansQuery['sort']>
+/** Without the sign of the direction. */
+export type BanField = Exclude<BanSort, `-${string}`>
 export type AttackersQuery = QueryOf<typeof attackers.listAttackers>
 type AttackerField = NonNullable<AttackersQuery['sort']>
 /** `-` is descending, as for bans. */
 export type AttackerSort = AttackerField | `-${AttackerField}`
 const bansLimit = 50
-export const ranges = ['now-24h', 'now-7d', 'now-30d'] as const
 
 const sorts: readonly string[] = ['banned_at', 'ip', 'server', 'jail', 'country', 'expires_at', 'occurrences'].flatMap(
   field => [field, `-${field}`],
 )
 const isSort = (value: string): value is BanSort => sorts.includes(value)
-const attackerSorts: readonly string[] = ['last', 'first', 'bans', 'servers'].flatMap(field => [field, `-${field}`])
-const isAttackerSort = (value: string): value is AttackerSort => attackerSorts.includes(value)
+const attackerFields: readonly AttackerField[] = ['last', 'first', 'bans', 'servers']
+const attackerFieldOf = (sort: string) => attackerFields.find(field => sort === field || sort === `-${field}`)
+const isAttackerSort = (value: string): value is AttackerSort => attackerFieldOf(value) !== undefined
 /** The order that the list has without one in its address. */
 export const usualSort = { attackers: '-last', bans: '-banned_at' } as const
-const text = (value: unknown, pattern: RegExp) => {
-  const typed = typeof value === 'string' ? value.trim() : ''
-  return pattern.test(typed) ? typed : undefined
-}
-const moment = (value: unknown) => {
-  const typed = text(value, /^\d{4}-\d\d-\d\dT[\d:.]+(Z|[+-]\d\d:\d\d)$/)
-  return typed !== undefined && !Number.isNaN(Date.parse(typed)) ? typed : undefined
+
+/** The order that is not the usual one of the list. */
+const sortOf = (sort: string, single: boolean): BanSort | AttackerSort | undefined => {
+  if (sort === usualSort[single ? 'bans' : 'attackers']) return undefined
+  if (single) return isSort(sort) ? sort : undefined
+  return isAttackerSort(sort) ? sort : undefined
 }
 
 /** Takes over what is a filter and names what is none, so that a mangled link still shows a list. */
 export const readBansSearch = (raw: Record<string, unknown>): BansSearch => {
-  const page = Number(raw.page)
-  const sort = text(raw.sort, /^-?[a-z_]+$/) ?? ''
+  const sort = matching(raw.sort, /^-?[a-z_]+$/) ?? ''
   // A link that sorts single bans shows single bans.
   const single = raw.by === 'bans' || (isSort(sort) && sort !== usualSort.bans)
   const known = {
     by: single ? ('bans' as const) : undefined,
-    q: text(raw.q, /^.{1,1000}$/s),
-    server: text(raw.server ?? raw.server_id, /^[0-9a-f-]{36}$/i),
-    jail: text(raw.jail, /^[\w.-]{1,64}$/),
+    q: matching(raw.q, /^.{1,1000}$/s),
+    server: serverIdOf(raw.server ?? raw.server_id),
+    jail: matching(raw.jail, /^[\w.-]{1,64}$/),
     // Wrong addresses are kept: the page says what is wrong with them.
-    ip: text(raw.ip, /^.{1,64}$/),
-    country: text(raw.country, /^[a-z]{2}$/i)?.toUpperCase(),
+    ip: matching(raw.ip, /^.{1,64}$/),
+    country: matching(raw.country, /^[a-z]{2}$/i)?.toUpperCase(),
     active: raw.active === 'true' || raw.active === 'false' ? raw.active : undefined,
-    asn: text(raw.asn, /^(as)?\d{1,10}$/i)?.replace(/^(as)?/i, 'AS'),
-    from: text(raw.from, /^(?:now-\d{1,4}[hdw]|today)$/) ?? moment(raw.from),
+    asn: matching(raw.asn, /^(as)?\d{1,10}$/i)?.replace(/^(as)?/i, 'AS'),
+    from: matching(raw.from, /^(?:now-\d{1,4}[hdw]|today)$/) ?? moment(raw.from),
     to: moment(raw.to),
-    sort: single
-      ? isSort(sort) && sort !== usualSort.bans
-        ? sort
-        : undefined
-      : isAttackerSort(sort) && sort !== usualSort.attackers
-        ? sort
-        : undefined,
+    sort: sortOf(sort, single),
     limit: Number(raw.limit) === 100 ? (100 as const) : undefined,
-    cols: text(raw.cols, /^[a-z]{2,12}(?:,[a-z]{2,12}){0,20}$/),
-    page: Number.isInteger(page) && page > 1 ? page : undefined,
+    cols: matching(raw.cols, /^[a-z]{2,12}(?:,[a-z]{2,12}){0,20}$/),
+    page: pageOf(raw),
   } satisfies BansSearch
   const usual: Readonly<Record<string, unknown>> = {
     to: 'now',
@@ -92,7 +88,7 @@ export const readBansSearch = (raw: Record<string, unknown>): BansSearch => {
     q: '',
   }
   const kept = Object.fromEntries(Object.entries(known).filter(([, value]) => value !== undefined))
-  const before = text(raw.ignored, /^[\w.-]{1,40}(?:,[\w.-]{1,40}){0,9}$/)?.split(',') ?? []
+  const before = matching(raw.ignored, /^[\w.-]{1,40}(?:,[\w.-]{1,40}){0,9}$/)?.split(',') ?? []
   const lost = Object.keys(raw).filter(
     name =>
       name !== 'ignored' &&
@@ -108,15 +104,6 @@ export const readBansSearch = (raw: Record<string, unknown>): BansSearch => {
     ...kept,
     ...(named.length > 0 ? { ignored: named.slice(0, 10).join(',') } : {}),
   }
-}
-
-const lengths = { h: 3_600_000, d: 86_400_000, w: 7 * 86_400_000 } as const
-/** The moment that `from` means; a relative one counts back from the end of the range. `today`: since midnight here. */
-export const beginning = (from: string, end: number): string => {
-  if (from === 'today') return new Date(new Date(end).setHours(0, 0, 0, 0)).toISOString()
-  const relative = /^now-(\d+)([hdw])$/.exec(from)
-  if (!relative) return from
-  return new Date(end - Number(relative[1]) * lengths[(relative[2] ?? 'h') as keyof typeof lengths]).toISOString()
 }
 
 /** The API's query for all that match, at this moment: for the list, and the same for an export. */
@@ -142,12 +129,11 @@ export const bansQueryOf = (search: BansSearch, now: number): BansQuery => ({
 /** The same for one page of attackers. */
 export const attackersQueryOf = (search: BansSearch, now: number): AttackersQuery => {
   const { sort = '' } = search
+  const field = attackerFieldOf(sort)
   return {
     page: search.page ?? 1,
     limit: limitOf(search),
-    ...(isAttackerSort(sort)
-      ? { sort: sort.replace('-', '') as AttackerField, order: sort.startsWith('-') ? 'desc' : 'asc' }
-      : {}),
+    ...(field ? { sort: field, order: sort.startsWith('-') ? 'desc' : 'asc' } : {}),
     ...matchQueryOf(search, now),
   }
 }

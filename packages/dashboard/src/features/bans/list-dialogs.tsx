@@ -14,7 +14,8 @@ import { preferences } from '../../lib/preferences.ts'
 import { useFilter } from './narrowing.tsx'
 import { bansTexts } from './bans.texts.ts'
 import { allColumns, columnsOf, usualColumns } from './columns.ts'
-import { beginning, limitOf, matchQueryOf } from './filter.ts'
+import { beginning } from '../../lib/ranges.ts'
+import { limitOf, matchQueryOf } from './filter.ts'
 import styles from './bans.module.css'
 
 /** Which columns are shown, and how many rows; and the address of what is shown. */

@@ -1,5 +1,5 @@
 import { useId, useRef, useState } from 'react'
-import type { KeyboardEvent } from 'react'
+import type { FocusEvent, KeyboardEvent } from 'react'
 import { Link, useNavigate } from '@tanstack/react-router'
 import type { BansSearch } from './filter.ts'
 import parts from '../../kit/parts.module.css'
@@ -12,6 +12,7 @@ import { labelled, momentOf } from '../../kit/charts/bars.ts'
 import type { Bar } from '../../kit/charts/bars.ts'
 import { chartsTexts } from '../../kit/charts/charts.texts.ts'
 import { StackedBars } from '../../kit/charts/stacked-bars.tsx'
+import type { BarRange } from '../../kit/charts/stacked-bars.tsx'
 import { TipContent } from '../../kit/charts/legend.tsx'
 import styles from '../../kit/charts/charts.module.css'
 
@@ -55,89 +56,36 @@ export interface Chart {
  * Bans over time. A bar is read by pointing at it or by arrow keys; a click, a tap on what was read, or Enter opens its
  * bans; drawing over many opens those of the range.
  */
-export const OverTime = ({ title, bars, search = {}, names = [], size = 'medium' }: Chart) => {
+export const OverTime = (chart: Chart) => {
+  const { title, bars, search = {}, size = 'medium' } = chart
   const t = textsOf(chartsTexts)
   const [now] = useState(() => Date.now())
   // Zone and clock change what is read.
   usePreferences()
   const navigate = useNavigate()
-  const [taken, setTaken] = useState<readonly [from: number, to: number] | null>(null)
-  const tapped = useRef<number | null>(null)
-  const hint = useId()
-
-  function open(first: number, last: number) {
+  const open: OpenRange = (first, last) => {
     const [one, other] = [bars[first], bars[last]]
     if (!one || !other) return
     const range = { from: new Date(one.from).toISOString(), to: new Date(other.to).toISOString() }
     void navigate({ to: '/bans', search: { ...search, ...range } })
   }
-  const take = (next: readonly [number, number] | null) => setTaken(next)
-  function onOpen(index: number, by: string) {
-    // A finger does not point before it taps.
-    if (by === 'touch' && tapped.current !== index) {
-      tapped.current = index
-      take([index, index])
-    } else open(index, index)
-  }
-
-  const total = bars.reduce((sum, { count }) => sum + count, 0)
-  const highest = bars.reduce<Bar | null>((most, bar) => (bar.count > (most?.count ?? 0) ? bar : most), null)
-  const words = (first: number, last: number): string => {
-    const [one, other] = [bars[first], bars[last]]
-    if (!one || !other) return ''
-    const count = bars.slice(first, last + 1).reduce((sum, bar) => sum + bar.count, 0)
-    const text = t.read(rangeOf({ ...other, from: one.from }, now), t.bans(number(count), count))
-    return other.running ? t.soFar(text) : text
-  }
-  const read = taken ? words(Math.min(...taken), Math.max(...taken)) : ''
-  const tip = (index: number) => {
-    const bar = bars[index]
-    if (!bar) return null
-    const range = rangeOf(bar, now)
-    const parts = (bar.parts ?? []).map((part, series) => ({
-      name: names[series] ?? t.other,
-      count: number(part),
-      series,
-    }))
-    return (
-      <TipContent
-        title={bar.running ? t.soFar(range) : range}
-        rows={parts.filter((_, series) => (bar.parts?.[series] ?? 0) > 0)}
-        sum={{ name: parts.length > 0 ? t.all : t.count, count: number(bar.count) }}
-      />
-    )
-  }
+  const taking = useTaking(bars.length - 1, open)
+  const { taken } = taking
+  const hint = useId()
+  const total = totalOf(bars)
   const last = bars.length - 1
-  const press = (event: KeyboardEvent) => {
-    const at = taken?.[1] ?? last
-    const to = { ArrowLeft: at - 1, ArrowRight: at + 1, Home: 0, End: last }[event.key]
-    if (to !== undefined) {
-      const next = Math.min(last, Math.max(0, taken ? to : last))
-      take([event.shiftKey ? (taken?.[0] ?? next) : next, next])
-    } else if ((event.key === 'Enter' || event.key === ' ') && taken) open(Math.min(...taken), Math.max(...taken))
-    else if (event.key === 'Escape') take(null)
-    else return
-    event.preventDefault()
-  }
+  const read = taken ? wordsOf(bars, taken, now) : ''
   return (
     <div className={styles.overTime}>
       <div className={styles.frame} data-size={size}>
-        <div
-          className={styles.plot}
-          role="img"
-          aria-label={
-            total === 0 || !highest
-              ? t.nothing(title)
-              : t.sentence(title, t.bans(number(total), total), number(highest.count), rangeOf(highest, now))
-          }
-        >
+        <div className={styles.plot} role="img" aria-label={sentenceOf(title, bars, now)}>
           <StackedBars
             bars={bars}
             height={heights[size]}
             labels={labels}
-            taken={taken && [Math.min(...taken), Math.max(...taken)]}
-            tip={tip}
-            onOpen={onOpen}
+            taken={taken}
+            tip={index => <BarTip bar={bars[index]} names={chart.names} now={now} />}
+            onOpen={taking.openByPointer}
             onZoom={open}
           />
         </div>
@@ -151,11 +99,9 @@ export const OverTime = ({ title, bars, search = {}, names = [], size = 'medium'
             aria-describedby={hint}
             aria-valuemin={0}
             aria-valuemax={last}
-            aria-valuenow={taken?.[1] ?? last}
-            aria-valuetext={taken ? read : words(last, last)}
-            onKeyDown={press}
-            onFocus={event => event.currentTarget.matches(':focus-visible') && !taken && take([last, last])}
-            onBlur={() => take(null)}
+            aria-valuenow={taking.at ?? last}
+            aria-valuetext={taken ? read : wordsOf(bars, [last, last], now)}
+            {...taking.keyboard}
           />
         )}
       </div>
@@ -172,6 +118,81 @@ export const OverTime = ({ title, bars, search = {}, names = [], size = 'medium'
         </>
       )}
     </div>
+  )
+}
+
+const totalOf = (bars: readonly Bar[]): number => bars.reduce((sum, { count }) => sum + count, 0)
+/** The whole picture in a sentence. */
+const sentenceOf = (title: string, bars: readonly Bar[], now: number): string => {
+  const t = textsOf(chartsTexts)
+  const total = totalOf(bars)
+  const highest = bars.reduce<Bar | null>((most, bar) => (bar.count > (most?.count ?? 0) ? bar : most), null)
+  return highest
+    ? t.sentence(title, t.bans(number(total), total), number(highest.count), rangeOf(highest, now))
+    : t.nothing(title)
+}
+/** What bars of a range hold, in words. */
+const wordsOf = (bars: readonly Bar[], [first, last]: BarRange, now: number): string => {
+  const t = textsOf(chartsTexts)
+  const [one, other] = [bars[first], bars[last]]
+  if (!one || !other) return ''
+  const count = totalOf(bars.slice(first, last + 1))
+  const text = t.read(rangeOf({ ...other, from: one.from }, now), t.bans(number(count), count))
+  return other.running ? t.soFar(text) : text
+}
+
+type OpenRange = (first: number, last: number) => void
+/** The bars that keys or a finger have taken; a second tap, or Enter, opens them. */
+const useTaking = (last: number, open: OpenRange) => {
+  const [ends, setEnds] = useState<readonly [from: number, to: number] | null>(null)
+  const tapped = useRef<number | null>(null)
+  const taken: BarRange | null = ends && [Math.min(...ends), Math.max(...ends)]
+  const onKeyDown = (event: KeyboardEvent) => {
+    const at = ends?.[1] ?? last
+    const to = { ArrowLeft: at - 1, ArrowRight: at + 1, Home: 0, End: last }[event.key]
+    if (to !== undefined) {
+      const next = Math.min(last, Math.max(0, ends ? to : last))
+      setEnds([event.shiftKey ? (ends?.[0] ?? next) : next, next])
+    } else if ((event.key === 'Enter' || event.key === ' ') && taken) open(...taken)
+    else if (event.key === 'Escape') setEnds(null)
+    else return
+    event.preventDefault()
+  }
+  return {
+    taken,
+    /** The end of the range that keys move. */
+    at: ends?.[1],
+    openByPointer(index: number, by: string) {
+      // A finger does not point before it taps.
+      if (by === 'touch' && tapped.current !== index) {
+        tapped.current = index
+        setEnds([index, index])
+      } else open(index, index)
+    },
+    keyboard: {
+      onKeyDown,
+      onFocus: (event: FocusEvent) => event.currentTarget.matches(':focus-visible') && !ends && setEnds([last, last]),
+      onBlur: () => setEnds(null),
+    },
+  }
+}
+
+/** Beside the bar that is read: how many bans, by their parts. */
+const BarTip = ({ bar, names = [], now }: { bar: Bar | undefined; names: Chart['names']; now: number }) => {
+  const t = textsOf(chartsTexts)
+  if (!bar) return null
+  const range = rangeOf(bar, now)
+  const rows = (bar.parts ?? []).map((part, series) => ({
+    name: names[series] ?? t.other,
+    count: number(part),
+    series,
+  }))
+  return (
+    <TipContent
+      title={bar.running ? t.soFar(range) : range}
+      rows={rows.filter((_, series) => (bar.parts?.[series] ?? 0) > 0)}
+      sum={{ name: rows.length > 0 ? t.all : t.count, count: number(bar.count) }}
+    />
   )
 }
 

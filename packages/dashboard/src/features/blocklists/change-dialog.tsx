@@ -2,6 +2,7 @@ import { useState } from 'react'
 import { Button } from '@mantine/core'
 import { useMutation } from '@tanstack/react-query'
 import type { BlocklistFormat, BlocklistMode } from '@stockade/contract'
+import { keysOf, pick } from '@stockade/contract/records.ts'
 import { api } from '../../api/client.ts'
 import { TargetChoice, useTarget } from '../fleet/target-choice.tsx'
 import { DialogButtons } from '../../kit/dialog-buttons.tsx'
@@ -89,9 +90,10 @@ const settingsOf = (typed: Typed, list: Blocklist) => ({
 /** Only what differs: a restricted operator need not send a target that stays as it is. */
 const changesOf = (typed: Typed, list: Blocklist) => {
   const settings = settingsOf(typed, list)
-  const isSame = (key: keyof typeof settings) => JSON.stringify(settings[key]) === JSON.stringify(list[key])
-  const kept = Object.keys(settings).filter(key => isSame(key as keyof typeof settings))
-  return Object.fromEntries(Object.entries(settings).filter(([key]) => !kept.includes(key)))
+  return pick(
+    settings,
+    keysOf(settings).filter(key => JSON.stringify(settings[key]) !== JSON.stringify(list[key])),
+  )
 }
 
 /** Changes where a list comes from, what is done with it, where, and within which bounds. */

@@ -4,6 +4,7 @@ import { textsOf } from '../../lib/texts/catalogue.ts'
 import { blocklistsTexts } from './blocklists.texts.ts'
 
 export type SourceKind = BlocklistSource['kind']
+export const sourceKinds: readonly SourceKind[] = ['url', 'countries', 'networks']
 
 const words = (text: string): string[] => text.split(/[\s,;]+/).filter(Boolean)
 

@@ -14,7 +14,7 @@ import { blocklistsTexts } from './blocklists.texts.ts'
 import { presets } from './presets.ts'
 import { Preview } from './preview.tsx'
 import { readBlocklistsAgain } from './queries.ts'
-import { SourceField, sourceOf } from './source-fields.tsx'
+import { SourceField, sourceOf, sourceKinds } from './source-fields.tsx'
 import type { SourceKind } from './source-fields.tsx'
 import styles from './blocklists.module.css'
 
@@ -31,7 +31,7 @@ const useTyped = () => {
   /** Empty: the name of the preset. */
   const [given, setName] = useKeptState(`${draft}/name`, '')
   const preset = presets.find(({ name }) => name === choice)
-  const kind = preset ? 'url' : (choice as SourceKind)
+  const kind = sourceKinds.find(known => known === choice) ?? 'url'
   const text = preset?.url ?? texts[kind]
   return {
     ...{ target, choice, setChoice, preset, kind, text, setName },

@@ -1,3 +1,4 @@
+import { given, pageOf, serverIdOf } from '../../lib/search-params.ts'
 import { withTerms } from '../../lib/terms.ts'
 
 /** What the URL says of the list of commands. */
@@ -29,11 +30,5 @@ export const readCommandsSearch = (raw: Record<string, unknown>): CommandsSearch
   const type = commandTypes.find(known => known === raw.type)
   // Links from before there was a search named them apart.
   const q = withTerms([status && `status:${status}`, type && `type:${type}`], raw.q)
-  const server = typeof raw.server === 'string' && /^[0-9a-f-]{36}$/i.test(raw.server) ? raw.server : undefined
-  const page = Number(raw.page)
-  return {
-    ...(server ? { server } : {}),
-    ...(q ? { q } : {}),
-    ...(Number.isInteger(page) && page > 1 ? { page } : {}),
-  }
+  return given({ server: serverIdOf(raw.server), q, page: pageOf(raw) })
 }

@@ -2,6 +2,7 @@ import type { CallInput, Reply } from '@stockade/client'
 import { checkPrepared } from '@stockade/contract/prepared.ts'
 import { sealMessage, sealTree } from '@stockade/contract/seal.ts'
 import type { Statement } from '@stockade/contract/seal.ts'
+import { errorText } from '@stockade/contract/error-code.ts'
 import { api } from '../../api/client.ts'
 import type { SealAsked } from '../../api/sealing.ts'
 import { answerOf } from '../identity/passkeys.ts'
@@ -45,7 +46,10 @@ const deployment = (template: string, body: CallInput<'POST /templates/{template
     commands: commands.map(({ id, server_id }) => ({ server_id, command_id: id })),
   }),
 })
-/** What a request asks for. @throws Error for one that has no signed form. */
+/**
+ * What a request asks for. The body is one that this dashboard has just sent, by the contract of the path; the server checks it again.
+ * @throws Error for one that has no signed form.
+ */
 const orderOf = ({ path, body }: SealAsked): Order | Promise<Order> => {
   const [first, id = '', last] = path.split('/').slice(1).map(decodeURIComponent)
   if (path === '/commands/batch') return { batch: body as Batch, reply: queued => queued }
@@ -80,7 +84,7 @@ export const prepare = async (asked: SealAsked): Promise<ToSign> => {
   const { batch, reply } = await orderOf(asked)
   const prepared = await api.call('POST /commands/prepare', { body: batch })
   const statements = await checkPrepared(prepared, batch, Date.now() / 1000, sha256).catch((error: unknown) => {
-    throw new OtherThanAsked((error as Error).message)
+    throw new OtherThanAsked(errorText(error))
   })
   const { root } = await sealTree(prepared.statements, sha256)
   return { prepared, statements, challenge: base64url(await sha256(sealMessage(root))), reply }

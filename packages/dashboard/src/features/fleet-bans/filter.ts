@@ -1,3 +1,5 @@
+import { given, pageOf, words } from '../../lib/search-params.ts'
+
 /** The URL of the list of fleet bans. */
 export interface FleetBansSearch {
   readonly search?: string | undefined
@@ -5,12 +7,5 @@ export interface FleetBansSearch {
   readonly page?: number | undefined
 }
 
-export const readFleetBansSearch = (raw: Record<string, unknown>): FleetBansSearch => {
-  const search = typeof raw.search === 'string' ? raw.search.trim().slice(0, 500) : ''
-  const page = Number(raw.page)
-  return {
-    ...(search ? { search } : {}),
-    ...(raw.show === 'ended' ? { show: 'ended' } : {}),
-    ...(Number.isInteger(page) && page > 1 ? { page } : {}),
-  }
-}
+export const readFleetBansSearch = (raw: Record<string, unknown>): FleetBansSearch =>
+  given({ search: words(raw.search, 500), show: raw.show === 'ended' ? raw.show : undefined, page: pageOf(raw) })

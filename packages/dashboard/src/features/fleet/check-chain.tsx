@@ -1,4 +1,5 @@
 import type { ReactNode } from 'react'
+import { valueAt } from '@stockade/contract/records.ts'
 import type { Server } from '../../api/queries.ts'
 import { Panel } from '../../kit/page.tsx'
 import { Stranger } from '../../kit/stranger.tsx'
@@ -108,7 +109,7 @@ const Cause = ({ check }: { check: Check }) => {
   const name = nameOfCheck(check.id)
   // A detail that begins with the name says it already.
   const isNamed = check.subject !== null || !check.detail.startsWith(name)
-  const remedy = (t.remedies as Readonly<Record<string, string>>)[check.id]
+  const remedy = valueAt(t.remedies, check.id)
   return (
     <li data-tone={tones[check.state]}>
       <CheckMark state={check.state === 'bad' ? 'failed' : 'doubtful'} />

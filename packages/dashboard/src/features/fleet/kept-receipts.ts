@@ -1,5 +1,7 @@
 import { useSyncExternalStore } from 'react'
+import { recordOf } from '@stockade/contract/untrusted.ts'
 import type { ReceiptOf } from '../../kit/toasts.ts'
+import { readStored } from '../../lib/stored.ts'
 
 /* Receipts that were not settled when the page was left: the next load of this tab shows them again. */
 
@@ -15,20 +17,15 @@ const lasting = 10 * 60_000
 const most = 10
 
 const isKept = (value: unknown): value is KeptReceipt => {
-  if (typeof value !== 'object' || value === null) return false
-  const { of, text, askedAt } = value as Partial<Record<keyof KeptReceipt, unknown>>
-  if (typeof of !== 'object' || of === null || typeof text !== 'string' || typeof askedAt !== 'number') return false
-  const { batchId, commandId, whitelistSince } = of as Record<'batchId' | 'commandId' | 'whitelistSince', unknown>
+  const { of, text, askedAt } = recordOf(value)
+  if (typeof text !== 'string' || typeof askedAt !== 'number') return false
+  const { batchId, commandId, whitelistSince } = recordOf(of)
   return typeof batchId === 'string' || typeof commandId === 'string' || typeof whitelistSince === 'number'
 }
 /** What is kept and not older than ten minutes; anything that is not of this form is ignored. */
 export const keptReceipts = (now: number): readonly KeptReceipt[] => {
-  try {
-    const kept: unknown = JSON.parse(globalThis.sessionStorage.getItem(place) ?? '[]')
-    return Array.isArray(kept) ? kept.filter(isKept).filter(({ askedAt }) => now - askedAt < lasting) : []
-  } catch {
-    return []
-  }
+  const kept = readStored('sessionStorage', place)
+  return Array.isArray(kept) ? kept.filter(isKept).filter(({ askedAt }) => now - askedAt < lasting) : []
 }
 /** The whitelist is one thing: a later change of it takes the place of an earlier one. */
 const keyOf = (of: ReceiptOf) => ('batchId' in of ? of.batchId : 'commandId' in of ? of.commandId : 'whitelist')

@@ -1,5 +1,5 @@
 import { memo, useRef, useState } from 'react'
-import type { CSSProperties, KeyboardEvent } from 'react'
+import type { KeyboardEvent } from 'react'
 import { Link } from '@tanstack/react-router'
 import { nameOf } from '../../lib/clip.ts'
 import { number } from '../../lib/numbers.ts'
@@ -34,7 +34,7 @@ export const Palisade = memo(({ servers }: { servers: readonly SummaryRow[] }) =
   const [stop, setStop] = useState(0)
   const press = (event: KeyboardEvent) => {
     const links = [...(fence.current?.querySelectorAll('a') ?? [])]
-    const at = links.indexOf(document.activeElement as HTMLAnchorElement)
+    const at = links.findIndex(link => link === document.activeElement)
     const next = { ArrowLeft: at - 1, ArrowRight: at + 1, Home: 0, End: links.length - 1 }[event.key]
     if (next === undefined || at < 0) return
     event.preventDefault()
@@ -50,7 +50,7 @@ export const Palisade = memo(({ servers }: { servers: readonly SummaryRow[] }) =
     <ul
       className={styles.palisade}
       data-size={size}
-      style={{ '--in-a-row': inRow(servers.length), '--stakes': servers.length } as CSSProperties}
+      style={{ '--in-a-row': inRow(servers.length), '--stakes': servers.length }}
       aria-label={t.label}
       aria-description={t.keys}
       ref={fence}
@@ -95,7 +95,7 @@ const Group = (props: { group: FleetGroup; size: 'wide' | 'narrow' | 'group'; st
       </li>
     )
   return (
-    <li style={{ '--of-group': servers.length } as CSSProperties}>
+    <li style={{ '--of-group': servers.length }}>
       <span className={styles.stakes}>
         <i className={styles.beam} />
         {servers.map((server, index) => (
@@ -110,7 +110,7 @@ const Group = (props: { group: FleetGroup; size: 'wide' | 'narrow' | 'group'; st
           >
             <Stake health={healthOf(server)} wide />
             {props.arrows.get(server.id)?.map(({ ban, slot }) => (
-              <i key={ban} className={styles.arrow} style={{ '--slot': slot } as CSSProperties} />
+              <i key={ban} className={styles.arrow} style={{ '--slot': slot }} />
             ))}
           </Link>
         ))}

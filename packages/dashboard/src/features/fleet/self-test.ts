@@ -1,3 +1,5 @@
+import { isOneOf, recordOf } from '@stockade/contract/untrusted.ts'
+
 const hops = ['control', 'ban', 'drop', 'lift', 'engine-jail', 'engine-ban', 'engine-drop', 'engine-lift'] as const
 
 /** What a host answers to the command `self-test`, as its agent writes it. */
@@ -12,23 +14,20 @@ export interface SelfTest {
   }[]
 }
 
-const isOneOf = <T extends string | number>(values: readonly T[], value: unknown): value is T =>
-  values.some(known => known === value)
-
 /** Null where the host answered with a sentence, or with what this page does not know. A host is not trusted. */
 export const readSelfTest = (output: string): SelfTest | null => {
   try {
-    const { result, steps } = JSON.parse(output) as { result?: unknown; steps?: unknown }
-    if (!isOneOf(['proved', 'held', 'failed'] as const, result) || !Array.isArray(steps)) return null
-    return { result, steps: (steps as readonly unknown[]).slice(0, 50).map(readStep) }
+    const { result, steps } = recordOf(JSON.parse(output))
+    if (!isOneOf(['proved', 'held', 'failed'], result) || !Array.isArray(steps)) return null
+    return { result, steps: steps.slice(0, 50).map(readStep) }
   } catch {
     return null
   }
 }
 
 const readStep = (value: unknown): SelfTest['steps'][number] => {
-  const { step, family, ok, ms, text } = value as Record<string, unknown>
-  if (!isOneOf(hops, step) || !isOneOf([4, 6] as const, family)) throw new Error('an unknown step')
+  const { step, family, ok, ms, text } = recordOf(value)
+  if (!isOneOf(hops, step) || !isOneOf([4, 6], family)) throw new Error('an unknown step')
   return {
     step,
     family,

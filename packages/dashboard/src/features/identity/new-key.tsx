@@ -2,6 +2,7 @@ import { useEffect, useRef } from 'react'
 import { Button } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import type { Reply } from '@stockade/client'
+import { keysOf } from '@stockade/contract/records.ts'
 import { api } from '../../api/client.ts'
 import { queries, summaryQuery } from '../../api/queries.ts'
 import { CopyField } from '../../kit/copy.tsx'
@@ -23,7 +24,6 @@ import { keysQuery } from './queries.ts'
 import type { Permission, Role } from './queries.ts'
 import styles from './identity.module.css'
 
-type Scope = keyof typeof limitsTexts.en.scopes
 export type CreatedKey = Reply<'POST /users/{userId}/keys'>
 const day = 86_400_000
 const lives = [30, 90, 365] as const
@@ -55,7 +55,7 @@ const paths: Partial<Record<keyof Typed, string>> = {
 
 const createKey = (userId: number, { name, permissions, life, server, tags, scopes, networks }: Typed) => {
   const sources = networks.split(/[\s,]+/).filter(Boolean)
-  const known = Object.keys(limitsTexts.en.scopes) as Scope[]
+  const known = keysOf(limitsTexts.en.scopes)
   return api.call('POST /users/{userId}/keys', {
     params: { userId },
     body: {
@@ -170,7 +170,7 @@ const Scopes = (props: { chosen: readonly string[]; onChosen: (scopes: readonly 
       <legend>{t.legend}</legend>
       <p className={parts.help}>{t.help}</p>
       <div className={parts.facts}>
-        {(Object.keys(t.scopes) as Scope[]).map(scope => (
+        {keysOf(t.scopes).map(scope => (
           <Check
             key={scope}
             label={t.scopes[scope]}

@@ -1,11 +1,7 @@
 import { Field } from '../../kit/field.tsx'
-import parts from '../../kit/parts.module.css'
-import { State } from '../../kit/state.tsx'
 import { textsOf } from '../../lib/texts/catalogue.ts'
-import { passwordRules } from '../set-up/rules.ts'
-import type { PasswordRule } from '../set-up/rules.ts'
+import { PasswordRules } from '../set-up/password-rules.tsx'
 import { PasswordInput } from '../sign-in/password-input.tsx'
-import entry from '../sign-in/entry.module.css'
 import { identityTexts } from './identity.texts.ts'
 
 /** A password to be chosen, with the rules ticked off as it is typed. */
@@ -17,23 +13,7 @@ export const NewPassword = (props: {
 }) => {
   const t = textsOf(identityTexts).password
   return (
-    <Field
-      label={props.label}
-      error={props.error}
-      help={
-        <ul className={entry.rules}>
-          {(Object.keys(passwordRules) as PasswordRule[]).map(rule => {
-            const met = passwordRules[rule](props.value)
-            return (
-              <li key={rule}>
-                <State is={met ? 'done' : 'next'} word={t.rules[rule]} />
-                <span className={parts.hidden}>{met ? t.met : t.notMet}</span>
-              </li>
-            )
-          })}
-        </ul>
-      }
-    >
+    <Field label={props.label} error={props.error} help={<PasswordRules password={props.value} words={t} />}>
       {ids => <PasswordInput ids={ids} value={props.value} onValue={props.onValue} autoComplete="new-password" />}
     </Field>
   )

@@ -4,15 +4,20 @@ import type {
   PublicKeyCredentialRequestOptionsJSON,
 } from '@simplewebauthn/browser'
 
-/* The server makes the options, by the same library. */
+/* The server makes the options, by the same library; the contract says only that they are an object. */
 
-export const create = async (options: Record<string, unknown>) => {
-  const made = await startRegistration({
-    optionsJSON: options as unknown as PublicKeyCredentialCreationOptionsJSON,
-  })
+type Given = Record<string, unknown>
+const isRequest = (options: Given): options is Given & PublicKeyCredentialRequestOptionsJSON => 'challenge' in options
+const isCreation = (options: Given): options is Given & PublicKeyCredentialCreationOptionsJSON => 'user' in options
+const incomplete = () => new TypeError('incomplete options')
+
+export const create = async (options: Given) => {
+  if (!isCreation(options)) throw incomplete()
+  const made = await startRegistration({ optionsJSON: options })
   return { ...made, clientExtensionResults: { ...made.clientExtensionResults } }
 }
-export const get = async (options: Record<string, unknown>) => {
-  const answer = await startAuthentication({ optionsJSON: options as unknown as PublicKeyCredentialRequestOptionsJSON })
+export const get = async (options: Given) => {
+  if (!isRequest(options)) throw incomplete()
+  const answer = await startAuthentication({ optionsJSON: options })
   return { ...answer, clientExtensionResults: { ...answer.clientExtensionResults } }
 }

@@ -43,10 +43,11 @@ export const addPasskey = async (name: string): Promise<Passkey> => {
 /** What went wrong with a passkey, in words: the browser's own are for programmers. */
 export const passkeySentence = (error: unknown): string => {
   const t = textsOf(passkeysTexts)
-  const name = error instanceof Error ? error.name : ''
+  if (!(error instanceof Error)) return sentenceOf(error)
+  const { name, message } = error
   if (name === 'NotAllowedError' || name === 'AbortError') return t.notDone
   if (name === 'InvalidStateError') return t.known
   if (name === 'SecurityError') return t.elsewhere
-  if (/^(?:NotSupported|Constraint|Data|Unknown|Operation)Error$/.test(name)) return t.failed((error as Error).message)
+  if (/^(?:NotSupported|Constraint|Data|Unknown|Operation)Error$/.test(name)) return t.failed(message)
   return sentenceOf(error)
 }

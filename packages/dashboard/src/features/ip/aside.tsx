@@ -76,9 +76,9 @@ export const Reputation = ({ found }: { found: LookUp }) => {
   )
 }
 
+/** Where it is, whose it is, and when it was banned. */
 export const About = ({ found }: { found: LookUp }) => {
   const t = textsOf(ipTexts)
-  const { unknown } = textsOf(commonTexts)
   const place = [found.city, found.country_name ?? found.country].filter(Boolean).join(', ')
   const network = [found.asn, found.asn_org].filter(Boolean).join(' ')
   const oldest = found.ban_history.at(-1)
@@ -89,41 +89,10 @@ export const About = ({ found }: { found: LookUp }) => {
     <Panel title={t.about}>
       <dl className={styles.facts}>
         <Fact name={t.place}>
-          {found.country ? (
-            <span className={styles.place}>
-              <Flag code={found.country} />
-              <BanValue
-                field="country"
-                value={found.country}
-                shown={place}
-                link={
-                  <Link to="/bans" search={{ country: found.country }}>
-                    <Stranger text={place} most={120} />
-                  </Link>
-                }
-              />
-            </span>
-          ) : (
-            unknown
-          )}
+          <PlaceOf country={found.country} place={place} />
         </Fact>
         <Fact name={t.network}>
-          {found.asn ? (
-            <BanValue
-              field="asn"
-              value={found.asn.replace(/^AS/, '')}
-              shown={clip(network, 160).shown}
-              link={
-                <Link to="/bans" search={{ asn: found.asn }}>
-                  <Stranger text={network} most={160} />
-                </Link>
-              }
-            />
-          ) : network ? (
-            <Stranger text={network} most={160} />
-          ) : (
-            unknown
-          )}
+          <NetworkOf asn={found.asn} network={network} />
         </Fact>
         <Fact name={t.name}>
           <Name ip={found.ip} />
@@ -147,6 +116,33 @@ export const About = ({ found }: { found: LookUp }) => {
       )}
     </Panel>
   )
+}
+
+const PlaceOf = ({ country, place }: Pick<LookUp, 'country'> & { place: string }) => {
+  if (!country) return textsOf(commonTexts).unknown
+  const link = (
+    <Link to="/bans" search={{ country }}>
+      <Stranger text={place} most={120} />
+    </Link>
+  )
+  return (
+    <span className={styles.place}>
+      <Flag code={country} />
+      <BanValue field="country" value={country} shown={place} link={link} />
+    </span>
+  )
+}
+
+const NetworkOf = ({ asn, network }: Pick<LookUp, 'asn'> & { network: string }) => {
+  if (!network) return textsOf(commonTexts).unknown
+  const name = <Stranger text={network} most={160} />
+  if (!asn) return name
+  const link = (
+    <Link to="/bans" search={{ asn }}>
+      {name}
+    </Link>
+  )
+  return <BanValue field="asn" value={asn.replace(/^AS/, '')} shown={clip(network, 160).shown} link={link} />
 }
 
 /** The network may have given it a name; it is asked for only by a click, since its name servers may notice. */

@@ -15,58 +15,22 @@ export interface Place {
   readonly count: number
 }
 
+interface Needs {
+  readonly places: readonly Place[]
+  /** What the bans have in common beside their country. */
+  readonly search: BansSearch
+}
+
 /** Countries by how many bans came from them, and the same as a table beside it. */
-export const WorldMap = ({ places, search }: { places: readonly Place[]; search: BansSearch }) => {
+export const WorldMap = ({ places, search }: Needs) => {
   const t = textsOf(chartsTexts)
-  const navigate = useNavigate()
   const known = places.filter(({ code }) => code !== 'ZZ')
   const unknown = places.find(({ code }) => code === 'ZZ')?.count ?? 0
-  const counts = new Map(known.map(({ code, count }) => [code, count]))
-  const most = Math.max(0, ...counts.values())
-  const total = known.reduce((sum, { count }) => sum + count, 0)
-  const first = known[0]
-  const open = (code: string) => void navigate({ to: '/bans', search: { ...search, country: code } })
-  /** What a country is on the map: a shade and a way to its bans, or just land. */
-  const facts = (code: string) => {
-    const count = counts.get(code) ?? 0
-    return count === 0
-      ? { className: styles.land }
-      : { 'data-step': stepOf(count, most), 'data-country': code, onClick: () => open(code) }
-  }
-  const title = (code: string) =>
-    counts.has(code) ? <title>{t.map.title(countryName(code), number(counts.get(code) ?? 0))}</title> : null
+  const most = Math.max(0, ...known.map(({ count }) => count))
   return (
     <div className={styles.world}>
       <div>
-        <svg
-          className={styles.map}
-          viewBox={`0 0 ${world.width} ${world.height}`}
-          role="img"
-          aria-label={
-            first
-              ? t.map.sentence(
-                  t.bans(number(total), total),
-                  t.map.places(number(known.length), known.length),
-                  countryName(first.code),
-                )
-              : t.empty
-          }
-        >
-          <path className={styles.sphere} d={world.sphere} />
-          <path className={styles.land} d={world.rest} />
-          {world.shapes.map(([code, d]) => (
-            <path key={code} d={d} {...facts(code)}>
-              {title(code)}
-            </path>
-          ))}
-          {world.dots
-            .filter(([code]) => counts.has(code))
-            .map(([code, x, y]) => (
-              <circle key={code} cx={x} cy={y} r="5" {...facts(code)}>
-                {title(code)}
-              </circle>
-            ))}
-        </svg>
+        <Picture places={known} search={search} most={most} />
         <ul className={styles.legend}>
           {bandsOf(most).map(({ step, from, to }) => (
             <li key={step}>
@@ -79,31 +43,87 @@ export const WorldMap = ({ places, search }: { places: readonly Place[]; search:
           {unknown > 0 && <li>{t.map.unknown(number(unknown))}</li>}
         </ul>
       </div>
-      <div className={styles.places} tabIndex={0} role="region" aria-label={t.map.caption}>
-        <table className={parts.table}>
-          <caption className={parts.hidden}>{t.map.caption}</caption>
-          <thead>
-            <tr>
-              <th scope="col">{t.map.country}</th>
-              <th scope="col" className={parts.end}>
-                {t.count}
-              </th>
+      <PlaceTable places={known} search={search} />
+    </div>
+  )
+}
+
+const Picture = ({ places, search, most }: Needs & { most: number }) => {
+  const t = textsOf(chartsTexts)
+  const navigate = useNavigate()
+  const counts = new Map(places.map(({ code, count }) => [code, count]))
+  const total = places.reduce((sum, { count }) => sum + count, 0)
+  const [first] = places
+  const open = (code: string) => void navigate({ to: '/bans', search: { ...search, country: code } })
+  /** What a country is on the map: a shade and a way to its bans, or just land. */
+  const facts = (code: string) => {
+    const count = counts.get(code) ?? 0
+    return count === 0
+      ? { className: styles.land }
+      : { 'data-step': stepOf(count, most), 'data-country': code, onClick: () => open(code) }
+  }
+  const title = (code: string) =>
+    counts.has(code) ? <title>{t.map.title(countryName(code), number(counts.get(code) ?? 0))}</title> : null
+  return (
+    <svg
+      className={styles.map}
+      viewBox={`0 0 ${world.width} ${world.height}`}
+      role="img"
+      aria-label={
+        first
+          ? t.map.sentence(
+              t.bans(number(total), total),
+              t.map.places(number(places.length), places.length),
+              countryName(first.code),
+            )
+          : t.empty
+      }
+    >
+      <path className={styles.sphere} d={world.sphere} />
+      <path className={styles.land} d={world.rest} />
+      {world.shapes.map(([code, d]) => (
+        <path key={code} d={d} {...facts(code)}>
+          {title(code)}
+        </path>
+      ))}
+      {world.dots
+        .filter(([code]) => counts.has(code))
+        .map(([code, x, y]) => (
+          <circle key={code} cx={x} cy={y} r="5" {...facts(code)}>
+            {title(code)}
+          </circle>
+        ))}
+    </svg>
+  )
+}
+
+const PlaceTable = ({ places, search }: Needs) => {
+  const t = textsOf(chartsTexts)
+  return (
+    <div className={styles.places} tabIndex={0} role="region" aria-label={t.map.caption}>
+      <table className={parts.table}>
+        <caption className={parts.hidden}>{t.map.caption}</caption>
+        <thead>
+          <tr>
+            <th scope="col">{t.map.country}</th>
+            <th scope="col" className={parts.end}>
+              {t.count}
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {places.map(({ code, count }) => (
+            <tr key={code}>
+              <td>
+                <Link to="/bans" search={{ ...search, country: code }} className={parts.link} preload={false}>
+                  {countryName(code)}
+                </Link>
+              </td>
+              <td className={parts.end}>{number(count)}</td>
             </tr>
-          </thead>
-          <tbody>
-            {known.map(({ code, count }) => (
-              <tr key={code}>
-                <td>
-                  <Link to="/bans" search={{ ...search, country: code }} className={parts.link} preload={false}>
-                    {countryName(code)}
-                  </Link>
-                </td>
-                <td className={parts.end}>{number(count)}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
+          ))}
+        </tbody>
+      </table>
     </div>
   )
 }

@@ -1,4 +1,5 @@
 import type { BodyOf, portknock } from '@stockade/contract'
+import { keysOf, pick } from '@stockade/contract/records.ts'
 import { textsOf } from '../../lib/texts/catalogue.ts'
 import { readDuration } from '../../lib/time.ts'
 import { portknockTexts } from './portknock.texts.ts'
@@ -158,12 +159,10 @@ export const changesOf = (before: Sequence, body: Whole): Partial<Whole> | null 
     block_duration: before.block_duration,
     server_ids: before.servers.map(({ id }) => id),
   }
-  const plain = (key: string, value: unknown) =>
-    JSON.stringify(key === 'server_ids' && Array.isArray(value) ? [...(value as string[])].sort() : value)
-  const changed = Object.entries(body).filter(
-    ([key, value]) => plain(key, value) !== plain(key, old[key as keyof Whole]),
-  )
-  return changed.length === 0 ? null : (Object.fromEntries(changed) as Partial<Whole>)
+  const plain = (of: Whole, key: keyof Whole) =>
+    JSON.stringify(key === 'server_ids' ? of.server_ids.toSorted() : of[key])
+  const changed = keysOf(body).filter(key => plain(body, key) !== plain(old, key))
+  return changed.length === 0 ? null : pick(body, changed)
 }
 
 /** The field that a refusal for another sequence is about, so that its sentence, which names the other, can stand there. */

@@ -1,5 +1,6 @@
 import type { QueryOf, portknock } from '@stockade/contract'
-import { ranges } from '../../lib/ranges.ts'
+import { beginning, ranges } from '../../lib/ranges.ts'
+import { given, moment, pageOf, serverIdOf, whole } from '../../lib/search-params.ts'
 
 /* What the URLs of port knocking say. */
 
@@ -22,49 +23,32 @@ export interface StatsSearch {
 /** The range of the history that holds what a period of the statistics counts. */
 export const rangeOf = { day: 'now-24h', week: 'now-7d', month: 'now-30d' } as const
 
-const whole = (value: unknown, least: number): number | undefined => {
-  const found = Number(value)
-  return Number.isSafeInteger(found) && found >= least ? found : undefined
-}
-const moment = (value: unknown): string | undefined =>
-  typeof value === 'string' &&
-  /^\d{4}-\d\d-\d\dT[\d:.]+(Z|[+-]\d\d:\d\d)$/.test(value) &&
-  !Number.isNaN(Date.parse(value))
-    ? value
-    : undefined
-const given = <T extends object>(found: T): T =>
-  Object.fromEntries(Object.entries(found).filter(([, value]) => value !== undefined)) as T
-
-export const readPageSearch = (raw: Record<string, unknown>): PageSearch => given({ page: whole(raw.page, 2) })
+export const readPageSearch = (raw: Record<string, unknown>): PageSearch => given({ page: pageOf(raw) })
 
 export const readHistorySearch = (raw: Record<string, unknown>): HistorySearch =>
   given({
-    server: typeof raw.server === 'string' && /^[0-9a-f-]{36}$/i.test(raw.server) ? raw.server : undefined,
+    server: serverIdOf(raw.server),
     sequence: whole(raw.sequence, 1),
     status: statuses.find(known => known === raw.status),
     from: ranges.find(known => known === raw.from) ?? moment(raw.from),
     to: moment(raw.to),
-    page: whole(raw.page, 2),
+    page: pageOf(raw),
   })
 
 export const readStatsSearch = (raw: Record<string, unknown>): StatsSearch =>
   given({ period: periods.find(known => known === raw.period && known !== 'day') })
 
 export const historyLimit = 50
-const hour = 3_600_000
-const lengths: Readonly<Record<string, number>> = { 'now-24h': 24 * hour, 'now-7d': 168 * hour, 'now-30d': 720 * hour }
-
 /** The API's filter for it, at this moment. */
 export const historyQueryOf = (search: HistorySearch, now: number): QueryOf<typeof portknock.listKnocks> => {
   const { server, sequence, status, from, to, page = 1 } = search
-  const length = lengths[from ?? '']
   return {
     page,
     limit: historyLimit,
     ...(server ? { server_id: server } : {}),
     ...(sequence ? { sequence_id: sequence } : {}),
     ...(status ? { status } : {}),
-    ...(from ? { from: length ? new Date((to ? Date.parse(to) : now) - length).toISOString() : from } : {}),
+    ...(from ? { from: beginning(from, to ? Date.parse(to) : now) } : {}),
     ...(to ? { to } : {}),
   }
 }

@@ -1,18 +1,20 @@
+import { given, matching } from '../../lib/search-params.ts'
+
 export type ReportPeriod = 'day' | 'week' | 'month'
 export interface ReportsSearch {
-  readonly period?: ReportPeriod
+  readonly period?: ReportPeriod | undefined
   /** A date of the period. */
-  readonly at?: string
-  readonly tag?: string
+  readonly at?: string | undefined
+  readonly tag?: string | undefined
 }
-const periods: readonly unknown[] = ['day', 'month']
 
 /** What the address of the page says. A week is the default and is left out. */
-export const readReportsSearch = (raw: Record<string, unknown>): ReportsSearch => ({
-  ...(periods.includes(raw.period) ? { period: raw.period as ReportPeriod } : {}),
-  ...(typeof raw.at === 'string' && /^\d{4}-\d\d-\d\d$/.test(raw.at) ? { at: raw.at } : {}),
-  ...(typeof raw.tag === 'string' && /^[a-z0-9][a-z0-9-]{0,31}$/.test(raw.tag) ? { tag: raw.tag } : {}),
-})
+export const readReportsSearch = (raw: Record<string, unknown>): ReportsSearch =>
+  given({
+    period: (['day', 'month'] as const).find(known => known === raw.period),
+    at: matching(raw.at, /^\d{4}-\d\d-\d\d$/),
+    tag: matching(raw.tag, /^[a-z0-9][a-z0-9-]{0,31}$/),
+  })
 
 /** A calendar date, moved by so many days. */
 export const dateAfter = (date: string, days: number): string =>

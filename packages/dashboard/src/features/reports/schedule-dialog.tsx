@@ -13,14 +13,22 @@ import type { ReportPeriod } from './filter.ts'
 import { readSchedulesAgain } from './queries.ts'
 import { reportsTexts } from './reports.texts.ts'
 
-const weekdays = [1, 2, 3, 4, 5, 6, 7] as const
+const weekdays: readonly number[] = [1, 2, 3, 4, 5, 6, 7]
 /** 1 January 2024 was a Monday. */
 const weekdayName = (day: number): string =>
   new Intl.DateTimeFormat(locale, { weekday: 'long', timeZone: 'UTC' }).format(Date.UTC(2024, 0, day))
 const within = (text: string, least: number, most: number): boolean =>
   /^\d{1,2}$/.test(text.trim()) && Number(text) >= least && Number(text) <= most
 
-const first = { name: '', period: 'week' as ReportPeriod, hour: '7', weekday: 1, day: '1', recipients: '' }
+interface Typed {
+  readonly name: string
+  readonly period: ReportPeriod
+  readonly hour: string
+  readonly weekday: number
+  readonly day: string
+  readonly recipients: string
+}
+const first: Typed = { name: '', period: 'week', hour: '7', weekday: 1, day: '1', recipients: '' }
 
 const draft = 'new report schedule'
 
@@ -110,7 +118,7 @@ const NameAndTime = ({ form: { typed, set }, said, error }: FieldsProps) => {
           label={t.weekday}
           value={typed.weekday}
           onValue={weekday => set({ weekday })}
-          options={weekdays.map(value => ({ value: value as number, text: weekdayName(value) }))}
+          options={weekdays.map(value => ({ value, text: weekdayName(value) }))}
         />
       )}
       {typed.period === 'month' && (

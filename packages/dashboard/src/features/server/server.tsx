@@ -1,48 +1,32 @@
-import { useMemo, useState } from 'react'
+import { useMemo } from 'react'
 import { useQuery } from '@tanstack/react-query'
 import { Link, Outlet, useNavigate, useParams } from '@tanstack/react-router'
 import { statusOf } from '../../api/client.ts'
 import { serverQuery } from '../../api/queries.ts'
-import type { Server } from '../../api/queries.ts'
 import { every } from '../../api/quiet.ts'
 import { useMay } from '../../api/session.ts'
-import { barsOf } from '../../kit/charts/bars.ts'
-import { Later } from '../../kit/charts/later.tsx'
-import { Legend } from '../../kit/charts/legend.tsx'
-import { loadOverTime } from '../bans/load-over-time.ts'
-import { fleetTexts } from '../fleet/fleet.texts.ts'
 import fleet from '../fleet/fleet.module.css'
 import { CheckChain } from '../fleet/check-chain.tsx'
-import { ProtectionMark, ServerState } from '../fleet/protection.tsx'
 import { SelfTestPanel } from '../fleet/self-test.tsx'
-import { serverStatsQuery } from '../fleet/queries.ts'
-import type { Period } from '../fleet/queries.ts'
 import { useKeys } from '../../kit/keys.ts'
 import { useWords } from '../../kit/now.ts'
-import { Flag } from '../../kit/flag.tsx'
 import { Page, Panel } from '../../kit/page.tsx'
-import { Ranking } from '../../kit/ranking.tsx'
-import { Segmented } from '../../kit/segmented.tsx'
 import parts from '../../kit/parts.module.css'
-import { Stranger } from '../../kit/stranger.tsx'
-import { Time } from '../../kit/time.tsx'
 import { Trouble } from '../../kit/trouble.tsx'
 import { Waiting } from '../../kit/waiting.tsx'
 import { Forbidden } from '../navigation/lone-pages.tsx'
 import { shellTexts } from '../navigation/shell.texts.ts'
 import { textsOf } from '../../lib/texts/catalogue.ts'
-import { commonTexts } from '../../lib/texts/common.texts.ts'
-import { clip, nameOf } from '../../lib/clip.ts'
-import { countryName } from '../../lib/countries.ts'
-import { number } from '../../lib/numbers.ts'
-import { ago, clockTime, duration, shortDate } from '../../lib/time.ts'
-import { ServerValue } from '../servers/narrowing.tsx'
+import { nameOf } from '../../lib/clip.ts'
+import { ago, clockTime, shortDate } from '../../lib/time.ts'
 import { useSync } from '../fleet/sync.ts'
 import { SyncRow } from '../whitelist/sync-panel.tsx'
-import { Cloned, Quarantined, SealedFact } from './guard.tsx'
+import { Cloned, Quarantined } from './guard.tsx'
+import { Facts } from './facts.tsx'
 import { ServerHead, ServerHeadRoom } from './head.tsx'
 import { Levels } from './levels.tsx'
 import { Settings } from './settings.tsx'
+import { Stats } from './stats.tsx'
 import { serverTexts } from './server.texts.ts'
 import styles from './server.module.css'
 
@@ -146,7 +130,7 @@ export const OverviewTab = () => {
       <Stats serverId={serverId} />
       <div className={styles.top}>
         <div className={fleet.stack}>
-          {server && <Overview server={server} mayAdminister={may} />}
+          {server && <Facts server={server} mayAdminister={may} />}
           {server?.status === 'online' && <SelfTestPanel server={server} />}
         </div>
         <Holds serverId={serverId} />
@@ -161,214 +145,6 @@ export const SettingsTab = () => {
   if (!may) return <Forbidden needed="Admin" />
   return server ? <Settings key={server.id} server={server} /> : null
 }
-
-/** Asks for all servers that have the same. */
-const Fact = ({ field, value }: { field: 'os' | 'engine' | 'agent'; value: string | null }) =>
-  value === null ? (
-    textsOf(commonTexts).unknown
-  ) : (
-    <ServerValue field={field} value={value} shown={clip(value, 120).shown}>
-      <Stranger text={value} most={120} />
-    </ServerValue>
-  )
-
-const Overview = ({ server, mayAdminister }: { server: Server; mayAdminister: boolean }) => {
-  const t = textsOf(serverTexts)
-  const { unknown } = textsOf(commonTexts)
-  const uptime = server.metrics?.uptime
-  return (
-    <Panel>
-      <div className={parts.form}>
-        <div className={parts.row}>
-          <ServerValue field="status" value={server.status} shown={textsOf(commonTexts).states[server.status]}>
-            <ServerState server={server} tinted />
-          </ServerValue>
-          <ProtectionMark server={server} />
-          <span className={parts.muted}>
-            {server.last_heartbeat ? (
-              <>
-                {t.heard} <Time at={server.last_heartbeat} />
-              </>
-            ) : (
-              <>
-                {t.added} <Time at={server.created_at} />
-              </>
-            )}
-          </span>
-        </div>
-        {server.status === 'pending' && (
-          <p>
-            {t.pending}{' '}
-            {mayAdminister && (
-              <Link to="/servers/new" search={{ id: server.id }}>
-                {t.continue}
-              </Link>
-            )}
-          </p>
-        )}
-        <div className={styles.columns}>
-          <dl className={parts.details}>
-            <dt>{t.bans}</dt>
-            <dd>{t.bansSaid(number(server.bans_today), number(server.total_bans))}</dd>
-            {server.description && (
-              <>
-                <dt>{t.description}</dt>
-                <dd>
-                  <Stranger text={server.description} most={1000} />
-                </dd>
-              </>
-            )}
-          </dl>
-          <dl className={parts.details}>
-            <dt>{t.address}</dt>
-            <dd className={parts.mono}>
-              {server.ip_address ? (
-                <ServerValue
-                  field="ip"
-                  value={server.ip_address}
-                  link={
-                    <Link to="/ip/$addr" params={{ addr: server.ip_address }} search={{}}>
-                      {server.ip_address}
-                    </Link>
-                  }
-                />
-              ) : (
-                unknown
-              )}
-            </dd>
-            <dt>{t.system}</dt>
-            <dd>
-              <Fact field="os" value={server.os} />
-            </dd>
-            <dt>{t.engine}</dt>
-            <dd>
-              <Fact field="engine" value={server.engine_version} />
-            </dd>
-            <dt>{t.agent}</dt>
-            <dd>
-              <Fact field="agent" value={server.agent_version} />
-            </dd>
-            {server.policy?.state === 'unreadable' && (
-              <>
-                <dt>{t.policy}</dt>
-                <dd>{t.policyUnreadable(server.policy.error ?? '')}</dd>
-              </>
-            )}
-            <SealedFact sealed={server.sealed} />
-            {typeof uptime === 'number' && (
-              <>
-                <dt>{t.uptime}</dt>
-                <dd>{duration(uptime)}</dd>
-              </>
-            )}
-          </dl>
-        </div>
-      </div>
-    </Panel>
-  )
-}
-
-const periodsOf = ['day', 'week', 'month'] as const
-
-/** Its bans over time, and which jails and countries have most of them. */
-const Stats = ({ serverId }: { serverId: string }) => {
-  const t = textsOf(serverTexts)
-  const f = textsOf(fleetTexts)
-  const [period, setPeriod] = useState<Period>('day')
-  const query = useQuery({ ...serverStatsQuery(serverId, period), refetchInterval: every(60_000) })
-  const stats = query.data
-  const bars = useMemo(
-    () =>
-      stats
-        ? barsOf(
-            stats.series,
-            stats,
-            stats.series_by_jail.map(({ counts }) => counts),
-          )
-        : [],
-    [stats],
-  )
-  const names = stats?.series_by_jail.map(({ jail }) => jail) ?? []
-  const own = useMemo(() => ({ server: serverId }), [serverId])
-  return (
-    <Panel title={t.stats.title} aside={<Legend names={names} />}>
-      <div className={fleet.stack}>
-        <div className={fleet.line}>
-          <span className={parts.muted}>
-            {stats && (
-              <>
-                <Link to="/bans" search={{ ...own, from: stats.from, to: stats.to }} className={parts.link}>
-                  {t.stats.bans(number(stats.bans_period), stats.bans_period)}
-                </Link>
-                {t.stats.before(number(stats.previous_total))}{' '}
-                <Link to="/bans" search={{ ...own, active: 'true' }} className={parts.link}>
-                  {t.stats.now(number(stats.active_now))}
-                </Link>
-              </>
-            )}
-          </span>
-          <Segmented
-            label={f.period}
-            value={period}
-            onChange={setPeriod}
-            options={periodsOf.map(known => ({ value: known, text: f.periods[known] }))}
-          />
-        </div>
-        <Trouble what={t.stats.what} query={query} />
-        {stats ? (
-          <Later
-            load={loadOverTime}
-            given={{ title: t.stats.chart(f.periods[period]), bars, names, search: own }}
-            room={room}
-          />
-        ) : (
-          room
-        )}
-        {stats && stats.bans_period > 0 && (
-          <div className={fleet.columns}>
-            <div>
-              <h3 className={parts.help}>{t.stats.jails}</h3>
-              <Ranking
-                total={stats.bans_period}
-                rows={stats.top_jails.slice(0, 5).map(({ name, count }) => ({
-                  key: name,
-                  count,
-                  name: (
-                    <Link to="/bans" search={{ ...own, from: stats.from, to: stats.to, jail: name }}>
-                      <Stranger text={name} most={64} />
-                    </Link>
-                  ),
-                }))}
-              />
-            </div>
-            <div>
-              <h3 className={parts.help}>{t.stats.countries}</h3>
-              <Ranking
-                total={stats.bans_period}
-                rows={stats.top_countries.slice(0, 5).map(({ code, name, count }) => ({
-                  key: code,
-                  count,
-                  name:
-                    code === 'ZZ' ? (
-                      name
-                    ) : (
-                      <>
-                        <Flag code={code} />
-                        <Link to="/bans" search={{ ...own, from: stats.from, to: stats.to, country: code }}>
-                          {countryName(code)}
-                        </Link>
-                      </>
-                    ),
-                }))}
-              />
-            </div>
-          </div>
-        )}
-      </div>
-    </Panel>
-  )
-}
-const room = <div className={styles.chartRoom} />
 
 /** Whether it holds the whitelist as it is now. */
 const Holds = ({ serverId }: { serverId: string }) => {

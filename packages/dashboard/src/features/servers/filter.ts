@@ -1,3 +1,4 @@
+import { given, pageOf } from '../../lib/search-params.ts'
 import { withTerms } from '../../lib/terms.ts'
 
 /** What the URL says of the list of servers. */
@@ -22,6 +23,5 @@ export const readServersSearch = (raw: Record<string, unknown>): ServersSearch =
     [status && `status:${status}`, typeof raw.search === 'string' ? plain(raw.search) : undefined],
     raw.q,
   )
-  const page = Number(raw.page)
-  return { ...(q ? { q } : {}), ...(Number.isInteger(page) && page > 1 ? { page } : {}) }
+  return given({ q, page: pageOf(raw) })
 }

@@ -5,6 +5,5 @@ export const passwordRules = {
   upper: (password: string) => /\p{Lu}/u.test(password),
   digit: (password: string) => /\d/.test(password),
 } as const satisfies Record<string, (password: string) => boolean>
-export type PasswordRule = keyof typeof passwordRules
 
 export const keepsRules = (password: string): boolean => Object.values(passwordRules).every(rule => rule(password))

@@ -3,6 +3,7 @@ import type { FormEvent } from 'react'
 import { Button } from '@mantine/core'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { Navigate, useNavigate, useSearch } from '@tanstack/react-router'
+import { keysOf } from '@stockade/contract/records.ts'
 import { api, statusOf } from '../../api/client.ts'
 import { optionsQuery, queries } from '../../api/queries.ts'
 import { Announcer } from '../../kit/announce.tsx'
@@ -10,7 +11,6 @@ import { CopyField } from '../../kit/copy.tsx'
 import { Field } from '../../kit/field.tsx'
 import { Panel, useTitle } from '../../kit/page.tsx'
 import parts from '../../kit/parts.module.css'
-import { State } from '../../kit/state.tsx'
 import { Waiting } from '../../kit/waiting.tsx'
 import { Refusal, Trouble, fieldProblem } from '../../kit/trouble.tsx'
 import { isLocal } from '../../lib/local-url.ts'
@@ -20,8 +20,8 @@ import { browserZone } from '../../lib/preferences.ts'
 import { PasswordInput } from '../sign-in/password-input.tsx'
 import { Frame } from '../sign-in/entry.tsx'
 import entry from '../sign-in/entry.module.css'
-import { keepsRules, passwordRules } from './rules.ts'
-import type { PasswordRule } from './rules.ts'
+import { PasswordRules } from './password-rules.tsx'
+import { keepsRules } from './rules.ts'
 import { setUpTexts } from './set-up.texts.ts'
 
 export const SetUp = () => {
@@ -108,26 +108,25 @@ const AskCode = ({ wrong = false }: { wrong?: boolean }) => {
   )
 }
 
-const Form = ({ code, baseUrl }: { code: string; baseUrl: string }) => {
+/** What is typed, what is wrong with it, and the request that it ends in. */
+const useForm = (code: string, baseUrl: string) => {
   const t = textsOf(setUpTexts)
   const navigate = useNavigate()
-  const [username, setUsername] = useState('')
-  const [email, setEmail] = useState('')
-  const [password, setPassword] = useState('')
-  const [address, setAddress] = useState(isLocal(baseUrl) ? ownAddress : baseUrl)
-  const [timezone, setTimezone] = useState(browserZone)
+  const [typed, setTyped] = useState({
+    username: '',
+    email: '',
+    password: '',
+    address: isLocal(baseUrl) ? ownAddress : baseUrl,
+    timezone: browserZone,
+  })
   const [tried, setTried] = useState(false)
-
-  const setUp = useMutation({
+  const { username, email, password, address, timezone } = typed
+  const request = useMutation({
     mutationFn: () =>
       api.call('POST /setup', {
         body: {
-          code,
-          username,
-          email,
-          password,
+          ...{ code, username, email, password, timezone },
           site_url: address.trim().replace(/\/+$/, ''),
-          timezone,
           refuse_common: true,
         },
       }),
@@ -138,127 +137,149 @@ const Form = ({ code, baseUrl }: { code: string; baseUrl: string }) => {
       await queries.fetchQuery({ ...optionsQuery, staleTime: 0 }).catch(() => {})
     },
   })
-  const sent = setUp.error
   const errors = {
     username: !/^\w{3,50}$/.test(username) || /[^\w]/.test(username) ? t.invalidUsername : undefined,
     email: !/^[^\s@]+@[^\s@]+\.?[^\s@]+$/.test(email) ? t.invalidEmail : undefined,
     password: keepsRules(password) ? undefined : t.invalidPassword,
     address: /^https?:$/.test(URL.parse(address)?.protocol ?? '') ? undefined : t.invalidAddress,
+    timezone: undefined,
   }
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
-    setTried(true)
-    const wrong = (Object.keys(errors) as (keyof typeof errors)[]).find(field => errors[field])
-    if (wrong) document.querySelector<HTMLElement>(`[name="${wrong}"]`)?.focus()
-    else if (!setUp.isPending) setUp.mutate()
+  return {
+    ...{ typed, errors, request },
+    set: (change: Partial<typeof typed>) => setTyped(before => ({ ...before, ...change })),
+    problemOf: (field: keyof typeof errors) =>
+      (tried ? errors[field] : undefined) ?? fieldProblem(request.error, field === 'address' ? 'site_url' : field),
+    submit(event: FormEvent) {
+      event.preventDefault()
+      setTried(true)
+      const wrong = keysOf(errors).find(field => errors[field])
+      if (wrong) document.querySelector<HTMLElement>(`[name="${wrong}"]`)?.focus()
+      else if (!request.isPending) request.mutate()
+    },
   }
-  const shown = (field: keyof typeof errors) =>
-    (tried ? errors[field] : undefined) ?? fieldProblem(sent, field === 'address' ? 'site_url' : field)
+}
+type SetUpForm = ReturnType<typeof useForm>
 
-  if (statusOf(sent) === 401) return <AskCode wrong />
+const Form = ({ code, baseUrl }: { code: string; baseUrl: string }) => {
+  const t = textsOf(setUpTexts)
+  const form = useForm(code, baseUrl)
+  const { request } = form
+  if (statusOf(request.error) === 401) return <AskCode wrong />
   return (
-    <form className={parts.form} onSubmit={submit} noValidate>
+    <form className={parts.form} onSubmit={form.submit} noValidate>
       <p>{t.intro}</p>
-      <Panel title={t.account}>
-        <div className={parts.form}>
-          <p className={parts.help}>{t.accountHelp}</p>
-          <Field label={t.username} help={t.usernameHelp} error={shown('username')}>
-            {ids => (
-              <input
-                {...ids}
-                className={parts.input}
-                name="username"
-                autoComplete="username"
-                autoCapitalize="none"
-                autoCorrect="off"
-                spellCheck={false}
-                dir="ltr"
-                value={username}
-                onChange={event => setUsername(event.currentTarget.value)}
-              />
-            )}
-          </Field>
-          <Field label={t.email} error={shown('email')}>
-            {ids => (
-              <input
-                {...ids}
-                className={parts.input}
-                name="email"
-                type="email"
-                autoComplete="email"
-                dir="ltr"
-                value={email}
-                onChange={event => setEmail(event.currentTarget.value)}
-              />
-            )}
-          </Field>
-          <Field
-            label={t.password}
-            error={shown('password')}
-            help={
-              <ul className={entry.rules}>
-                {(Object.keys(passwordRules) as PasswordRule[]).map(rule => {
-                  const met = passwordRules[rule](password)
-                  return (
-                    <li key={rule}>
-                      <State is={met ? 'done' : 'next'} word={t.rules[rule]} />
-                      <span className={parts.hidden}>{met ? t.met : t.notMet}</span>
-                    </li>
-                  )
-                })}
-              </ul>
-            }
-          >
-            {ids => <PasswordInput ids={ids} value={password} onValue={setPassword} autoComplete="new-password" />}
-          </Field>
-        </div>
-      </Panel>
-      <Panel title={t.place}>
-        <div className={parts.form}>
-          <Field label={t.address} help={t.addressHelp} error={shown('address')}>
-            {ids => (
-              <input
-                {...ids}
-                className={parts.input}
-                name="address"
-                type="url"
-                inputMode="url"
-                autoComplete="off"
-                dir="ltr"
-                value={address}
-                onChange={event => setAddress(event.currentTarget.value)}
-              />
-            )}
-          </Field>
-          {isLocal(address) ? (
-            <p className={parts.warn} role="status">
-              {t.local}
-            </p>
-          ) : (
-            !errors.address &&
-            address.replace(/\/+$/, '') !== ownAddress && <p className={parts.help}>{t.differs(ownAddress)}</p>
-          )}
-          <Field label={t.timezone} help={t.timezoneHelp} error={fieldProblem(sent, 'timezone')}>
-            {ids => (
-              <select
-                {...ids}
-                className={parts.input}
-                name="timezone"
-                value={timezone}
-                onChange={event => setTimezone(event.currentTarget.value)}
-              >
-                {[...new Set([browserZone, 'UTC', ...Intl.supportedValuesOf('timeZone')])].map(zone => (
-                  <option key={zone}>{zone}</option>
-                ))}
-              </select>
-            )}
-          </Field>
-        </div>
-      </Panel>
-      <Refusal error={sent} />
-      <Button type="submit" className={entry.submit} loading={setUp.isPending}>
+      <Account form={form} />
+      <Place form={form} />
+      <Refusal error={request.error} />
+      <Button type="submit" className={entry.submit} loading={request.isPending}>
         {t.submit}
       </Button>
     </form>
+  )
+}
+
+/** The first administrator. */
+const Account = ({ form: { typed, set, problemOf } }: { form: SetUpForm }) => {
+  const t = textsOf(setUpTexts)
+  return (
+    <Panel title={t.account}>
+      <div className={parts.form}>
+        <p className={parts.help}>{t.accountHelp}</p>
+        <Field label={t.username} help={t.usernameHelp} error={problemOf('username')}>
+          {ids => (
+            <input
+              {...ids}
+              className={parts.input}
+              name="username"
+              autoComplete="username"
+              autoCapitalize="none"
+              autoCorrect="off"
+              spellCheck={false}
+              dir="ltr"
+              value={typed.username}
+              onChange={event => set({ username: event.currentTarget.value })}
+            />
+          )}
+        </Field>
+        <Field label={t.email} error={problemOf('email')}>
+          {ids => (
+            <input
+              {...ids}
+              className={parts.input}
+              name="email"
+              type="email"
+              autoComplete="email"
+              dir="ltr"
+              value={typed.email}
+              onChange={event => set({ email: event.currentTarget.value })}
+            />
+          )}
+        </Field>
+        <Field
+          label={t.password}
+          error={problemOf('password')}
+          help={<PasswordRules password={typed.password} words={t} />}
+        >
+          {ids => (
+            <PasswordInput
+              ids={ids}
+              value={typed.password}
+              onValue={password => set({ password })}
+              autoComplete="new-password"
+            />
+          )}
+        </Field>
+      </div>
+    </Panel>
+  )
+}
+
+/** Where Stockade answers, and in which time zone. */
+const Place = ({ form: { typed, set, errors, problemOf } }: { form: SetUpForm }) => {
+  const t = textsOf(setUpTexts)
+  const { address, timezone } = typed
+  const isElsewhere = !errors.address && address.replace(/\/+$/, '') !== ownAddress
+  return (
+    <Panel title={t.place}>
+      <div className={parts.form}>
+        <Field label={t.address} help={t.addressHelp} error={problemOf('address')}>
+          {ids => (
+            <input
+              {...ids}
+              className={parts.input}
+              name="address"
+              type="url"
+              inputMode="url"
+              autoComplete="off"
+              dir="ltr"
+              value={address}
+              onChange={event => set({ address: event.currentTarget.value })}
+            />
+          )}
+        </Field>
+        {isLocal(address) ? (
+          <p className={parts.warn} role="status">
+            {t.local}
+          </p>
+        ) : (
+          isElsewhere && <p className={parts.help}>{t.differs(ownAddress)}</p>
+        )}
+        <Field label={t.timezone} help={t.timezoneHelp} error={problemOf('timezone')}>
+          {ids => (
+            <select
+              {...ids}
+              className={parts.input}
+              name="timezone"
+              value={timezone}
+              onChange={event => set({ timezone: event.currentTarget.value })}
+            >
+              {[...new Set([browserZone, 'UTC', ...Intl.supportedValuesOf('timeZone')])].map(zone => (
+                <option key={zone}>{zone}</option>
+              ))}
+            </select>
+          )}
+        </Field>
+      </div>
+    </Panel>
   )
 }

@@ -2,6 +2,7 @@ import { useState } from 'react'
 import { Button } from '@mantine/core'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import type { Reply } from '@stockade/client'
+import { valueAt } from '@stockade/contract/records.ts'
 import { api } from '../../api/client.ts'
 import { useKeptState } from '../../kit/draft.ts'
 import { Field } from '../../kit/field.tsx'
@@ -110,7 +111,8 @@ const useValues = (draft: string, stored: Channel['fields']) => {
     if (secret) setSecrets({ ...secrets, [name]: value })
     else setKept([...kept.filter(([other]) => other !== name), [name, value]])
   }
-  return [{ ...Object.fromEntries(kept), ...secrets } as Readonly<Record<string, string>>, set] as const
+  const values: Readonly<Record<string, string>> = { ...Object.fromEntries(kept), ...secrets }
+  return [values, set] as const
 }
 
 const Value = (props: {
@@ -122,7 +124,7 @@ const Value = (props: {
 }) => {
   const t = textsOf(alertChannelsTexts)
   const { field, value, onValue, error } = props
-  const label = (t.fields as Record<string, string>)[field.name] ?? field.name
+  const label = valueAt(t.fields, field.name) ?? field.name
   const help = [
     field.secret && props.isStored ? t.kept : '',
     field.required ? '' : t.optional,

@@ -3,6 +3,7 @@ import { Button } from '@mantine/core'
 import { queryOptions, useMutation, useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import type { Reply } from '@stockade/client'
+import { valueAt } from '@stockade/contract/records.ts'
 import { api } from '../../api/client.ts'
 import { queries } from '../../api/queries.ts'
 import { every } from '../../api/quiet.ts'
@@ -100,7 +101,7 @@ const Values = ({ is }: { is: Channel }) => {
   return (
     <dl className={parts.details}>
       {shown.map(({ name, value }) => [
-        <dt key={`${name} name`}>{(fields as Record<string, string>)[name] ?? name}</dt>,
+        <dt key={`${name} name`}>{valueAt(fields, name) ?? name}</dt>,
         <dd key={name}>
           <Stranger text={value ?? ''} most={200} />
         </dd>,

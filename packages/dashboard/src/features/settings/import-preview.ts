@@ -1,4 +1,7 @@
 import type { CallInput, Reply } from '@stockade/client'
+import { keysOf } from '@stockade/contract/records.ts'
+import { isRecord } from '@stockade/contract/untrusted.ts'
+import { parsed } from '../../lib/stored.ts'
 
 export type Sections = Reply<'GET /settings'>
 /** What may be sent to the import; the service checks it all before it changes anything. */
@@ -23,31 +26,26 @@ const fieldDefaults = {
   'integrations.reputation_rate_limit': 1000,
 } as const
 export type FieldName = keyof typeof fieldDefaults
-const fieldNames = Object.keys(fieldDefaults) as FieldName[]
+const fieldNames = keysOf(fieldDefaults)
 
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
+/** Whether it has settings. What they are is compared field by field below, and the service refuses what is wrong. */
+const isExport = (found: object): found is Given => 'settings' in found && isRecord(found.settings)
 
 /** Reads what was pasted: a whole export, or only its `settings`; null where it is neither. */
 export const readExport = (text: string): Given | null => {
-  let found: unknown
-  try {
-    found = JSON.parse(text)
-  } catch {
-    return null
-  }
-  if (!isObject(found)) return null
-  if (isObject(found.settings)) return found as unknown as Given
-  return Object.keys(found).length > 0 &&
-    Object.keys(found).every(name => fieldNames.some(at => at.startsWith(`${name}.`)))
-    ? ({ settings: found } as unknown as Given)
-    : null
+  const found = parsed(text)
+  if (!isRecord(found)) return null
+  if (isExport(found)) return found
+  const bare = { settings: found }
+  const sections = Object.keys(found)
+  const areKnown = sections.every(name => fieldNames.some(at => at.startsWith(`${name}.`)))
+  return sections.length > 0 && areKnown && isExport(bare) ? bare : null
 }
 
 const fieldOf = (sections: unknown, name: FieldName): unknown => {
   const [section = '', field = ''] = name.split('.')
-  const found = isObject(sections) ? sections[section] : undefined
-  return isObject(found) ? found[field] : undefined
+  const found = isRecord(sections) ? sections[section] : undefined
+  return isRecord(found) ? found[field] : undefined
 }
 
 export interface FieldChange {
@@ -69,7 +67,7 @@ export const changesOf = (is: Sections, given: Given, merge: boolean): readonly 
 export const unknownOf = (given: Given): readonly string[] => {
   const sections: Record<string, unknown> = given.settings
   return Object.entries(sections).flatMap(([section, fields]) =>
-    isObject(fields)
+    isRecord(fields)
       ? Object.keys(fields)
           .map(field => `${section}.${field}`)
           .filter(name => !fieldNames.some(known => known === name))

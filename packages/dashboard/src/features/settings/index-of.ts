@@ -1,3 +1,4 @@
+import { keysOf } from '@stockade/contract/records.ts'
 import { textsOf } from '../../lib/texts/catalogue.ts'
 import { agentAddressTexts } from '../agent-address/agent-address.texts.ts'
 import { agentsTexts } from './agents.texts.ts'
@@ -79,7 +80,7 @@ const all = (): readonly (Found & { readonly words: string })[] => {
       [l.enter, l.keyHelp],
     ],
   }
-  return (Object.keys(listed) as Section[]).flatMap(section =>
+  return keysOf(listed).flatMap(section =>
     listed[section].map(([name, help]) => ({
       section,
       name,

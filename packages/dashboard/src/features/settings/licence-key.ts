@@ -1,3 +1,5 @@
+import { recordOf } from '@stockade/contract/untrusted.ts'
+
 /** What a licence key says of itself; whether it was signed by the right authority only the server can tell. */
 export interface LicenceKey {
   readonly tier: string
@@ -17,7 +19,7 @@ export const readLicenceKey = (typed: string): LicenceKey | null => {
   const [version, body, signature, ...more] = typed.replace(/\s+/g, '').split('.')
   if (version !== 'stk1' || !body || !signature || more.length > 0) return null
   try {
-    const { tier, server_limit, registered_to, expires_at } = JSON.parse(decoded(body)) as Record<string, unknown>
+    const { tier, server_limit, registered_to, expires_at } = recordOf(JSON.parse(decoded(body)))
     if (typeof tier !== 'string' || typeof server_limit !== 'number' || typeof registered_to !== 'string') return null
     return {
       tier,

@@ -1,5 +1,5 @@
 import type { Reply } from '@stockade/client'
-import type { SecretDraft } from '../../kit/form-fields.tsx'
+import { unchangedSecret } from '../../kit/secret-draft.ts'
 import { textsOf } from '../../lib/texts/catalogue.ts'
 import { notificationsTexts } from './notifications.texts.ts'
 import { readNames, readWhole } from './typed.ts'
@@ -13,7 +13,7 @@ export const topics = ['notify_bans', 'notify_errors', 'notify_syncs', 'daily_su
 export const typedOf = (hour: number, chat: Chat, email: Email) => ({
   hour,
   'chat.enabled': chat.enabled,
-  'chat.webhook_url': '' as SecretDraft,
+  'chat.webhook_url': unchangedSecret,
   'chat.notify_bans': chat.notify_bans,
   'chat.notify_errors': chat.notify_errors,
   'chat.notify_syncs': chat.notify_syncs,
@@ -22,7 +22,7 @@ export const typedOf = (hour: number, chat: Chat, email: Email) => ({
   'email.smtp_host': email.smtp_host ?? '',
   'email.smtp_port': String(email.smtp_port),
   'email.smtp_user': email.smtp_user ?? '',
-  'email.smtp_pass': '' as SecretDraft,
+  'email.smtp_pass': unchangedSecret,
   'email.smtp_tls': email.smtp_tls,
   'email.from_address': email.from_address ?? '',
   'email.recipients': email.recipients.join('\n'),

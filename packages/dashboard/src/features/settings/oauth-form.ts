@@ -1,5 +1,5 @@
 import type { Reply } from '@stockade/client'
-import type { SecretDraft } from '../../kit/form-fields.tsx'
+import { unchangedSecret } from '../../kit/secret-draft.ts'
 import { textsOf } from '../../lib/texts/catalogue.ts'
 import { commonTexts } from '../../lib/texts/common.texts.ts'
 import { settingsTexts } from './settings.texts.ts'
@@ -12,12 +12,12 @@ export type ProviderId = 'provider_a' | 'provider_b'
 export const typedOf = ({ provider_a, provider_b, default_role, local_login_disabled }: Oauth) => ({
   'provider_a.enabled': provider_a.enabled,
   'provider_a.client_id': '',
-  'provider_a.client_secret': '' as SecretDraft,
+  'provider_a.client_secret': unchangedSecret,
   'provider_a.allowed': provider_a.allowed_users.join('\n'),
   'provider_a.org': provider_a.allowed_org ?? '',
   'provider_b.enabled': provider_b.enabled,
   'provider_b.client_id': '',
-  'provider_b.client_secret': '' as SecretDraft,
+  'provider_b.client_secret': unchangedSecret,
   'provider_b.allowed': provider_b.allowed_domains.join('\n'),
   role: default_role,
   localOff: local_login_disabled,

@@ -1,4 +1,5 @@
 import type { Reply } from '@stockade/client'
+import { keysOf, pick } from '@stockade/contract/records.ts'
 import { textsOf } from '../../lib/texts/catalogue.ts'
 import { settingsTexts } from './settings.texts.ts'
 import { asTyped, readTimeout, readWhole } from './typed.ts'
@@ -43,6 +44,8 @@ export const bodyOf = (is: Security, typed: TypedSecurity): Partial<Security> =>
     session_timeout: readTimeout(typed.session_timeout) ?? is.session_timeout,
     password_min_length: readLength(typed.password_min_length) ?? is.password_min_length,
   }
-  const names = Object.keys(wanted) as (keyof Security)[]
-  return Object.fromEntries(names.filter(name => wanted[name] !== is[name]).map(name => [name, wanted[name]]))
+  return pick(
+    wanted,
+    keysOf(wanted).filter(name => wanted[name] !== is[name]),
+  )
 }

@@ -1,6 +1,6 @@
 import type { BodyOf, siem } from '@stockade/contract'
 import { textsOf } from '../../lib/texts/catalogue.ts'
-import type { SecretDraft } from '../../kit/form-fields.tsx'
+import type { SecretDraft } from '../../kit/secret-draft.ts'
 import type { useForm } from '../../kit/form.ts'
 import { formTexts } from '../../kit/form.texts.ts'
 import { readWhole } from '../settings/typed.ts'
@@ -22,7 +22,7 @@ export interface Typed {
   readonly ca: string
   readonly path: string
   readonly token: SecretDraft
-  readonly events: readonly string[]
+  readonly events: SiemSettings['events']
   readonly minimum: number
   readonly batch: string
   readonly flush: string
@@ -100,10 +100,11 @@ export const fieldsOf = (is: SiemSettings) => {
   }
 }
 
+const usualPorts = { tls: '6514', tcp: '514', udp: '514', https: '443', http: '80' } as const
 /** Where receivers of that kind listen by custom. */
 const usualPort = (format: Format, transport: Transport): string => {
   if (format === 'collector') return '8088'
-  return { tls: '6514', tcp: '514', udp: '514', https: '443', http: '80' }[transport]
+  return usualPorts[transport]
 }
 /** A default port changes together with the kind of target. */
 const portFor = (typed: Typed, format: Format, transport: Transport): string =>
@@ -132,7 +133,7 @@ export const typeHost = (typed: Typed, text: string): Partial<Typed> => {
   return {
     host: (found[2] ?? '').replace(/^\[|\]$/g, ''),
     transport,
-    port: found[3] ?? (isHttp(typed.format) ? { https: '443', http: '80' }[transport as 'https' | 'http'] : typed.port),
+    port: found[3] ?? (isHttp(typed.format) ? usualPorts[transport] : typed.port),
     ...(isHttp(typed.format) && path ? { path } : {}),
   }
 }
@@ -179,7 +180,7 @@ export const changeOf = (typed: Typed, changed: ReadonlySet<string>, is: SiemSet
     ...(changed.has('ca') ? { ca_cert: typed.ca.trim() || null } : {}),
     ...(changed.has('path') ? { path: typed.path.trim() || null } : {}),
     ...(changed.has('token') ? { token: typed.token } : losesToken(typed, is) ? { token: null } : {}),
-    ...(changed.has('events') ? { events: typed.events as Body['events'] & string[] } : {}),
+    ...(changed.has('events') ? { events: [...typed.events] } : {}),
     ...(changed.has('minimum') ? { min_severity: typed.minimum } : {}),
     ...(batch === null ? {} : { batch_size: batch }),
     ...(flush === null ? {} : { flush_interval: flush }),

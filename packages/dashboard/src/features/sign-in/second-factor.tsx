@@ -32,44 +32,61 @@ export const SecondFactor = () => {
 
 const Ask = ({ step, next }: { step: SecondStep; next: string | undefined }) => {
   const t = textsOf(secondFactorTexts)
-  const navigate = useNavigate()
-  const [byBackup, setByBackup] = useState(false)
-  const [backup, setBackup] = useState('')
-  const [problem, setProblem] = useState<string>()
-  const field = useRef<HTMLInputElement>(null)
+  const exits = useExits(next)
+  useTimeLimit(step, exits.leave)
+  const form = useCodeForm(step, exits)
+  const hasCodes = step.methods.includes('totp')
+  return (
+    <Entry title={t.title}>
+      {step.methods.includes('passkey') && (
+        <PasskeyButton
+          words={textsOf(passkeysTexts).use}
+          act={() => signInByPasskey(step.token)}
+          onDone={exits.enter}
+          className={styles.submit}
+          fullWidth
+          filled={!hasCodes}
+        />
+      )}
+      {hasCodes && (
+        <>
+          <CodeForm form={form} />
+          <ServerTime />
+        </>
+      )}
+      <div className={styles.ways}>
+        {hasCodes && (
+          <button type="button" className={parts.quiet} onClick={form.turn}>
+            {form.byBackup ? t.useApp : t.useBackup}
+          </button>
+        )}
+        <button type="button" className={parts.quiet} onClick={() => exits.leave()}>
+          {t.back}
+        </button>
+      </div>
+    </Entry>
+  )
+}
 
-  const leave = (why?: 'tries' | 'time') => {
+type Leave = (why?: 'tries' | 'time') => void
+/** The two ways out of this page: back to the password, or in. */
+const useExits = (next: string | undefined) => {
+  const navigate = useNavigate()
+  const leave: Leave = why => {
     secondStep.forget()
     void navigate({ to: '/login', search: { ...(next ? { next } : {}), ...(why ? { why } : {}) }, replace: true })
   }
-  const hasCodes = step.methods.includes('totp')
   const enter = (reply: Reply<'POST /auth/passkey'>) => {
     secondStep.forget()
     queries.clear()
     if (reply.mfa_setup_required) void navigate({ to: '/login/enrol', search: next ? { next } : {}, replace: true })
     else void navigate({ href: safeReturn(next), replace: true })
   }
-  const verify = useMutation({
-    mutationFn: (code: string) => api.call('POST /auth/mfa/verify', { body: { mfa_token: step.token, code } }),
-    onSuccess: enter,
-    onError: error => {
-      const wrong = statusOf(error) === 401
-      const left = wrong ? secondStep.wrong() : null
-      if (left === 0) {
-        leave('tries')
-        return
-      }
-      setProblem(left === null ? sentenceOf(error) : t.wrong(sentenceOf(error), left))
-      setTimeout(() => field.current?.select())
-    },
-  })
-  const limit = useCountdown(verify.error, verify.submittedAt)
-  const send = (code: string) => {
-    if (verify.isPending || limit !== null) return
-    setProblem(undefined)
-    verify.mutate(code)
-  }
+  return { leave, enter }
+}
 
+/** Leaves when the server no longer takes a code for this password. */
+const useTimeLimit = (step: SecondStep, leave: Leave) => {
   const leaving = useRef(leave)
   useEffect(() => {
     leaving.current = leave
@@ -78,90 +95,95 @@ const Ask = ({ step, next }: { step: SecondStep; next: string | undefined }) => 
     const timer = setTimeout(() => leaving.current('time'), step.since + allowed.time - Date.now())
     return () => clearTimeout(timer)
   }, [step])
-  useEffect(() => field.current?.focus(), [byBackup])
+}
 
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
-    const code = byBackup ? backup.trim() : (field.current?.value ?? '')
-    if (code) send(code)
-    else {
+/** A code of the app, or a backup code in its place: what is typed, and what is wrong with it. */
+const useCodeForm = (step: SecondStep, { leave, enter }: ReturnType<typeof useExits>) => {
+  const t = textsOf(secondFactorTexts)
+  const [byBackup, setByBackup] = useState(false)
+  const [backup, setBackup] = useState('')
+  const [problem, setProblem] = useState<string>()
+  const field = useRef<HTMLInputElement>(null)
+  const verify = useMutation({
+    mutationFn: (code: string) => api.call('POST /auth/mfa/verify', { body: { mfa_token: step.token, code } }),
+    onSuccess: enter,
+    onError: error => {
+      const wrong = statusOf(error) === 401
+      const left = wrong ? secondStep.wrong() : null
+      if (left === 0) return leave('tries')
+      setProblem(left === null ? sentenceOf(error) : t.wrong(sentenceOf(error), left))
+      setTimeout(() => field.current?.select())
+    },
+  })
+  const limit = useCountdown(verify.error, verify.submittedAt)
+  useEffect(() => field.current?.focus(), [byBackup])
+  const send = (code: string) => {
+    if (verify.isPending || limit !== null) return
+    setProblem(undefined)
+    verify.mutate(code)
+  }
+  return {
+    ...{ byBackup, backup, setBackup, field, send },
+    error: limit === null ? problem : t.limited(limit),
+    /** Read out; the seconds of a limit would be read each second. */
+    alert: limit === null ? problem : undefined,
+    busy: verify.isPending,
+    turn() {
+      setProblem(undefined)
+      setByBackup(!byBackup)
+    },
+    submit(event: FormEvent) {
+      event.preventDefault()
+      const code = byBackup ? backup.trim() : (field.current?.value ?? '')
+      if (code) return send(code)
       setProblem(t.fill)
       field.current?.focus()
-    }
+    },
   }
-  const shown = limit === null ? problem : t.limited(limit)
+}
+type FormOfCode = ReturnType<typeof useCodeForm>
+
+const CodeForm = ({ form }: { form: FormOfCode }) => {
+  const t = textsOf(secondFactorTexts)
+  const { error, busy, field } = form
   return (
-    <Entry title={t.title}>
-      {step.methods.includes('passkey') && (
-        <PasskeyButton
-          words={textsOf(passkeysTexts).use}
-          act={() => signInByPasskey(step.token)}
-          onDone={enter}
-          className={styles.submit}
-          fullWidth
-          filled={!hasCodes}
+    <form className={parts.form} onSubmit={form.submit} noValidate>
+      {form.byBackup ? (
+        <BackupField form={form} />
+      ) : (
+        <CodeField label={t.code} help={t.codeHelp} error={error} busy={busy} onCode={form.send} field={field} />
+      )}
+      <span className={parts.hidden} role="alert">
+        {form.alert}
+      </span>
+      <Button type="submit" fullWidth className={styles.submit} loading={busy}>
+        {t.submit}
+      </Button>
+    </form>
+  )
+}
+
+const BackupField = ({ form: { backup, setBackup, error, busy, field } }: { form: FormOfCode }) => {
+  const t = textsOf(secondFactorTexts)
+  return (
+    <Field label={t.backup} help={t.backupHelp} error={error}>
+      {ids => (
+        <input
+          {...ids}
+          ref={field}
+          className={parts.input}
+          name="backup-code"
+          autoComplete="off"
+          autoCapitalize="none"
+          autoCorrect="off"
+          spellCheck={false}
+          dir="ltr"
+          readOnly={busy}
+          value={backup}
+          onChange={event => setBackup(event.currentTarget.value)}
         />
       )}
-      {hasCodes && (
-        <>
-          <form className={parts.form} onSubmit={submit} noValidate>
-            {byBackup ? (
-              <Field label={t.backup} help={t.backupHelp} error={shown}>
-                {ids => (
-                  <input
-                    {...ids}
-                    ref={field}
-                    className={parts.input}
-                    name="backup-code"
-                    autoComplete="off"
-                    autoCapitalize="none"
-                    autoCorrect="off"
-                    spellCheck={false}
-                    dir="ltr"
-                    readOnly={verify.isPending}
-                    value={backup}
-                    onChange={event => setBackup(event.currentTarget.value)}
-                  />
-                )}
-              </Field>
-            ) : (
-              <CodeField
-                label={t.code}
-                help={t.codeHelp}
-                error={shown}
-                busy={verify.isPending}
-                onCode={send}
-                field={field}
-              />
-            )}
-            <span className={parts.hidden} role="alert">
-              {limit === null ? problem : undefined}
-            </span>
-            <Button type="submit" fullWidth className={styles.submit} loading={verify.isPending}>
-              {t.submit}
-            </Button>
-          </form>
-          <ServerTime />
-        </>
-      )}
-      <div className={styles.ways}>
-        {hasCodes && (
-          <button
-            type="button"
-            className={parts.quiet}
-            onClick={() => {
-              setProblem(undefined)
-              setByBackup(!byBackup)
-            }}
-          >
-            {byBackup ? t.useApp : t.useBackup}
-          </button>
-        )}
-        <button type="button" className={parts.quiet} onClick={() => leave()}>
-          {t.back}
-        </button>
-      </div>
-    </Entry>
+    </Field>
   )
 }
 

@@ -1,3 +1,6 @@
+import { recordOf } from '@stockade/contract/untrusted.ts'
+import { readStored } from '../../lib/stored.ts'
+
 /* A sign-in that waits for its second factor. Phones may drop the page while the authenticator is open: it is kept for a reload. */
 
 const place = 'stockade-second-step'
@@ -10,21 +13,18 @@ export interface SecondStep {
   readonly tries: number
   readonly methods: readonly Method[]
 }
-type Method = 'totp' | 'passkey'
+const allMethods = ['totp', 'passkey'] as const
+type Method = (typeof allMethods)[number]
 
 export const secondStep = {
   begin(token: string, methods: readonly Method[]): void {
     sessionStorage.setItem(place, JSON.stringify({ token, since: Date.now(), tries: 0, methods } satisfies SecondStep))
   },
   read(): SecondStep | null {
-    try {
-      const kept = JSON.parse(sessionStorage.getItem(place) ?? 'null') as Partial<SecondStep> | null
-      return typeof kept?.token === 'string' && typeof kept.since === 'number' && typeof kept.tries === 'number'
-        ? { token: kept.token, since: kept.since, tries: kept.tries, methods: kept.methods ?? ['totp'] }
-        : null
-    } catch {
-      return null
-    }
+    const { token, since, tries, methods } = recordOf(readStored('sessionStorage', place))
+    if (typeof token !== 'string' || typeof since !== 'number' || typeof tries !== 'number') return null
+    const known = Array.isArray(methods) ? allMethods.filter(method => methods.includes(method)) : []
+    return { token, since, tries, methods: known.length > 0 ? known : ['totp'] }
   },
   /** Counts a wrong code; answers how many tries are left. */
   wrong(): number {

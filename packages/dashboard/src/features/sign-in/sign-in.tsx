@@ -31,16 +31,39 @@ const useSignInSearch = () => useSearch({ from: '/login' })
 
 export const SignIn = () => {
   const t = textsOf(signInTexts)
-  const { next, ended, error, why } = useSignInSearch()
-  const navigate = useNavigate()
   const options = useQuery(optionsQuery).data
   const site = options?.site_name ?? textsOf(commonTexts).product
   useTitle(t.title)
-  const [username, setUsername] = useState('')
-  const [password, setPassword] = useState('')
+  const form = useSignIn()
+  if (options?.setup_required) return <Navigate to="/setup" search={{}} replace />
+  return (
+    <Frame title={t.titleOf(site)} aside={<DemoTag />}>
+      {options?.demo && <DemoNote onFill={form.set} />}
+      {form.isFresh && <Before />}
+      {options && <SecureAddress of={options} />}
+      {options?.local_login_disabled ? (
+        <p className={parts.note}>
+          {t.localDisabled} {options.providers.length === 0 && t.noWay}
+        </p>
+      ) : (
+        <PasswordForm form={form} />
+      )}
+      {options && options.providers.length > 0 && (
+        <Providers of={options.providers} alone={options.local_login_disabled} />
+      )}
+      {options && <OtherAddress of={options} />}
+    </Frame>
+  )
+}
+
+/** What is typed, and the request that it ends in. */
+const useSignIn = () => {
+  const t = textsOf(signInTexts)
+  const { next } = useSignInSearch()
+  const navigate = useNavigate()
+  const [typed, setTyped] = useState({ username: '', password: '' })
   const [asked, setAsked] = useState(false)
   const trouble = useRef<HTMLParagraphElement>(null)
-
   const search = next ? { next } : {}
   const enter = (reply: Reply<'POST /auth/passkey'>) => {
     // Another person may have been here before.
@@ -48,8 +71,8 @@ export const SignIn = () => {
     if (reply.mfa_setup_required) void navigate({ to: '/login/enrol', search, replace: true })
     else void navigate({ href: safeReturn(next), replace: true })
   }
-  const signIn = useMutation({
-    mutationFn: () => api.call('POST /auth/login', { body: { username, password } }),
+  const request = useMutation({
+    mutationFn: () => api.call('POST /auth/login', { body: typed }),
     onSuccess: reply => {
       if (!('mfa_required' in reply)) return enter(reply)
       secondStep.begin(reply.mfa_token, reply.methods)
@@ -57,105 +80,110 @@ export const SignIn = () => {
     },
     onError: () => setTimeout(() => trouble.current?.focus()),
   })
-  const wait = useCountdown(signIn.error, signIn.submittedAt)
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
-    setAsked(true)
-    if (!username || !password || wait !== null || signIn.isPending) return
-    signIn.mutate()
+  const wait = useCountdown(request.error, request.submittedAt)
+  const isFilled = typed.username !== '' && typed.password !== ''
+  const refusal = () => {
+    switch (statusOf(request.error)) {
+      case 401:
+        return t.wrong
+      case 429:
+        return wait === null ? t.limitOver : t.limited(wait)
+      default:
+        return sentenceOf(request.error)
+    }
   }
+  return {
+    ...{ typed, trouble, wait, enter },
+    set: (change: Partial<typeof typed>) => setTyped(before => ({ ...before, ...change })),
+    /** Whether nothing was sent from here yet. */
+    isFresh: !asked && !request.error,
+    isPending: request.isPending,
+    problem: request.error ? refusal() : asked && !isFilled ? t.fill : null,
+    submit(event: FormEvent) {
+      event.preventDefault()
+      setAsked(true)
+      if (isFilled && wait === null && !request.isPending) request.mutate()
+    },
+  }
+}
 
-  const problem = signIn.error
-    ? statusOf(signIn.error) === 401
-      ? t.wrong
-      : statusOf(signIn.error) === 429
-        ? wait === null
-          ? t.limitOver
-          : t.limited(wait)
-        : sentenceOf(signIn.error)
-    : asked && (!username || !password)
-      ? t.fill
-      : null
-  const again = !asked && !signIn.error
-
-  if (options?.setup_required) return <Navigate to="/setup" search={{}} replace />
-  const secureAddress =
-    options?.base_url.startsWith('https:') && location.protocol === 'http:' ? options.base_url : null
-  const elsewhere = options && !secureAddress && new URL(options.base_url).origin !== location.origin
+const PasswordForm = ({ form }: { form: ReturnType<typeof useSignIn> }) => {
+  const t = textsOf(signInTexts)
+  const { typed, set, problem, trouble, submit, isPending, wait, enter } = form
   return (
-    <Frame title={t.titleOf(site)} aside={<DemoTag />}>
-      {options?.demo && (
-        <p className={parts.note}>
-          {t.madeUp} {t.demoAccount(demoAccount.username, demoAccount.password)}{' '}
-          <button
-            type="button"
-            className={styles.fill}
-            onClick={() => {
-              setUsername(demoAccount.username)
-              setPassword(demoAccount.password)
-            }}
-          >
-            {t.fillIn}
-          </button>
-        </p>
-      )}
-      {again && <Before ended={ended} why={why} error={error} />}
-      {secureAddress && (
-        <p className={parts.warn}>
-          {t.needsHttps} <a href={secureAddress}>{secureAddress}</a>
-        </p>
-      )}
-      {options?.local_login_disabled ? (
-        <p className={parts.note}>
-          {t.localDisabled} {options.providers.length === 0 && t.noWay}
-        </p>
-      ) : (
-        <form className={parts.form} onSubmit={submit} noValidate>
-          <p ref={trouble} tabIndex={-1} role="alert" className={problem ? parts.refusal : parts.hidden}>
-            {problem}
-          </p>
-          <Field label={t.username}>
-            {ids => (
-              <input
-                {...ids}
-                className={parts.input}
-                name="username"
-                autoComplete="username"
-                autoCapitalize="none"
-                autoCorrect="off"
-                spellCheck={false}
-                dir="ltr"
-                value={username}
-                onChange={event => setUsername(event.currentTarget.value)}
-              />
-            )}
-          </Field>
-          <Field label={t.password}>
-            {ids => <PasswordInput ids={ids} value={password} onValue={setPassword} autoComplete="current-password" />}
-          </Field>
-          <Button type="submit" fullWidth className={styles.submit} loading={signIn.isPending} disabled={wait !== null}>
-            {t.submit}
-          </Button>
-          <PasskeyButton
-            words={textsOf(passkeysTexts).signIn}
-            act={signInByPasskey}
-            onDone={enter}
-            className={styles.submit}
-            fullWidth
+    <form className={parts.form} onSubmit={submit} noValidate>
+      <p ref={trouble} tabIndex={-1} role="alert" className={problem ? parts.refusal : parts.hidden}>
+        {problem}
+      </p>
+      <Field label={t.username}>
+        {ids => (
+          <input
+            {...ids}
+            className={parts.input}
+            name="username"
+            autoComplete="username"
+            autoCapitalize="none"
+            autoCorrect="off"
+            spellCheck={false}
+            dir="ltr"
+            value={typed.username}
+            onChange={event => set({ username: event.currentTarget.value })}
           />
-        </form>
-      )}
-      {options && options.providers.length > 0 && (
-        <Providers of={options.providers} next={next} alone={options.local_login_disabled} />
-      )}
-      {elsewhere && options.base_url !== ownAddress && <p className={parts.help}>{t.otherAddress(options.base_url)}</p>}
-    </Frame>
+        )}
+      </Field>
+      <Field label={t.password}>
+        {ids => (
+          <PasswordInput
+            ids={ids}
+            value={typed.password}
+            onValue={password => set({ password })}
+            autoComplete="current-password"
+          />
+        )}
+      </Field>
+      <Button type="submit" fullWidth className={styles.submit} loading={isPending} disabled={wait !== null}>
+        {t.submit}
+      </Button>
+      <PasskeyButton
+        words={textsOf(passkeysTexts).signIn}
+        act={signInByPasskey}
+        onDone={enter}
+        className={styles.submit}
+        fullWidth
+      />
+    </form>
   )
 }
 
-/** Why somebody is here again: the session ended, the code took too long, or the provider refused. */
-const Before = ({ ended, why, error }: Pick<ReturnType<typeof useSignInSearch>, 'ended' | 'why' | 'error'>) => {
+const DemoNote = ({ onFill }: { onFill: (account: typeof demoAccount) => void }) => {
   const t = textsOf(signInTexts)
+  return (
+    <p className={parts.note}>
+      {t.madeUp} {t.demoAccount(demoAccount.username, demoAccount.password)}{' '}
+      <button type="button" className={styles.fill} onClick={() => onFill(demoAccount)}>
+        {t.fillIn}
+      </button>
+    </p>
+  )
+}
+
+const needsHttps = ({ base_url }: Options): boolean => base_url.startsWith('https:') && location.protocol === 'http:'
+const SecureAddress = ({ of: options }: { of: Options }) =>
+  needsHttps(options) && (
+    <p className={parts.warn}>
+      {textsOf(signInTexts).needsHttps} <a href={options.base_url}>{options.base_url}</a>
+    </p>
+  )
+const OtherAddress = ({ of: options }: { of: Options }) => {
+  const url = options.base_url
+  const isElsewhere = !needsHttps(options) && new URL(url).origin !== location.origin && url !== ownAddress
+  return isElsewhere && <p className={parts.help}>{textsOf(signInTexts).otherAddress(url)}</p>
+}
+
+/** Why somebody is here again: the session ended, the code took too long, or the provider refused. */
+const Before = () => {
+  const t = textsOf(signInTexts)
+  const { ended, why, error } = useSignInSearch()
   return (
     <>
       {ended && (
@@ -178,8 +206,9 @@ const Before = ({ ended, why, error }: Pick<ReturnType<typeof useSignInSearch>, 
 }
 
 /** The other ways in. They lead through another site, so these are links and leave this page. */
-const Providers = (props: { of: Options['providers']; next: string | undefined; alone: boolean }) => {
+const Providers = (props: { of: Options['providers']; alone: boolean }) => {
   const t = textsOf(signInTexts)
+  const { next } = useSignInSearch()
   const last = props.of.find(({ id }) => id === lastProvider.read())
   return (
     <div className={styles.providers}>
@@ -198,7 +227,7 @@ const Providers = (props: { of: Options['providers']; next: string | undefined; 
           className={styles.submit}
           onClick={() => {
             lastProvider.keep(id)
-            afterProvider.keep(props.next)
+            afterProvider.keep(next)
           }}
         >
           {t.continueWith(label)}

@@ -1,3 +1,5 @@
+import { given, words } from '../../lib/search-params.ts'
+
 /** What the URL says of the list of templates. */
 export interface TemplatesSearch {
   readonly search?: string | undefined
@@ -6,9 +8,9 @@ export interface TemplatesSearch {
 }
 export const categories = ['common', 'web', 'mail', 'custom'] as const
 
-export const readTemplatesSearch = (raw: Record<string, unknown>): TemplatesSearch => {
-  const search = typeof raw.search === 'string' ? raw.search.trim().slice(0, 100) : ''
-  const category = categories.find(known => known === raw.category)
-  const type = (['builtin', 'custom'] as const).find(known => known === raw.type)
-  return { ...(search ? { search } : {}), ...(category ? { category } : {}), ...(type ? { type } : {}) }
-}
+export const readTemplatesSearch = (raw: Record<string, unknown>): TemplatesSearch =>
+  given({
+    search: words(raw.search, 100),
+    category: categories.find(known => known === raw.category),
+    type: (['builtin', 'custom'] as const).find(known => known === raw.type),
+  })

@@ -1,3 +1,5 @@
+import { given, pageOf, words } from '../../lib/search-params.ts'
+
 /** What the URL says of the list of users. */
 export interface UsersSearch {
   readonly search?: string | undefined
@@ -6,13 +8,5 @@ export interface UsersSearch {
 }
 export const roles = ['Viewer', 'Operator', 'Admin'] as const
 
-export const readUsersSearch = (raw: Record<string, unknown>): UsersSearch => {
-  const search = typeof raw.search === 'string' ? raw.search.trim().slice(0, 254) : ''
-  const role = roles.find(known => known === raw.role)
-  const page = Number(raw.page)
-  return {
-    ...(search ? { search } : {}),
-    ...(role ? { role } : {}),
-    ...(Number.isInteger(page) && page > 1 ? { page } : {}),
-  }
-}
+export const readUsersSearch = (raw: Record<string, unknown>): UsersSearch =>
+  given({ search: words(raw.search, 254), role: roles.find(known => known === raw.role), page: pageOf(raw) })

@@ -2,6 +2,7 @@ import { useState } from 'react'
 import type { FormEvent } from 'react'
 import { Button } from '@mantine/core'
 import { useMutation, useQuery } from '@tanstack/react-query'
+import type { CallInput } from '@stockade/client'
 import { api } from '../../api/client.ts'
 import { queries } from '../../api/queries.ts'
 import { checkQuery } from '../fleet/queries.ts'
@@ -17,6 +18,7 @@ import { textsOf } from '../../lib/texts/catalogue.ts'
 import { covers } from '../../lib/address.ts'
 import { number } from '../../lib/numbers.ts'
 import { isWide, readLines, sizeOf } from './lines.ts'
+import type { ReadLines } from './lines.ts'
 import { EndChoice } from './end-choice.tsx'
 import { endAt, noEnd } from './ends.ts'
 import { endsTexts } from './ends.texts.ts'
@@ -31,6 +33,26 @@ const AddDialog = ({ given = '', onClose }: { given?: string; onClose: () => voi
 )
 export default AddDialog
 
+const useAdd = () =>
+  useMutation({
+    mutationFn: async (entries: readonly CallInput<'POST /whitelist'>['body'][]) => {
+      const [only] = entries
+      // A single entry is sent alone, so that a duplicate is reported.
+      if (entries.length === 1 && only) {
+        const entry = await api.call('POST /whitelist', { body: only })
+        tellWhitelisted([entry])
+        return { added: 1, asked: 1 }
+      }
+      const { added, entries: listed } = await api.call('POST /whitelist/bulk', { body: { entries: [...entries] } })
+      tellWhitelisted(listed)
+      return { added, asked: entries.length }
+    },
+    onSuccess: () => {
+      void queries.invalidateQueries({ queryKey: ['whitelist'] })
+      void queries.invalidateQueries({ queryKey: ['lookup'] })
+    },
+  })
+
 const Form = ({ given, onClose }: { given: string; onClose: () => void }) => {
   const t = textsOf(whitelistTexts).dialog
   const draft = `whitelist ${given}`
@@ -42,82 +64,23 @@ const Form = ({ given, onClose }: { given: string; onClose: () => void }) => {
   const [tried, setTried] = useState(false)
   const { entries, wrong } = readLines(typed)
   const wide = entries.find(({ ip }) => isWide(ip))
-  const add = useMutation({
-    mutationFn: async () => {
-      const expires_at = endAt(end)
-      const made = entries.map(entry => (expires_at ? { ...entry, expires_at } : entry))
-      const [only] = made
-      // A single entry is sent alone, so that a duplicate is reported.
-      if (made.length === 1 && only) {
-        const entry = await api.call('POST /whitelist', { body: only })
-        tellWhitelisted([entry])
-        return { added: 1, asked: 1 }
-      }
-      const { added, entries: listed } = await api.call('POST /whitelist/bulk', { body: { entries: made } })
-      tellWhitelisted(listed)
-      return { added, asked: made.length }
-    },
-    onSuccess: () => {
-      void queries.invalidateQueries({ queryKey: ['whitelist'] })
-      void queries.invalidateQueries({ queryKey: ['lookup'] })
-    },
-  })
+  const add = useAdd()
   useForgotten(draft, add.isSuccess)
   const sure = !wide || again.trim() === wide.ip
   const submit = (event: FormEvent) => {
     event.preventDefault()
     setTried(true)
-    const over = endAt(end) === undefined
-    setLate(over)
-    if (entries.length > 0 && wrong.length === 0 && sure && !over && !add.isPending) add.mutate()
+    const expires_at = endAt(end)
+    setLate(expires_at === undefined)
+    if (entries.length > 0 && wrong.length === 0 && sure && expires_at !== undefined && !add.isPending)
+      add.mutate(entries.map(entry => (expires_at ? { ...entry, expires_at } : entry)))
   }
-  if (add.data)
-    return (
-      <div className={parts.form}>
-        <p role="status">
-          {t.added(add.data.added)} {add.data.asked > add.data.added && t.skipped(add.data.asked - add.data.added)}
-        </p>
-        <WhitelistReceipt since={add.submittedAt} list />
-        <div className={parts.row}>
-          <Button onClick={onClose}>{t.done}</Button>
-        </div>
-      </div>
-    )
-  const shown = wrong.slice(0, 5)
+  if (add.data) return <Added {...add.data} since={add.submittedAt} onClose={onClose} />
+  const missing = tried && entries.length === 0 && wrong.length === 0 ? t.none : undefined
   return (
     <form className={parts.form} onSubmit={submit} noValidate>
-      <Field
-        label={t.lines}
-        help={t.help}
-        error={
-          (tried && entries.length === 0 && wrong.length === 0 ? t.none : undefined) ?? fieldProblem(add.error, 'ip')
-        }
-      >
-        {ids => (
-          <textarea
-            {...ids}
-            className={`${parts.input ?? ''} ${styles.lines ?? ''}`}
-            rows={Math.min(10, Math.max(3, typed.split('\n').length + 1))}
-            autoCapitalize="none"
-            autoCorrect="off"
-            spellCheck={false}
-            dir="ltr"
-            data-autofocus
-            value={typed}
-            onChange={event => setTyped(event.currentTarget.value)}
-          />
-        )}
-      </Field>
-      {tried && wrong.length > 0 && (
-        <div role="alert">
-          <ul className={styles.wrong}>
-            {shown.map(({ line, text }) => (
-              <li key={line}>{t.wrong(line, text.slice(0, 80))}</li>
-            ))}
-            {wrong.length > shown.length && <li>{t.andMore(wrong.length - shown.length)}</li>}
-          </ul>
-        </div>
-      )}
+      <Lines value={typed} onValue={setTyped} error={missing ?? fieldProblem(add.error, 'ip')} />
+      {tried && <WrongLines wrong={wrong} />}
       <EndChoice
         value={end}
         onValue={value => {
@@ -146,6 +109,60 @@ const Form = ({ given, onClose }: { given: string; onClose: () => void }) => {
       <Refusal error={add.error} />
       <DialogButtons verb={t.submit} isRunning={add.isPending} onCancel={onClose} />
     </form>
+  )
+}
+
+const Added = (props: { added: number; asked: number; since: number; onClose: () => void }) => {
+  const t = textsOf(whitelistTexts).dialog
+  const { added, asked } = props
+  return (
+    <div className={parts.form}>
+      <p role="status">
+        {t.added(added)} {asked > added && t.skipped(asked - added)}
+      </p>
+      <WhitelistReceipt since={props.since} list />
+      <div className={parts.row}>
+        <Button onClick={props.onClose}>{t.done}</Button>
+      </div>
+    </div>
+  )
+}
+
+const Lines = (props: { value: string; onValue: (value: string) => void; error: string | undefined }) => {
+  const t = textsOf(whitelistTexts).dialog
+  return (
+    <Field label={t.lines} help={t.help} error={props.error}>
+      {ids => (
+        <textarea
+          {...ids}
+          className={`${parts.input ?? ''} ${styles.lines ?? ''}`}
+          rows={Math.min(10, Math.max(3, props.value.split('\n').length + 1))}
+          autoCapitalize="none"
+          autoCorrect="off"
+          spellCheck={false}
+          dir="ltr"
+          data-autofocus
+          value={props.value}
+          onChange={event => props.onValue(event.currentTarget.value)}
+        />
+      )}
+    </Field>
+  )
+}
+
+const WrongLines = ({ wrong }: Pick<ReadLines, 'wrong'>) => {
+  const t = textsOf(whitelistTexts).dialog
+  const shown = wrong.slice(0, 5)
+  if (wrong.length === 0) return null
+  return (
+    <div role="alert">
+      <ul className={styles.wrong}>
+        {shown.map(({ line, text }) => (
+          <li key={line}>{t.wrong(line, text.slice(0, 80))}</li>
+        ))}
+        {wrong.length > shown.length && <li>{t.andMore(wrong.length - shown.length)}</li>}
+      </ul>
+    </div>
   )
 }
 

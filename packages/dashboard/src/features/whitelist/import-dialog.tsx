@@ -2,11 +2,13 @@ import { useState } from 'react'
 import type { ChangeEvent, FormEvent } from 'react'
 import { Button } from '@mantine/core'
 import { useMutation } from '@tanstack/react-query'
+import type { Reply } from '@stockade/client'
 import { api } from '../../api/client.ts'
 import { queries } from '../../api/queries.ts'
 import { tellImported } from '../fleet/undo.ts'
 import { useForgotten, useKeptState } from '../../kit/draft.ts'
 import { Field } from '../../kit/field.tsx'
+import { SelectField, TextField } from '../../kit/form-fields.tsx'
 import { Dialog } from '../../kit/modal.tsx'
 import parts from '../../kit/parts.module.css'
 import { Refusal } from '../../kit/trouble.tsx'
@@ -21,6 +23,8 @@ import styles from './whitelist.module.css'
 
 const formats = ['plain', 'csv', 'json'] as const
 const largest = 15 * 1024 * 1024
+/** In characters: a longer text can't be edited in a browser without delay. */
+const longestShown = 200_000
 const shown = 8
 
 /** Takes a list in, after it was shown what is good of it and what is not. */
@@ -32,12 +36,9 @@ const ImportDialog = ({ onClose }: { onClose: () => void }) => (
 export default ImportDialog
 
 const Form = ({ onClose }: { onClose: () => void }) => {
-  const t = textsOf(whitelistTexts).imports
-  const { cancel } = textsOf(commonTexts)
   const [content, setContent] = useKeptState('whitelist import/content', '')
-  const [chosen, setChosen] = useState<Format | null>(null)
+  const [chosen, setFormat] = useState<Format | null>(null)
   const [prefix, setPrefix] = useKeptState('whitelist import/prefix', '')
-  const [problem, setProblem] = useState<string>()
   const [found, setFound] = useState<ReadLines | null>(null)
   const format = chosen ?? formatOf(content)
   const take = useMutation({
@@ -52,77 +53,41 @@ const Form = ({ onClose }: { onClose: () => void }) => {
     },
   })
   useForgotten('whitelist import', take.isSuccess)
+  if (take.data) return <Taken reply={take.data} onClose={onClose} />
+  if (found) return <Preview found={found} prefix={prefix} take={take} onBack={() => setFound(null)} />
+  return (
+    <Choice {...{ content, setContent, format, setFormat, prefix, setPrefix }} onFound={setFound} onClose={onClose} />
+  )
+}
+
+/** The list as text or as a file, and how it is written. */
+const Choice = (props: {
+  content: string
+  setContent: (content: string) => void
+  format: Format
+  setFormat: (format: Format) => void
+  prefix: string
+  setPrefix: (prefix: string) => void
+  onFound: (found: ReadLines) => void
+  onClose: () => void
+}) => {
+  const t = textsOf(whitelistTexts).imports
+  const { content, format } = props
+  const [problem, setProblem] = useState<string>()
   const choose = async (event: ChangeEvent<HTMLInputElement>) => {
     const file = event.currentTarget.files?.[0]
     if (!file) return
     if (file.size > largest) return setProblem(t.tooLarge)
     setProblem(undefined)
-    setContent(await file.text())
+    props.setContent(await file.text())
   }
   const look = (event: FormEvent) => {
     event.preventDefault()
     if (content.trim() === '') return setProblem(t.none)
     const read = preview(content, format)
     setProblem(read ? undefined : t.notRead)
-    setFound(read)
+    if (read) props.onFound(read)
   }
-  if (take.data)
-    return (
-      <div className={parts.form}>
-        <p role="status">{t.result(number(take.data.imported), number(take.data.skipped))}</p>
-        {take.data.error_count > 0 && (
-          <>
-            <p className={parts.warn}>{t.errors(number(take.data.error_count))}</p>
-            <ul className={styles.wrong}>
-              {take.data.errors.slice(0, shown).map(({ line, value, error }) => (
-                <li key={line}>{t.line(line, value.slice(0, 80), error)}</li>
-              ))}
-            </ul>
-          </>
-        )}
-        <div className={parts.row}>
-          <Button onClick={onClose}>{textsOf(whitelistTexts).dialog.done}</Button>
-        </div>
-      </div>
-    )
-  if (found)
-    return (
-      <div className={parts.form}>
-        <p role="status">{t.would(number(found.entries.length), number(found.wrong.length))}</p>
-        {found.entries.length > 0 && (
-          <>
-            <h3 className={parts.help}>{t.firstLines}</h3>
-            <ul className={styles.lines}>
-              {found.entries.slice(0, shown).map(({ ip, description }, index) => (
-                <li key={index}>
-                  {ip}
-                  {(prefix || description) && ` # ${prefix}${description}`.slice(0, 120)}
-                </li>
-              ))}
-            </ul>
-          </>
-        )}
-        {found.wrong.length > 0 && (
-          <>
-            <h3 className={parts.help}>{t.wrongLines}</h3>
-            <ul className={styles.wrong}>
-              {found.wrong.slice(0, shown).map(({ line, text }) => (
-                <li key={line}>{t.line(line, text.slice(0, 80), '')}</li>
-              ))}
-            </ul>
-          </>
-        )}
-        <Refusal error={take.error} />
-        <div className={parts.row}>
-          <Button disabled={found.entries.length === 0} loading={take.isPending} onClick={() => take.mutate()}>
-            {t.submit(number(found.entries.length))}
-          </Button>
-          <Button variant="default" onClick={() => setFound(null)}>
-            {t.back}
-          </Button>
-        </div>
-      </div>
-    )
   return (
     <form className={parts.form} onSubmit={look} noValidate>
       <Field label={t.content} help={t.help} error={problem}>
@@ -134,49 +99,99 @@ const Form = ({ onClose }: { onClose: () => void }) => {
             spellCheck={false}
             dir="ltr"
             data-autofocus
-            value={content.length > 200_000 ? content.slice(0, 200_000) : content}
-            readOnly={content.length > 200_000}
-            onChange={event => setContent(event.currentTarget.value)}
+            value={content.slice(0, longestShown)}
+            readOnly={content.length > longestShown}
+            onChange={event => props.setContent(event.currentTarget.value)}
           />
         )}
       </Field>
       <Field label={t.file}>
         {ids => <input {...ids} type="file" accept=".txt,.csv,.json,text/*,application/json" onChange={choose} />}
       </Field>
-      <Field label={t.format}>
-        {ids => (
-          <select
-            {...ids}
-            className={parts.input}
-            value={format}
-            onChange={event => setChosen(formats.find(known => known === event.currentTarget.value) ?? null)}
-          >
-            {formats.map(known => (
-              <option key={known} value={known}>
-                {t.formats[known]}
-              </option>
-            ))}
-          </select>
-        )}
-      </Field>
-      <Field label={t.prefix}>
-        {ids => (
-          <input
-            {...ids}
-            className={parts.input}
-            autoComplete="off"
-            maxLength={200}
-            value={prefix}
-            onChange={event => setPrefix(event.currentTarget.value)}
-          />
-        )}
-      </Field>
+      <SelectField
+        label={t.format}
+        value={format}
+        onValue={props.setFormat}
+        options={formats.map(value => ({ value, text: t.formats[value] }))}
+      />
+      <TextField label={t.prefix} most={200} value={props.prefix} onValue={props.setPrefix} />
       <div className={parts.row}>
         <Button type="submit">{t.preview}</Button>
-        <Button variant="default" onClick={onClose}>
-          {cancel}
+        <Button variant="default" onClick={props.onClose}>
+          {textsOf(commonTexts).cancel}
         </Button>
       </div>
     </form>
+  )
+}
+
+/** What would be taken in, and what is left out. */
+const Preview = (props: {
+  found: ReadLines
+  prefix: string
+  take: { readonly error: unknown; readonly isPending: boolean; readonly mutate: () => void }
+  onBack: () => void
+}) => {
+  const t = textsOf(whitelistTexts).imports
+  const { prefix, take } = props
+  const { entries, wrong } = props.found
+  return (
+    <div className={parts.form}>
+      <p role="status">{t.would(number(entries.length), number(wrong.length))}</p>
+      {entries.length > 0 && (
+        <>
+          <h3 className={parts.help}>{t.firstLines}</h3>
+          <ul className={styles.lines}>
+            {entries.slice(0, shown).map(({ ip, description }, index) => (
+              <li key={index}>
+                {ip}
+                {(prefix || description) && ` # ${prefix}${description}`.slice(0, 120)}
+              </li>
+            ))}
+          </ul>
+        </>
+      )}
+      {wrong.length > 0 && (
+        <>
+          <h3 className={parts.help}>{t.wrongLines}</h3>
+          <ul className={styles.wrong}>
+            {wrong.slice(0, shown).map(({ line, text }) => (
+              <li key={line}>{t.line(line, text.slice(0, 80), '')}</li>
+            ))}
+          </ul>
+        </>
+      )}
+      <Refusal error={take.error} />
+      <div className={parts.row}>
+        <Button disabled={entries.length === 0} loading={take.isPending} onClick={() => take.mutate()}>
+          {t.submit(number(entries.length))}
+        </Button>
+        <Button variant="default" onClick={props.onBack}>
+          {t.back}
+        </Button>
+      </div>
+    </div>
+  )
+}
+
+const Taken = ({ reply, onClose }: { reply: Reply<'POST /whitelist/import'>; onClose: () => void }) => {
+  const t = textsOf(whitelistTexts).imports
+  return (
+    <div className={parts.form}>
+      <p role="status">{t.result(number(reply.imported), number(reply.skipped))}</p>
+      {reply.error_count > 0 && (
+        <>
+          <p className={parts.warn}>{t.errors(number(reply.error_count))}</p>
+          <ul className={styles.wrong}>
+            {reply.errors.slice(0, shown).map(({ line, value, error }) => (
+              <li key={line}>{t.line(line, value.slice(0, 80), error)}</li>
+            ))}
+          </ul>
+        </>
+      )}
+      <div className={parts.row}>
+        <Button onClick={onClose}>{textsOf(whitelistTexts).dialog.done}</Button>
+      </div>
+    </div>
   )
 }

@@ -1,3 +1,4 @@
+import { isRecord, recordOf } from '@stockade/contract/untrusted.ts'
 import { readRange } from '../../lib/address.ts'
 import { readLines } from './lines.ts'
 import type { ReadLines } from './lines.ts'
@@ -39,15 +40,12 @@ export const preview = (content: string, format: Format): ReadLines | null => {
         }),
     )
   try {
-    const read = JSON.parse(content) as unknown
-    const list = Array.isArray(read) ? read : (read as { whitelist?: unknown } | null)?.whitelist
+    const read: unknown = JSON.parse(content)
+    const list = Array.isArray(read) ? read : recordOf(read).whitelist
     if (!Array.isArray(list)) return null
     return ofRows(
       list.map((entry: unknown, index) => {
-        const { ip, description } = (typeof entry === 'object' && entry !== null ? entry : { ip: entry }) as Record<
-          string,
-          unknown
-        >
+        const { ip, description }: Readonly<Record<string, unknown>> = isRecord(entry) ? entry : { ip: entry }
         return {
           ip: typeof ip === 'string' ? ip : '?',
           description: typeof description === 'string' ? description : '',

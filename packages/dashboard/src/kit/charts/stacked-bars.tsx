@@ -1,4 +1,4 @@
-import { useRef, useState } from 'react'
+import { useState } from 'react'
 import type { PointerEvent, ReactNode } from 'react'
 import { useElementSize } from '@mantine/hooks'
 import { number } from '../../lib/numbers.ts'
@@ -27,92 +27,89 @@ const roomOfLabel = 64
 /** Below this a press is a click, not a selection. */
 const leastDrag = 6
 
+/** Where things lie in the picture, in CSS pixels. */
+const layoutOf = ({ bars, height }: Pick<Needs, 'bars' | 'height'>, width: number) => {
+  const ticks = ticksOf(Math.max(0, ...bars.map(({ count }) => count)))
+  const top = ticks.at(-1) ?? 1
+  const gutter = 12 + 7 * Math.max(...ticks.map(tick => number(tick).length))
+  const plot = { x: gutter, width: width - gutter, height: height - axis - 8 }
+  const pitch = plot.width / Math.max(1, bars.length)
+  return {
+    ...{ ticks, width, plot, pitch },
+    xOf: (index: number) => plot.x + index * pitch,
+    yOf: (count: number) => 8 + plot.height - (count / top) * plot.height,
+  }
+}
+type Layout = ReturnType<typeof layoutOf>
+
+/** The bar that is pointed at, the bars that are drawn over, and what the picture passes on of the pointer. */
+const usePointer = ({ bars, onOpen, onZoom }: Needs, { plot, pitch }: Layout) => {
+  const [pointed, setPointed] = useState<number | null>(null)
+  const [drag, setDrag] = useState<{ from: number; x: number; to: number; moved: boolean } | null>(null)
+  const indexAt = ({ clientX, currentTarget }: PointerEvent) => {
+    const at = Math.floor((clientX - currentTarget.getBoundingClientRect().left - plot.x) / pitch)
+    return Math.min(bars.length - 1, Math.max(0, at))
+  }
+  const drawn: BarRange | null = drag?.moved ? [Math.min(drag.from, drag.to), Math.max(drag.from, drag.to)] : null
+  const handlers = {
+    onPointerDown(event: PointerEvent) {
+      if (event.button !== 0) return
+      if (event.pointerType === 'mouse') event.currentTarget.setPointerCapture(event.pointerId)
+      const index = indexAt(event)
+      setDrag({ from: index, x: event.clientX, to: index, moved: false })
+    },
+    onPointerMove(event: PointerEvent) {
+      if (event.pointerType !== 'touch') setPointed(indexAt(event))
+      if (!drag || event.pointerType === 'touch') return
+      setDrag({ ...drag, to: indexAt(event), moved: drag.moved || Math.abs(event.clientX - drag.x) > leastDrag })
+    },
+    onPointerUp(event: PointerEvent) {
+      if (!drag) return
+      setDrag(null)
+      if (drawn) onZoom(...drawn)
+      else onOpen(indexAt(event), event.pointerType)
+    },
+    onPointerCancel: () => setDrag(null),
+    onPointerLeave: () => setPointed(null),
+  }
+  return { pointed, drawn, handlers }
+}
+
 /**
  * Bars over time, each a stack of its parts in the order of the legend. Plain SVG: it takes its colours from the style sheet,
  * prints, and follows the colour scheme without a redraw. It knows bars by their index only.
  */
 export const StackedBars = (props: Needs) => {
-  const { bars, height, labels, taken, tip, onOpen, onZoom } = props
+  const { bars, height, labels, taken, tip } = props
   const { ref, width: measured } = useElementSize<HTMLDivElement>()
-  const [pointed, setPointed] = useState<number | null>(null)
-  const [drag, setDrag] = useState<{ from: number; x: number; to: number; moved: boolean } | null>(null)
-  const svg = useRef<SVGSVGElement>(null)
-  const ticks = ticksOf(Math.max(0, ...bars.map(({ count }) => count)))
-  const top = ticks.at(-1) ?? 1
-  const gutter = 12 + 7 * Math.max(...ticks.map(tick => number(tick).length))
-  const width = Math.max(120, measured)
-  const plot = { x: gutter, width: width - gutter, height: height - axis - 8 }
-  const pitch = plot.width / Math.max(1, bars.length)
-  const indexAt = (event: PointerEvent) => {
-    const box = svg.current?.getBoundingClientRect()
-    const at = Math.floor((event.clientX - (box?.left ?? 0) - plot.x) / pitch)
-    return Math.min(bars.length - 1, Math.max(0, at))
-  }
-  const range: BarRange | null = drag?.moved
-    ? [Math.min(drag.from, drag.to), Math.max(drag.from, drag.to)]
-    : (taken ?? null)
-  const read = drag?.moved ? null : (pointed ?? (taken && taken[0] === taken[1] ? taken[0] : null))
-  const y = (count: number) => 8 + plot.height - (count / top) * plot.height
-  const press = (event: PointerEvent) => {
-    if (event.button !== 0) return
-    if (event.pointerType === 'mouse') svg.current?.setPointerCapture(event.pointerId)
-    const index = indexAt(event)
-    setDrag({ from: index, x: event.clientX, to: index, moved: false })
-  }
-  const move = (event: PointerEvent) => {
-    if (event.pointerType !== 'touch') setPointed(indexAt(event))
-    if (!drag || event.pointerType === 'touch') return
-    setDrag({ ...drag, to: indexAt(event), moved: drag.moved || Math.abs(event.clientX - drag.x) > leastDrag })
-  }
-  const release = (event: PointerEvent) => {
-    if (!drag) return
-    setDrag(null)
-    if (drag.moved) onZoom(Math.min(drag.from, drag.to), Math.max(drag.from, drag.to))
-    else onOpen(indexAt(event), event.pointerType)
-  }
+  const layout = layoutOf(props, Math.max(120, measured))
+  const { width, plot, pitch, xOf, yOf } = layout
+  const { pointed, drawn, handlers } = usePointer(props, layout)
+  const range = drawn ?? taken
+  const read = drawn ? null : (pointed ?? (taken && taken[0] === taken[1] ? taken[0] : null))
   return (
     <div className={styles.chart} ref={ref}>
       {measured > 0 && (
-        <svg
-          ref={svg}
-          width={width}
-          height={height}
-          aria-hidden="true"
-          data-reading={read !== null || undefined}
-          onPointerDown={press}
-          onPointerMove={move}
-          onPointerUp={release}
-          onPointerCancel={() => setDrag(null)}
-          onPointerLeave={() => setPointed(null)}
-        >
-          {ticks.map(tick => (
-            <g key={tick}>
-              <path className={styles.grid} data-zero={tick === 0 || undefined} d={`M${plot.x} ${y(tick)}H${width}`} />
-              <text className={styles.label} x={plot.x - 8} y={y(tick) + 4} textAnchor="end">
-                {number(tick)}
-              </text>
-            </g>
-          ))}
-          {read !== null && (
-            <rect className={styles.ground} x={plot.x + read * pitch} y={8} width={pitch} height={plot.height} />
-          )}
+        <svg width={width} height={height} aria-hidden="true" data-reading={read !== null || undefined} {...handlers}>
+          <Grid {...layout} />
+          {read !== null && <rect className={styles.ground} x={xOf(read)} y={8} width={pitch} height={plot.height} />}
           {range && (
             <rect
               className={styles.range}
-              x={plot.x + range[0] * pitch}
+              x={xOf(range[0])}
               y={8}
               width={(range[1] - range[0] + 1) * pitch}
               height={plot.height}
             />
           )}
           {bars.map((bar, index) => (
-            <Column key={bar.from} bar={bar} x={plot.x + index * pitch} pitch={pitch} y={y} read={index === read} />
+            <Column key={bar.from} bar={bar} x={xOf(index)} pitch={pitch} y={yOf} read={index === read} />
           ))}
           {labels(bars, Math.floor(plot.width / roomOfLabel)).map(([index, text]) => (
             <text
               key={index}
               className={styles.label}
-              x={Math.min(width - 16, plot.x + (index + 0.5) * pitch)}
+              x={Math.min(width - 16, xOf(index + 0.5))}
               y={height - 5}
               textAnchor="middle"
             >
@@ -123,13 +120,24 @@ export const StackedBars = (props: Needs) => {
         </svg>
       )}
       {read !== null && (
-        <Tip x={plot.x + (read + 0.5) * pitch} width={width} pitch={pitch}>
+        <Tip x={xOf(read + 0.5)} width={width} pitch={pitch}>
           {tip(read)}
         </Tip>
       )}
     </div>
   )
 }
+
+/** A line and a number for each step of the scale. */
+const Grid = ({ ticks, plot, width, yOf }: Layout) =>
+  ticks.map(tick => (
+    <g key={tick}>
+      <path className={styles.grid} data-zero={tick === 0 || undefined} d={`M${plot.x} ${yOf(tick)}H${width}`} />
+      <text className={styles.label} x={plot.x - 8} y={yOf(tick) + 4} textAnchor="end">
+        {number(tick)}
+      </text>
+    </g>
+  ))
 
 const Column = (props: { bar: Bar; x: number; pitch: number; y: (count: number) => number; read: boolean }) => {
   const { bar, x, pitch, y, read } = props

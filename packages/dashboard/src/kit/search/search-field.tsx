@@ -1,5 +1,5 @@
 import { useEffect, useId, useRef, useState } from 'react'
-import type { KeyboardEvent } from 'react'
+import type { KeyboardEvent, RefObject } from 'react'
 import { IconHelpCircle, IconSearch, IconX } from '@tabler/icons-react'
 import { parseQuery, queryBounds } from '@stockade/contract/query/index.ts'
 import type { QueryLanguage, QueryProblem } from '@stockade/contract/query/index.ts'
@@ -15,94 +15,48 @@ import styles from './search.module.css'
 /** How long typing rests before it counts, in milliseconds. */
 const pause = 400
 
+interface SearchProps {
+  readonly language: QueryLanguage
+  readonly value: string
+  readonly onApply: (query: string, replace: boolean) => void
+  readonly valuesOf: ValuesOf
+  readonly label: string
+  readonly placeholder: string
+}
+
 /**
  * The search of a list in the grammar of `language`: completes fields and values, and says what is wrong where it is wrong.
  * `value` is what the address says; `onApply` takes what can be read, on Enter or when the typing rests. `replace`: it goes
  * on with what was applied since the field had the focus, so that Back leads to before all of it.
  */
-export const SearchField = (props: {
-  language: QueryLanguage
-  value: string
-  onApply: (query: string, replace: boolean) => void
-  valuesOf: ValuesOf
-  label: string
-  placeholder: string
-}) => {
-  const t = textsOf(searchTexts)
-  const { language, value, valuesOf } = props
+export const SearchField = (props: SearchProps) => {
+  const { language, label, placeholder } = props
   const id = useId()
   const input = useRef<HTMLInputElement>(null)
-  const under = useRef<HTMLDivElement>(null)
-  const going = useRef(false)
-  const [caret, setCaret] = useState<number | null>(null)
-  const [asked, setAsked] = useState(false)
-  const [active, setActive] = useState(-1)
-  const [calm, setCalm] = useState(value)
   const [help, setHelp] = useState(false)
-  const readable = (text: string) => parseQuery(text, language).ok
-  const { typed, setTyped, apply } = useTyped(
-    value,
-    text => {
-      props.onApply(text, going.current)
-      going.current = true
-    },
-    { wait: pause, valid: readable },
-  )
-  useEffect(() => {
-    const timer = setTimeout(() => setCalm(typed), pause)
-    return () => clearTimeout(timer)
-  }, [typed])
-  useEffect(() => {
-    if (under.current && input.current) under.current.scrollLeft = input.current.scrollLeft
-  })
-
-  const offers = caret === null ? null : offersAt(typed, caret, language, valuesOf, asked)
-  const chosen = offers?.list[active]
-  const parsed = parseQuery(typed, language)
-  const problem = !parsed.ok && calm === typed && !offers ? parsed.problem : null
-  const close = () => {
-    setCaret(null)
-    setAsked(false)
-    setActive(-1)
-  }
+  const typing = useTyping(props)
+  const { typed, setTyped } = typing
   /** Writes, and leaves the caret where it belongs. */
-  const write = (text: string, at = text.length) => {
+  const write: Write = (text, at = text.length) => {
     setTyped(text)
     requestAnimationFrame(() => {
       input.current?.focus()
       input.current?.setSelectionRange(at, at)
     })
   }
-  const take = (given: Offers, offer: Offer) => {
-    const next = choose(typed, given, offer)
-    write(next.text, next.caret)
-    setActive(-1)
-    setAsked(false)
-    setCaret(offer.whole ? null : next.caret)
-  }
-  const step = (by: 1 | -1, count: number) => setActive((active + by + count + (active < 0 && by < 0 ? 1 : 0)) % count)
+  const completion = useCompletion(props, typed, write)
+  const { offers, active, close } = completion
+  const problem = offers ? null : typing.problem
   const onKey = (event: KeyboardEvent<HTMLInputElement>) => {
     if (event.nativeEvent.isComposing) return
-    if (event.key === 'ArrowDown' || event.key === 'ArrowUp') {
-      event.preventDefault()
-      if (offers) return step(event.key === 'ArrowDown' ? 1 : -1, offers.list.length)
-      setAsked(true)
-      setCaret(event.currentTarget.selectionStart ?? typed.length)
-      setActive(0)
-    } else if (event.key === 'Escape' && (offers || help)) {
+    if (event.key === 'Escape' && (offers || help)) {
       // Not further: Escape also closes what stands beside the list.
-      event.preventDefault()
       event.stopPropagation()
       if (!offers) setHelp(false)
       close()
-    } else if ((event.key === 'Enter' || event.key === 'Tab') && offers && chosen) {
-      event.preventDefault()
-      take(offers, chosen)
-    }
+    } else if (!completion.press(event.key, event.currentTarget.selectionStart)) return
+    event.preventDefault()
   }
-  const use = ({ at, length, nearest }: QueryProblem) =>
-    nearest !== undefined && write(typed.slice(0, at) + nearest + typed.slice(at + length), at + nearest.length)
-
   return (
     <div className={styles.search}>
       <form
@@ -110,110 +64,42 @@ export const SearchField = (props: {
         onSubmit={event => {
           event.preventDefault()
           close()
-          setCalm(typed)
-          if (parsed.ok) apply()
-          going.current = false
+          typing.submit()
         }}
       >
-        <div className={styles.under} ref={under} aria-hidden="true" dir="ltr">
-          {problem && (
-            <>
-              {typed.slice(0, problem.at)}
-              <span data-wrong>{typed.slice(problem.at, problem.at + problem.length) || ' '}</span>
-              {typed.slice(problem.at + problem.length)}
-            </>
-          )}
-        </div>
+        <Marked text={typed} problem={problem} input={input} />
         <IconSearch size={16} className={styles.glass} aria-hidden="true" />
         <input
           ref={input}
           className={`${parts.input} ${styles.input ?? ''}`}
           type="text"
           role="combobox"
-          aria-label={props.label}
+          aria-label={label}
           aria-expanded={offers !== null}
           aria-controls={`${id}-list`}
           aria-autocomplete="list"
-          aria-activedescendant={chosen ? `${id}-${active}` : undefined}
+          aria-activedescendant={offers?.list[active] ? `${id}-${active}` : undefined}
           aria-invalid={problem ? true : undefined}
           aria-describedby={problem ? `${id}-problem` : undefined}
-          placeholder={props.placeholder}
-          autoComplete="off"
-          autoCapitalize="none"
-          autoCorrect="off"
-          spellCheck={false}
-          enterKeyHint="search"
-          dir="ltr"
+          placeholder={placeholder}
+          {...plainText}
           maxLength={queryBounds.length}
           value={typed}
           onChange={event => {
             setTyped(event.currentTarget.value)
-            setCaret(event.currentTarget.selectionStart)
-            setAsked(false)
-            setActive(-1)
+            completion.open(event.currentTarget.selectionStart)
           }}
           onKeyDown={onKey}
           onClick={close}
           onBlur={() => {
             close()
-            going.current = false
-          }}
-          onScroll={event => {
-            if (under.current) under.current.scrollLeft = event.currentTarget.scrollLeft
+            typing.leave()
           }}
         />
-        <span className={styles.buttons}>
-          {typed !== '' && (
-            <button type="button" className={styles.button} aria-label={t.clear} onClick={() => write('')}>
-              <IconX size={16} />
-            </button>
-          )}
-          <button
-            type="button"
-            className={styles.button}
-            aria-label={t.help}
-            aria-expanded={help}
-            aria-controls={`${id}-help`}
-            onClick={() => setHelp(!help)}
-          >
-            <IconHelpCircle size={18} />
-          </button>
-        </span>
-        <span className={parts.hidden} role="status">
-          {offers ? t.found(offers.list.length) : ''}
-        </span>
-        {offers && (
-          <ul className={styles.offers} role="listbox" id={`${id}-list`} aria-label={t.suggestions}>
-            {offers.list.map((offer, index) => (
-              <li
-                key={offer.text}
-                id={`${id}-${index}`}
-                role="option"
-                aria-selected={index === active}
-                ref={element => {
-                  if (index === active) element?.scrollIntoView({ block: 'nearest' })
-                }}
-                // The field keeps the focus.
-                onPointerDown={event => event.preventDefault()}
-                onClick={() => take(offers, offer)}
-              >
-                <bdi>{offer.text}</bdi>
-                <span>{offer.meaning}</span>
-              </li>
-            ))}
-          </ul>
-        )}
+        <Buttons id={id} isEmpty={typed === ''} onClear={() => write('')} help={help} onHelp={setHelp} />
+        <OfferList id={id} offers={offers} active={active} onTake={completion.take} />
       </form>
-      {problem && (
-        <p className={styles.problem} id={`${id}-problem`} role="status">
-          <span className={parts.error}>{problem.message}</span>
-          {problem.nearest !== undefined && (
-            <button type="button" className={parts.chip} onClick={() => use(problem)}>
-              {t.use(problem.nearest)}
-            </button>
-          )}
-        </p>
-      )}
+      {problem && <Problem id={id} problem={problem} typed={typed} onWrite={write} />}
       {help && (
         <SearchHelp
           id={`${id}-help`}
@@ -222,5 +108,208 @@ export const SearchField = (props: {
         />
       )}
     </div>
+  )
+}
+
+/** A query is no prose. */
+const plainText = {
+  autoComplete: 'off',
+  autoCapitalize: 'none',
+  autoCorrect: 'off',
+  spellCheck: false,
+  enterKeyHint: 'search',
+  dir: 'ltr',
+} as const
+
+type Write = (text: string, caret?: number) => void
+
+/** What is typed, sent when the typing rests, and what is wrong with it then. */
+const useTyping = ({ language, value, onApply }: SearchProps) => {
+  const going = useRef(false)
+  const [calm, setCalm] = useState(value)
+  const { typed, setTyped, apply } = useTyped(
+    value,
+    text => {
+      onApply(text, going.current)
+      going.current = true
+    },
+    { wait: pause, valid: text => parseQuery(text, language).ok },
+  )
+  useEffect(() => {
+    const timer = setTimeout(() => setCalm(typed), pause)
+    return () => clearTimeout(timer)
+  }, [typed])
+  const parsed = parseQuery(typed, language)
+  return {
+    ...{ typed, setTyped },
+    problem: !parsed.ok && calm === typed ? parsed.problem : null,
+    submit() {
+      setCalm(typed)
+      if (parsed.ok) apply()
+      going.current = false
+    },
+    /** What is typed from now on is a step of its own for Back. */
+    leave() {
+      going.current = false
+    },
+  }
+}
+
+/** What is offered at the caret, and which offer the keys have reached. */
+const useCompletion = ({ language, valuesOf }: SearchProps, typed: string, write: Write) => {
+  const [caret, setCaret] = useState<number | null>(null)
+  const [asked, setAsked] = useState(false)
+  const [active, setActive] = useState(-1)
+  const offers = caret === null ? null : offersAt(typed, caret, language, valuesOf, asked)
+  const chosen = offers?.list[active]
+  const take = (given: Offers, offer: Offer) => {
+    const next = choose(typed, given, offer)
+    write(next.text, next.caret)
+    setActive(-1)
+    setAsked(false)
+    setCaret(offer.whole ? null : next.caret)
+  }
+  const step = (by: 1 | -1, count: number) => setActive((active + by + count + (active < 0 && by < 0 ? 1 : 0)) % count)
+  return {
+    ...{ offers, active, take },
+    open(at: number | null) {
+      setCaret(at)
+      setAsked(false)
+      setActive(-1)
+    },
+    close() {
+      setCaret(null)
+      setAsked(false)
+      setActive(-1)
+    },
+    /** Whether the key meant an offer. */
+    press(key: string, at: number | null): boolean {
+      if (key === 'ArrowDown' || key === 'ArrowUp') {
+        if (offers) step(key === 'ArrowDown' ? 1 : -1, offers.list.length)
+        else {
+          setAsked(true)
+          setCaret(at ?? typed.length)
+          setActive(0)
+        }
+        return true
+      }
+      if ((key !== 'Enter' && key !== 'Tab') || !offers || !chosen) return false
+      take(offers, chosen)
+      return true
+    },
+  }
+}
+
+/** The same text under the field, with what is wrong marked; it scrolls with the field. */
+const Marked = (props: { text: string; problem: QueryProblem | null; input: RefObject<HTMLInputElement | null> }) => {
+  const { text, problem, input } = props
+  const under = useRef<HTMLDivElement>(null)
+  useEffect(() => {
+    const field = input.current
+    const follow = () => {
+      if (under.current && field) under.current.scrollLeft = field.scrollLeft
+    }
+    follow()
+    field?.addEventListener('scroll', follow)
+    return () => field?.removeEventListener('scroll', follow)
+  })
+  return (
+    <div className={styles.under} ref={under} aria-hidden="true" dir="ltr">
+      {problem && (
+        <>
+          {text.slice(0, problem.at)}
+          <span data-wrong>{text.slice(problem.at, problem.at + problem.length) || ' '}</span>
+          {text.slice(problem.at + problem.length)}
+        </>
+      )}
+    </div>
+  )
+}
+
+const Buttons = (props: {
+  id: string
+  isEmpty: boolean
+  onClear: () => void
+  help: boolean
+  onHelp: (help: boolean) => void
+}) => {
+  const t = textsOf(searchTexts)
+  const { help } = props
+  return (
+    <span className={styles.buttons}>
+      {!props.isEmpty && (
+        <button type="button" className={styles.button} aria-label={t.clear} onClick={props.onClear}>
+          <IconX size={16} />
+        </button>
+      )}
+      <button
+        type="button"
+        className={styles.button}
+        aria-label={t.help}
+        aria-expanded={help}
+        aria-controls={`${props.id}-help`}
+        onClick={() => props.onHelp(!help)}
+      >
+        <IconHelpCircle size={18} />
+      </button>
+    </span>
+  )
+}
+
+const OfferList = (props: {
+  id: string
+  offers: Offers | null
+  active: number
+  onTake: (offers: Offers, offer: Offer) => void
+}) => {
+  const t = textsOf(searchTexts)
+  const { id, offers, active, onTake } = props
+  return (
+    <>
+      <span className={parts.hidden} role="status">
+        {offers ? t.found(offers.list.length) : ''}
+      </span>
+      {offers && (
+        <ul className={styles.offers} role="listbox" id={`${id}-list`} aria-label={t.suggestions}>
+          {offers.list.map((offer, index) => (
+            <li
+              key={offer.text}
+              id={`${id}-${index}`}
+              role="option"
+              aria-selected={index === active}
+              ref={element => {
+                if (index === active) element?.scrollIntoView({ block: 'nearest' })
+              }}
+              // The field keeps the focus.
+              onPointerDown={event => event.preventDefault()}
+              onClick={() => onTake(offers, offer)}
+            >
+              <bdi>{offer.text}</bdi>
+              <span>{offer.meaning}</span>
+            </li>
+          ))}
+        </ul>
+      )}
+    </>
+  )
+}
+
+const Problem = (props: { id: string; problem: QueryProblem; typed: string; onWrite: Write }) => {
+  const t = textsOf(searchTexts)
+  const { typed, onWrite } = props
+  const { at, length, message, nearest } = props.problem
+  return (
+    <p className={styles.problem} id={`${props.id}-problem`} role="status">
+      <span className={parts.error}>{message}</span>
+      {nearest !== undefined && (
+        <button
+          type="button"
+          className={parts.chip}
+          onClick={() => onWrite(typed.slice(0, at) + nearest + typed.slice(at + length), at + nearest.length)}
+        >
+          {t.use(nearest)}
+        </button>
+      )}
+    </p>
   )
 }

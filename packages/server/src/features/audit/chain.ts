@@ -3,6 +3,7 @@ import type { KeyObject } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { Kysely } from 'kysely'
+import { recordOf } from '@stockade/contract/untrusted.ts'
 import { system } from '../../core/author.ts'
 import { day, iso, minute } from '../../core/clock.ts'
 import type { Clock } from '../../core/clock.ts'
@@ -66,8 +67,12 @@ export interface AuditMemory {
   remember(point: Pick<Checkpoint, 'number' | 'signature'>): void
 }
 export const auditMemoryIn = (file: string): AuditMemory => ({
-  last: () =>
-    existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as Pick<Checkpoint, 'number' | 'signature'>) : null,
+  last() {
+    if (!existsSync(file)) return null
+    const { number, signature } = recordOf(JSON.parse(readFileSync(file, 'utf8')))
+    // What is no checkpoint is none of the checkpoints of the database either.
+    return { number: Number(number), signature: String(signature) }
+  },
   remember({ number, signature }) {
     writeFileSync(`${file}.new`, JSON.stringify({ number, signature }), { mode: 0o600, flush: true })
     renameSync(`${file}.new`, file)

@@ -1,6 +1,6 @@
 import { bounds } from '@stockade/contract'
 import type { ReplyOf, bans as contract } from '@stockade/contract'
-import { recordOf } from '@stockade/contract/records.ts'
+import { recordOf } from '@stockade/contract/untrusted.ts'
 import { system } from '../../core/author.ts'
 import type { AgentActor } from '../../core/actor.ts'
 import { day, iso, minute } from '../../core/clock.ts'

@@ -1,4 +1,4 @@
-import { recordOf } from '@stockade/contract/records.ts'
+import { recordOf } from '@stockade/contract/untrusted.ts'
 import type { Database } from '../../db/database.ts'
 import { minute } from '../../core/clock.ts'
 import { ipText } from '../../core/ip.ts'

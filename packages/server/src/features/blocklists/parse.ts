@@ -1,5 +1,5 @@
 import type { BlocklistFormat } from '@stockade/contract'
-import { recordOf } from '@stockade/contract/records.ts'
+import { recordOf } from '@stockade/contract/untrusted.ts'
 import { lastOf, parseIp, parseRange } from '../../core/ip.ts'
 import type { IpRange } from '../../core/ip.ts'
 import { inSlices } from '../../core/slices.ts'

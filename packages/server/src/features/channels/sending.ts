@@ -1,4 +1,5 @@
 import type { FastifyBaseLogger } from 'fastify'
+import { isRecord } from '@stockade/contract/untrusted.ts'
 import { day } from '../../core/clock.ts'
 import type { Clock } from '../../core/clock.ts'
 import { parseJson } from '../../core/json-text.ts'
@@ -38,6 +39,9 @@ export interface Sending {
   close(): void
 }
 
+const areTexts = (values: unknown): values is FieldValues =>
+  isRecord(values) && Object.values(values).every(value => typeof value === 'string')
+
 export const createSending = (needs: {
   db: Database
   clock: Clock
@@ -53,10 +57,9 @@ export const createSending = (needs: {
 
   const fieldsOf = (row: ChannelRow): FieldValues => {
     try {
-      return {
-        ...parseJson(row.fields),
-        ...(JSON.parse(secrets.open(row.secrets, secretsPlace(row))) as FieldValues),
-      }
+      const values: unknown = JSON.parse(secrets.open(row.secrets, secretsPlace(row)))
+      if (!areTexts(values)) throw new TypeError('the secrets are no texts')
+      return { ...parseJson(row.fields), ...values }
     } catch {
       throw new DeliveryFailure(
         'failure',

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
-import { recordOf } from '@stockade/contract/records.ts'
+import { recordOf } from '@stockade/contract/untrusted.ts'
 
 /* What the documentation of each service demands of a message, written down by hand for tests. */
 

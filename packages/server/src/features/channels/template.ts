@@ -64,6 +64,6 @@ export const faultOfTemplate = (template: string, type: string): string | null =
 
 /** Fills a template of one's own: texts of JSON, form values, or plain text. */
 export const fillOwn = (template: string, type: string, values: Values): string => {
-  if (type === 'application/json') return JSON.stringify(fillJson(JSON.parse(template) as Body, values))
+  if (type === 'application/json') return JSON.stringify(fillJson(JSON.parse(template), values))
   return fill(template, values, type === 'text/plain' ? undefined : encodeURIComponent)
 }

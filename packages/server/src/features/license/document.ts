@@ -1,5 +1,5 @@
 import { createPrivateKey, createPublicKey, generateKeyPairSync, randomUUID, sign, verify } from 'node:crypto'
-import { recordOf } from '@stockade/contract/records.ts'
+import { recordOf } from '@stockade/contract/untrusted.ts'
 
 /*
  * A licence is one line: `stk1.` + base64url(JSON) + `.` + base64url(Ed25519 signature of everything before the last dot).

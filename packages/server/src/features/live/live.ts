@@ -1,5 +1,5 @@
 import websocket from '@fastify/websocket'
-import { recordOf } from '@stockade/contract/records.ts'
+import { recordOf } from '@stockade/contract/untrusted.ts'
 import type { FastifyRequest } from 'fastify'
 import { eventKinds, liveProtocol } from '@stockade/contract'
 import { refusal } from '../../core/access.ts'

@@ -1,5 +1,6 @@
 import { eventKinds } from '@stockade/contract'
 import type { LiveMessage } from '@stockade/contract'
+import { isOneOf } from '@stockade/contract/untrusted.ts'
 import { iso, isoOrNull } from '../../core/clock.ts'
 import type { StockadeEvent } from '../../events/events.ts'
 import type { BansService } from '../bans/bans.service.ts'
@@ -62,12 +63,16 @@ export const createLiveMessages = (needs: {
     }
   }
   const whitelistMessage = (event: StockadeEvent): LiveMessage => {
-    const { version, sync_status } = event.data as { version?: string; sync_status?: 'synced' | 'pending' | 'failed' }
+    const { version, sync_status } = event.data
     const server = event.serverNo === null ? undefined : registry.byNo(event.serverNo)
     return {
       type: 'whitelist',
       at: iso(event.at),
-      data: { version: version ?? '', server_id: server?.row.id ?? null, sync_status: sync_status ?? null },
+      data: {
+        version: typeof version === 'string' ? version : '',
+        server_id: server?.row.id ?? null,
+        sync_status: isOneOf(['synced', 'pending', 'failed'], sync_status) ? sync_status : null,
+      },
     }
   }
   const plainMessage = (live: LiveMessage['type'] | undefined, event: StockadeEvent): LiveMessage | null => {

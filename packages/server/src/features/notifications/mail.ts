@@ -1,4 +1,5 @@
 import { isIP } from 'node:net'
+import { recordOf } from '@stockade/contract/untrusted.ts'
 import { saidBy } from '../../core/text.ts'
 import type { Message } from '../../db/tables/message.ts'
 import type { Outgoing } from '../../outgoing/outgoing.ts'
@@ -132,7 +133,8 @@ export const sendMail = async (
         signal: AbortSignal.timeout(30_000),
       })
       watch.answered(saidBy(sent.response, secrets))
-      const errors: readonly SmtpError[] = (sent as { rejectedErrors?: SmtpError[] }).rejectedErrors ?? []
+      const { rejectedErrors } = recordOf(sent)
+      const errors = Array.isArray(rejectedErrors) ? rejectedErrors.filter(isSmtpError) : []
       return sent.rejected.map(address => {
         const error = errors.find(({ recipient }) => recipient === address)
         const code = error?.responseCode ?? 550

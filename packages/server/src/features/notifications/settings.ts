@@ -39,15 +39,17 @@ export const readyChannels = (get: Get): Record<Channel, boolean> => ({
   email: get('email.enabled') && get('email.smtp_host') !== null && get('email.recipients').length > 0,
 })
 
+/** The settings that a change names. */
+type Changed = { -readonly [K in keyof Settings]?: Settings[K] }
 /** Null and the empty text remove a value. */
 const orNull = <T>(value: T | null | undefined): T | null => (value === '' || value === undefined ? null : value)
 
-const togglesOf = (channel: Channel, change: ChatChange | EmailChange): Partial<Settings> => {
-  const values: Record<string, unknown> = {}
+const togglesOf = (channel: Channel, change: ChatChange | EmailChange): Changed => {
+  const values: Changed = {}
   for (const name of ['enabled', 'notify_bans', 'notify_syncs', 'notify_errors', 'daily_summary'] as const)
     if (change[name] !== undefined) values[`${channel}.${name}`] = change[name]
   if (change.daily_summary_hour !== undefined) values['notifications.daily_summary_hour'] = change.daily_summary_hour
-  return values as Partial<Settings>
+  return values
 }
 
 const checkText = (change: EmailChange) => {
@@ -118,8 +120,8 @@ export const createChannelSettings = (needs: {
       ],
     )
   }
-  const emailValues = (change: EmailChange): Record<string, unknown> => {
-    const values: Record<string, unknown> = togglesOf('email', change)
+  const emailValues = (change: EmailChange): Changed => {
+    const values = togglesOf('email', change)
     if (change.smtp_host !== undefined) values['email.smtp_host'] = orNull(change.smtp_host)
     if (change.smtp_user !== undefined) values['email.smtp_user'] = orNull(change.smtp_user)
     if (change.smtp_pass !== undefined) values['email.smtp_pass'] = sealedOf('email.smtp_pass', change.smtp_pass)
@@ -174,7 +176,7 @@ export const createChannelSettings = (needs: {
       const host = orNull(change.smtp_host)
       if (host !== null) await checkTarget('smtp_host', host, change.smtp_port ?? get('email.smtp_port'))
       const values = { ...emailValues(change), 'email.smtp_pass_target': passwordTarget(change) }
-      return (await settings.update(author, values as Partial<Settings>)).length > 0
+      return (await settings.update(author, values)).length > 0
     },
   }
 }

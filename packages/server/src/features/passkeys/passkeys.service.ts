@@ -1,7 +1,7 @@
 import { isIP } from 'node:net'
 import { bounds } from '@stockade/contract/limits.ts'
 import type { Passkey, PasskeyResponse } from '@stockade/contract'
-import { recordOf } from '@stockade/contract/records.ts'
+import { recordOf } from '@stockade/contract/untrusted.ts'
 import { writeOperatorKey } from '@stockade/contract/seal.ts'
 import { authorOf } from '../../core/author.ts'
 import type { UserActor } from '../../core/actor.ts'

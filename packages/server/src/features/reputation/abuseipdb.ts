@@ -1,5 +1,5 @@
 import { errorText } from '@stockade/contract/error-code.ts'
-import { recordOf } from '@stockade/contract/records.ts'
+import { recordOf } from '@stockade/contract/untrusted.ts'
 import type { Outgoing, OutgoingReply } from '../../outgoing/outgoing.ts'
 
 /** What is known of an address: the share of confidence that it is abusive, 0 to 100. */

@@ -27,8 +27,9 @@ export const boundTarget = (
   const bound = secret.noted ?? JSON.stringify(before)
   // While there is no host it goes nowhere; it stays bound to the one that was.
   if (after[0] === null || next === bound) return bound
-  const [host] = JSON.parse(bound) as TargetParts
-  if (host === null) return next
+  const parts: unknown = JSON.parse(bound)
+  const host: unknown = Array.isArray(parts) ? parts[0] : null
+  if (typeof host !== 'string') return next
   throw invalid(
     field,
     `${field} is stored for ${host} as it was set before. Send ${field} again, or null, with another host, port or TLS setting.`,

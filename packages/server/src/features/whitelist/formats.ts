@@ -1,4 +1,4 @@
-import { recordOf } from '@stockade/contract/records.ts'
+import { recordOf } from '@stockade/contract/untrusted.ts'
 import { csvRow, formula } from '../../core/csv.ts'
 
 /*

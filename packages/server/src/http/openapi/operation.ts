@@ -1,6 +1,6 @@
 import { shapes } from '@stockade/contract'
 import type { Endpoint } from '@stockade/contract'
-import { recordOf } from '@stockade/contract/records.ts'
+import { recordOf } from '@stockade/contract/untrusted.ts'
 import { described, isJson } from './schemas.ts'
 import type { Components, Json } from './schemas.ts'
 

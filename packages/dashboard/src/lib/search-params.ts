@@ -1,0 +1,30 @@
+/* Readers of what a URL says. Each gives undefined for what means nothing. */
+
+/** A whole number, not below the least. */
+export const whole = (value: unknown, least: number): number | undefined => {
+  const found = Number(value)
+  return Number.isSafeInteger(found) && found >= least ? found : undefined
+}
+/** The page of a list; the first one stands in no URL. */
+export const pageOf = (raw: Record<string, unknown>): number | undefined => whole(raw.page, 2)
+/** A text without the space around it; undefined where it is empty. */
+export const words = (value: unknown, most: number): string | undefined =>
+  (typeof value === 'string' && value.trim().slice(0, most)) || undefined
+/** A text of a form, without the space around it. */
+export const matching = (value: unknown, pattern: RegExp): string | undefined => {
+  const typed = typeof value === 'string' ? value.trim() : ''
+  return pattern.test(typed) ? typed : undefined
+}
+export const serverIdOf = (value: unknown): string | undefined => matching(value, /^[0-9a-f-]{36}$/i)
+/** A moment with its time zone. */
+export const moment = (value: unknown): string | undefined => {
+  const found = matching(value, /^\d{4}-\d\d-\d\dT[\d:.]+(Z|[+-]\d\d:\d\d)$/)
+  return found === undefined || Number.isNaN(Date.parse(found)) ? undefined : found
+}
+
+/** Without what means nothing. */
+export const given = <T extends object>(found: T): Partial<T> => {
+  const kept: Partial<T> = {}
+  for (const name in found) if (found[name] !== undefined) kept[name] = found[name]
+  return kept
+}
