@@ -1,4 +1,4 @@
-import { isTemplateName } from '@stockade/contract'
+import { isTemplateName, nearestOf } from '@stockade/contract'
 import { reservedNames } from '../names.ts'
 import { datepatternFault } from './datepattern.ts'
 import { readIni } from './ini.ts'
@@ -185,9 +185,10 @@ const dangerous: ReadonlyMap<string, string> = table({
 })
 const refusedOption = (name: string): string => {
   const reason = dangerous.get(name)
-  return reason === undefined
-    ? `The option ${shown(name)} is not one that a template may set.`
-    : `The option ${name} is refused: ${reason}.`
+  if (reason !== undefined) return `The option ${name} is refused: ${reason}.`
+  const nearest = nearestOf(name, [...jailChecks.keys()])
+  const hint = nearest === undefined ? '' : ` Did you mean ${nearest}?`
+  return `The option ${shown(name)} is not one that a template may set.${hint}`
 }
 
 const warnOfJail = (
