@@ -25,6 +25,7 @@ import { fleetTexts } from '../../features/fleet/fleet.texts.ts'
 import { textsOf } from '../../lib/texts/catalogue.ts'
 import { commonTexts } from '../../lib/texts/common.texts.ts'
 import { nameOf } from '../../lib/clip.ts'
+import { number } from '../../lib/numbers.ts'
 import { activityTexts } from './activity.texts.ts'
 import { useActivityCounts, useActivityQuery, useFollowedActivity } from './activity.ts'
 import { groupsOf } from './last-commands.ts'
@@ -63,11 +64,18 @@ const Words = () => {
   }, [failed, t])
   if (running + waiting + failed === 0) return <span className={parts.hidden}>{t.title}</span>
   return (
-    <span className={styles.words}>
-      {running > 0 && <Mark tone="info">{t.running(running)}</Mark>}
-      {waiting > 0 && <Mark tone="neutral">{t.waiting(waiting)}</Mark>}
-      {failed > 0 && <Mark tone="danger">{t.failed(failed)}</Mark>}
-    </span>
+    <>
+      <span className={styles.words}>
+        {running > 0 && <Mark tone="info">{t.running(running)}</Mark>}
+        {waiting > 0 && <Mark tone="neutral">{t.waiting(waiting)}</Mark>}
+        {failed > 0 && <Mark tone="danger">{t.failed(failed)}</Mark>}
+      </span>
+      <span className={styles.count} aria-hidden="true">
+        <Mark tone={failed > 0 ? 'danger' : running > 0 ? 'info' : 'neutral'}>
+          {number(running + waiting + failed)}
+        </Mark>
+      </span>
+    </>
   )
 }
 
