@@ -1,3 +1,4 @@
+import { number } from '../../lib/numbers.ts'
 import { plural } from '../../lib/texts/catalogue.ts'
 import type { Catalogue } from '../../lib/texts/catalogue.ts'
 
@@ -51,7 +52,7 @@ const en = {
     endAll: 'End all sessions',
     ended: 'The session has ended.',
     endedMany: (count: number) =>
-      plural(count, { one: '1 session has ended.', other: `${count} sessions have ended.` }),
+      plural(count, { one: '1 session has ended.', other: `${number(count)} sessions have ended.` }),
     bansOf: (address: string) => `Bans of ${address}`,
   },
   keys: {
@@ -69,7 +70,7 @@ const en = {
     tagsHelp: 'Optional. Then it sees only servers that have one of these tags, now and later.',
     endingSoon: (names: string) => `Ends within a week: ${names}. Make a new key before that.`,
     expiry: 'Expires',
-    days: (count: number) => `After ${count} days`,
+    days: (count: number) => `After ${number(count)} days`,
     never: 'Never',
     createNow: 'Create key',
     columns: {
@@ -125,8 +126,8 @@ const en = {
     specificMeans: 'Sees these and nothing of others, in every list and count.',
     find: 'Find a server',
     list: 'Servers',
-    chosen: (count: number) => plural(count, { one: '1 server chosen', other: `${count} servers chosen` }),
-    more: (count: number) => `${count} more: type to find them.`,
+    chosen: (count: number) => plural(count, { one: '1 server chosen', other: `${number(count)} servers chosen` }),
+    more: (count: number) => `${number(count)} more: type to find them.`,
     none: 'No server matches.',
     empty: 'No server was added yet.',
     missing: 'Choose at least one server or tag.',
