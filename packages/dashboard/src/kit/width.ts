@@ -1,7 +1,7 @@
 import { useSyncExternalStore } from 'react'
 
 const phone = matchMedia('(max-width: 599px)')
-const slim = matchMedia('(max-width: 759px)')
+const slim = matchMedia('(max-width: 799px)')
 const narrow = matchMedia('(max-width: 1023px)')
 const wide = matchMedia('(min-width: 1400px)')
 const watchOf = (query: MediaQueryList) => (tell: () => void) => {
