@@ -17,7 +17,7 @@ const en = {
   providers: { provider_a: 'GitHub', provider_b: 'Single sign-on' },
   secondFactor: {
     what: 'An authenticator app on your phone shows a new code every 30 seconds. Signing in asks for it after the password.',
-    begin: 'Set up a second factor',
+    begin: 'Set up 2FA',
     scan: 'Scan this with an authenticator app',
     qr: 'QR code of the key below',
     link: 'Open it in the authenticator app on this device',
@@ -26,7 +26,7 @@ const en = {
     code: 'Code that the app shows now',
     codeHelp: 'Six digits. This proves that the app has the right key.',
     confirm: 'Turn it on',
-    on: 'The second factor is on. Save the backup codes now: they are not shown again.',
+    on: '2FA is on. Save the backup codes now: they are not shown again.',
   },
   backup: {
     title: 'Backup codes',
@@ -112,8 +112,8 @@ const en = {
   proof: {
     title: 'Is it still you?',
     text: 'This needs a proof from the last 15 minutes of who you are. What you were doing goes on afterwards.',
-    code: 'Code of the second factor, or a backup code',
-    orCode: 'Or a code of the second factor',
+    code: '2FA code, or a backup code',
+    orCode: 'Or a 2FA code',
     provider: (name: string) => `Sign in again with ${name}`,
     providerThen: 'in a new tab, then come back and continue.',
     go: 'Continue',
