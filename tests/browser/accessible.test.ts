@@ -345,6 +345,8 @@ describe.runIf(hasBrowser)('every page is accessible', () => {
       await expect.poll(() => page.locator('html').getAttribute('data-mantine-color-scheme')).toBe(scheme)
       expect(await breaches(page)).toEqual([])
       expect(await overflows(page)).toBe(false)
+      // An administrator may do everything: a button that does nothing has no place on a page.
+      expect(await page.locator('main button:disabled').filter({ visible: true }).allTextContents()).toEqual([])
     }
     it.each(inTurn([...inside, ...outside, ...ofFleet], [viewportName, scheme]))('$name', judge)
   })

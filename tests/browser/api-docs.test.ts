@@ -41,6 +41,9 @@ describe.runIf(hasBrowser)('the API documentation', () => {
       await page.reload()
       expect(await background()).not.toBe(dark)
       expect(await page.evaluate<number>('document.documentElement.scrollWidth - innerWidth')).toBeLessThanOrEqual(0)
+      // The smallest width that a page must fit, which is also a desktop's at a zoom of 400 %.
+      await page.setViewportSize({ width: 320, height: 640 })
+      expect(await page.evaluate<number>('document.documentElement.scrollWidth - innerWidth')).toBeLessThanOrEqual(0)
       if (process.env.STOCKADE_TEST_PICTURES)
         await page.screenshot({ path: `${process.env.STOCKADE_TEST_PICTURES}/api-docs-${size}.png` })
 

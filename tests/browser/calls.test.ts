@@ -69,15 +69,20 @@ describe.runIf(hasBrowser)('what a page asks of the API', () => {
     expect(calls.length, calls.join('\n')).toBeLessThanOrEqual(most)
   })
 
-  /** What it says when all that it asks for, or one request of it, is answered by a refusal. */
-  const failing = async (page: Page, path: string, isFailing: (pathname: string) => boolean, status: number) => {
+  /** A status, a connection that is cut, or a page of a proxy in place of the answer. */
+  type Failure = number | 'cut' | 'strange'
+  /** What it says when all that it asks for, or one request of it, fails in this way. */
+  const failing = async (page: Page, path: string, isFailing: (pathname: string) => boolean, how: Failure) => {
     const asked = new Set<string>()
     await page.route('**/api/v1/**', async route => {
       const { pathname } = new URL(route.request().url())
       asked.add(pathname)
       if (!isFailing(pathname)) return route.continue()
-      const headers: Record<string, string> = status === 429 ? { 'retry-after': '30' } : {}
-      return route.fulfill({ status, headers, json: { error: 'Refused', message: 'Refused by the test.' } })
+      if (how === 'cut') return route.abort('connectionreset')
+      if (how === 'strange')
+        return route.fulfill({ contentType: 'text/html', body: '<html>Sign in to the network</html>' })
+      const headers: Record<string, string> = how === 429 ? { 'retry-after': '30' } : {}
+      return route.fulfill({ status: how, headers, json: { error: 'Refused', message: 'Refused by the test.' } })
     })
     await page.goto(path)
     await page.getByRole('heading', { level: 1 }).first().waitFor()
@@ -85,7 +90,7 @@ describe.runIf(hasBrowser)('what a page asks of the API', () => {
     await page.unroute('**/api/v1/**')
     return [...asked]
   }
-  const refusals = [402, 403, 404, 429]
+  const refusals = [402, 403, 404, 429] as const
   /** What decides on all pages: whether `GET /users/me` is refused says that a second factor is missing. */
   const isOfShell = (pathname: string) => /^\/api\/v1\/(bootstrap|auth\/.*|users\/me)$/.test(pathname)
   it('may be refused: each page keeps its heading and says why', async () => {
@@ -109,6 +114,34 @@ describe.runIf(hasBrowser)('what a page asks of the API', () => {
       await close()
     }
   })
+  const others = [
+    ...['', 'bans?by=bans', 'lists', 'lists/blocklists', 'lists/rules', 'lists/feeds'],
+    ...['templates', 'templates/sshd', 'templates/sshd/deploy', 'commands', 'alerts', 'reports', 'users'],
+    ...['sequences', 'open', 'history', 'blocked', 'stats'].map(tab => `portknock/${tab}`),
+    ...['destination', 'delivery', 'queue', 'replay'].map(tab => `siem/${tab}`),
+    ...['profile', 'security', 'keys', 'preferences'].map(tab => `account/${tab}`),
+    ...['general', 'security', 'oauth', 'notifications', 'channels'].map(section => `settings/${section}`),
+    ...['reputation', 'agents', 'backup', 'licence'].map(section => `settings/${section}`),
+  ]
+  it.runIf(process.env.STOCKADE_TEST_WHOLE === '1').each(others)(
+    'may fail on /%s, which breaks nothing',
+    async path => {
+      const { page, complaints, close } = await visit(browser, server.url, { storageState: state })
+      try {
+        for (const how of [...refusals, 500, 'cut', 'strange'] as const) {
+          await failing(page, path, pathname => !isOfShell(pathname), how)
+          await page.getByRole('navigation', { name: 'Main' }).or(page.getByRole('main')).first().waitFor()
+          expect(await page.getByText('This page broke').count(), String(how)).toBe(0)
+          expect(
+            complaints.filter(text => !/status of \d+|net::ERR_CONNECTION_RESET/.test(text)),
+            String(how),
+          ).toEqual([])
+        }
+      } finally {
+        await close()
+      }
+    },
+  )
   it('may lack the log lines of an address, which it says', async () => {
     const { page, close } = await visit(browser, server.url, { storageState: state })
     try {

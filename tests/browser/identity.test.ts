@@ -83,7 +83,7 @@ describe.runIf(hasBrowser)('a second factor that is required', () => {
     await givePassword(page, 'berta')
     await page.waitForURL('**/login/enrol?next=*')
     await expect.poll(() => page.getByRole('navigation', { name: 'Main' }).count()).toBe(0)
-    await page.getByRole('button', { name: 'Set up a second factor' }).click()
+    await page.getByRole('button', { name: 'Set up 2FA' }).click()
     await page.getByRole('img', { name: 'QR code of the key below' }).waitFor()
     const key = await page.getByLabel('Key for the authenticator app').inputValue()
     expect(key).toMatch(/^(?:[A-Z2-7]{4} ){7}[A-Z2-7]{4}$/)
@@ -253,7 +253,7 @@ describe.runIf(hasBrowser)('one’s own account', () => {
   })
   it('turns a second factor on, renews its backup codes and turns it off again', async () => {
     await page.goto('account/security')
-    await page.getByRole('button', { name: 'Set up a second factor' }).click()
+    await page.getByRole('button', { name: 'Set up 2FA' }).click()
     const codeOf = authenticator(await page.getByLabel('Key for the authenticator app').inputValue())
     await page.getByLabel('Code that the app shows now').pressSequentially(codeOf())
     const first = await page.getByLabel('Backup codes').inputValue()
@@ -279,7 +279,7 @@ describe.runIf(hasBrowser)('one’s own account', () => {
     await page.getByRole('button', { name: 'Disable 2FA…' }).click()
     await dialog.getByLabel('Your password').fill(password)
     await dialog.getByRole('button', { name: 'Disable 2FA' }).click()
-    await page.getByRole('button', { name: 'Set up a second factor' }).waitFor()
+    await page.getByRole('button', { name: 'Set up 2FA' }).waitFor()
     expect((await admin.call('GET /users/{userId}', { params: { userId: 2 } })).mfa_enabled).toBe(false)
   })
   it('shows from where one works, and keeps that from being banned', async () => {
@@ -550,7 +550,7 @@ describe.runIf(hasBrowser)('a teammate with a second factor', () => {
       expect(await overflows(phone)).toBe(false)
       await chosen.fill(password)
       await phone.getByRole('button', { name: 'Set the password and go on' }).click()
-      await phone.getByRole('button', { name: 'Set up a second factor' }).click()
+      await phone.getByRole('button', { name: 'Set up 2FA' }).click()
       const codeOf = authenticator(await phone.getByLabel('Key for the authenticator app').inputValue())
       await phone.getByLabel('Code that the app shows now').pressSequentially(codeOf())
       await phone.getByLabel('I have saved these codes').check()
@@ -759,7 +759,7 @@ describe.runIf(hasBrowser)('every page of it is accessible', () => {
     {
       name: 'security, setting up',
       path: 'account/security',
-      act: press('Set up a second factor', seen('Code that the app shows now')),
+      act: press('Set up 2FA', seen('Code that the app shows now')),
     },
     {
       name: 'security, password refused',
@@ -870,9 +870,9 @@ describe.runIf(hasBrowser)('every page of it is accessible', () => {
         await judge(other.page)
         await other.page.goto('login')
         await givePassword(other.page, `${viewportName}_${scheme}`)
-        await other.page.getByRole('button', { name: 'Set up a second factor' }).waitFor()
+        await other.page.getByRole('button', { name: 'Set up 2FA' }).waitFor()
         await judge(other.page)
-        await other.page.getByRole('button', { name: 'Set up a second factor' }).click()
+        await other.page.getByRole('button', { name: 'Set up 2FA' }).click()
         const key = await other.page.getByLabel('Key for the authenticator app').inputValue()
         await judge(other.page)
         await other.page.getByLabel('Code that the app shows now').pressSequentially(authenticator(key)())

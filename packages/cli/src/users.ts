@@ -60,7 +60,7 @@ const runShow = async (typed: string, _options: object, command: Command): Promi
     ['id', String(user.id)],
     ['e-mail', user.email],
     ['role', user.role],
-    ['second factor', user.mfa_enabled ? 'on' : 'off'],
+    ['2FA', user.mfa_enabled ? 'on' : 'off'],
     ['must have one', user.mfa_required ? 'yes' : 'no'],
     ['sees', user.server_access === 'all' ? 'all servers' : where.join(', ') || 'no server'],
     ['signs in with', user.oauth_provider ?? 'a password'],
@@ -210,7 +210,7 @@ export const addUserCommands = (program: Command): void => {
     .argument('<email>', 'where mail goes')
     // Not --role: that is an option of the list above it.
     .addOption(new Option('--as <role>', 'what the user may do (default: Viewer)').choices(roles))
-    .option('--mfa-required', 'a second factor must be set up first of all')
+    .option('--mfa-required', '2FA must be set up first of all')
     .action((username: string, email: string, options: { as?: Role; mfaRequired?: boolean }, command: Command) =>
       runAdd(username, email, { ...options, ...(options.as ? { role: options.as } : {}) }, command),
     )
@@ -218,7 +218,7 @@ export const addUserCommands = (program: Command): void => {
   named('change', 'change a user')
     .addOption(new Option('--as <role>', 'what the user may do').choices(roles))
     .option('--email <address>', 'where mail goes')
-    .option('--mfa-required', 'the user must have a second factor')
+    .option('--mfa-required', 'the user must have 2FA')
     .option('--no-mfa-required', 'the settings decide')
     .option('--revoke-keys', 'the API keys of the user end')
     .action((username: string, options: ChangeOptions & { as?: Role }, command: Command) =>
@@ -226,7 +226,7 @@ export const addUserCommands = (program: Command): void => {
     )
   withTarget(named('access', 'say which servers a user may see')).action(runAccess)
   keepsKeys(named('reset-password', 'a temporary password, shown once')).action(runResetPassword)
-  keepsKeys(named('reset-mfa', 'turn the second factor off, for a lost device')).action(runResetMfa)
+  keepsKeys(named('reset-mfa', 'turn 2FA off, for a lost device')).action(runResetMfa)
   named('sign-out', 'end all sessions of a user, or one').option('--session <id>', 'only this one').action(runSignOut)
   named('remove', 'delete a user').option('--yes', 'yes, without being asked').action(runRemove)
 }

@@ -44,7 +44,7 @@ export const addWhoAmI = (program: Command): void => {
           ['e-mail', user.email],
           ['role', user.role],
           ['servers', user.server_access],
-          ['second factor', user.mfa_enabled ? 'on' : 'off'],
+          ['2FA', user.mfa_enabled ? 'on' : 'off'],
           ['last sign-in', shown(user.last_login)],
           ['your address', user.ip_address],
         ])

@@ -90,6 +90,12 @@ const problemOf = (status: number, text: string): ProblemBody => {
   return { error: `Status ${status}`, message: `The server answered ${status} without an explanation.` }
 }
 
+/** No endpoint answers with a page: a proxy or a hotspot in between did, and calls it a success. */
+const strangePage: ProblemBody = {
+  error: 'Bad Gateway',
+  message: 'A web page came in place of the answer, from a proxy or a network that asks you to sign in.',
+}
+
 export const createClient = (options: ClientOptions): Client => {
   const send = options.fetch ?? fetch
   const callByName: Client['callByName'] = async (name, given = {}) => {
@@ -110,8 +116,9 @@ export const createClient = (options: ClientOptions): Client => {
       const wait = Number(reply.headers.get('retry-after'))
       throw new ApiError(reply.status, problemOf(reply.status, text), Number.isFinite(wait) && wait > 0 ? wait : null)
     }
-    const json = reply.headers.get('content-type')?.includes('json')
-    return json ? JSON.parse(text) : text
+    const type = reply.headers.get('content-type') ?? ''
+    if (type.includes('html')) throw new ApiError(502, strangePage, null)
+    return type.includes('json') ? JSON.parse(text) : text
   }
   // The server serialises each reply by the contract, so its type holds.
   return { callByName, call: async (name, ...[input]) => (await callByName(name, input)) as never }

@@ -28,7 +28,7 @@ export const proveAddress = endpoint({
   method: 'POST',
   path: '/agent/challenge',
   tag: 'Agent',
-  summary: 'Prove to a host that this server stores its key (agent)',
+  summary: 'Prove to a server that Stockade stores its key (agent)',
   description:
     'An agent asks this at a new address before it sends its key there. `proof` is the HMAC-SHA256, in hex, of the lines `stockade-address-proof/1`, `nonce`, `server_id`, `address`, `known_as` and `tls_key` (`-` for null), keyed by the SHA-256 of the agent key. For a server that does not exist the answer looks the same, and proves nothing.',
   access: 'public',

@@ -34,13 +34,10 @@ export const signedIn = resource('SignedIn', {
     resource('SignedInUser', { id, username: Type.String(), email: Type.String(), role }),
     'The user who signed in.',
   ),
-  mfa_setup_required: field(
-    Type.Optional(Type.Boolean()),
-    'True when the user must set up a second factor before anything else.',
-  ),
+  mfa_setup_required: field(Type.Optional(Type.Boolean()), 'True when the user must set up 2FA before anything else.'),
 })
 const secondFactorWanted = resource('SecondFactorRequired', {
-  mfa_required: field(Type.Literal(true), 'Always true: the sign-in continues with a second factor.'),
+  mfa_required: field(Type.Literal(true), 'Always true: the sign-in continues with 2FA.'),
   mfa_token: Type.String(),
   methods: field(
     Type.Array(oneOf(['totp', 'passkey'])),
@@ -54,7 +51,7 @@ export const login = endpoint({
   tag,
   summary: 'Sign in with username and password',
   description:
-    'Answers tokens and sets the session cookie; a user with MFA gets `mfa_required` and an `mfa_token` for `/auth/mfa/verify` instead.',
+    'Answers tokens and sets the session cookie; a user with 2FA gets `mfa_required` and an `mfa_token` for `/auth/mfa/verify` instead.',
   access: 'public',
   rate: 'sensitive',
   body: shape({ username: typedName, password: typedPassword }),
@@ -67,7 +64,7 @@ export const verifyMfa = endpoint({
   method: 'POST',
   path: '/auth/mfa/verify',
   tag,
-  summary: 'Finish a sign-in with a second factor',
+  summary: 'Finish a sign-in with 2FA',
   description: '`code` is the 6-digit code, or one of the backup codes.',
   access: 'public',
   rate: 'sensitive',
@@ -113,10 +110,7 @@ export const me = endpoint({
     email: Type.String(),
     role,
     mfa_enabled: Type.Boolean(),
-    backup_codes_left: field(
-      nullable(count),
-      'Number of unused backup codes; null while no second factor is switched on.',
-    ),
+    backup_codes_left: field(nullable(count), 'Number of unused backup codes; null while 2FA is off.'),
     created_at: timestamp,
     last_login: nullable(timestamp),
     ip_address: Type.String(),
@@ -156,8 +150,8 @@ export const enableMfa = endpoint({
   path: '/auth/mfa/enable',
   stepUp: true,
   tag,
-  summary: 'Prepare a second factor',
-  description: 'MFA is on only after `/auth/mfa/confirm`. The secret and the backup codes are shown once.',
+  summary: 'Prepare 2FA',
+  description: '2FA is on only after `/auth/mfa/confirm`. The secret and the backup codes are shown once.',
   access: 'session-before-mfa',
   rate: 'sensitive',
   status: 200,
@@ -174,7 +168,7 @@ export const confirmMfa = endpoint({
   path: '/auth/mfa/confirm',
   stepUp: true,
   tag,
-  summary: 'Turn the prepared second factor on',
+  summary: 'Turn the prepared 2FA on',
   access: 'session-before-mfa',
   rate: 'sensitive',
   body: shape({ code: field(code, 'The current 6-digit code.') }),
@@ -187,7 +181,7 @@ export const disableMfa = endpoint({
   method: 'POST',
   path: '/auth/mfa/disable',
   tag,
-  summary: 'Turn the second factor off',
+  summary: 'Turn 2FA off',
   access: 'session-before-mfa',
   rate: 'sensitive',
   body: shape({ password: typedPassword }),
@@ -215,7 +209,7 @@ export const stepUp = endpoint({
   tag,
   summary: 'Prove again who one is',
   description:
-    'What a session by cookie needs for users, keys, second factors, settings, templates and wide whitelist entries once its last proof is older than 15 minutes; those answer 403 with `step_up.methods` until then. The password, a code of the second factor, or an answer of a passkey to `/auth/step-up/options`; a sign-in is a proof too. Sessions by bearer token are never asked.',
+    'What a session by cookie needs for users, keys, 2FA, settings, templates and wide whitelist entries once its last proof is older than 15 minutes; those answer 403 with `step_up.methods` until then. The password, a 2FA code, or an answer of a passkey to `/auth/step-up/options`; a sign-in is a proof too. Sessions by bearer token are never asked.',
   access: 'session-before-mfa',
   rate: 'sensitive',
   body: shape({
@@ -283,8 +277,7 @@ export const acceptInvite = endpoint({
   path: '/auth/invite',
   tag,
   summary: 'Accept an invitation with a password',
-  description:
-    'Works once, within 72 hours. Answers as a sign-in; `mfa_setup_required` where a second factor is required.',
+  description: 'Works once, within 72 hours. Answers as a sign-in; `mfa_setup_required` where 2FA is required.',
   access: 'public',
   rate: 'sensitive',
   body: shape({ code: field(text(1, 128), 'Code from the invitation link.'), password: newPassword, ...refuseCommon }),

@@ -19,11 +19,11 @@ export const bootstrap = endpoint({
     options: field(resource('SignInOptions', authOptions.reply.properties), 'As `GET /auth/options`.'),
     preferences: field(
       nullable(resource('OwnPreferences', getPreferences.reply.properties)),
-      'As `GET /users/me/preferences`; null before a required second factor is set up.',
+      'As `GET /users/me/preferences`; null before required 2FA is set up.',
     ),
     summary: field(
       nullable(resource('ServersSummary', summariseServers.reply.properties)),
-      'As `GET /servers/summary`; null before a required second factor is set up.',
+      'As `GET /servers/summary`; null before required 2FA is set up.',
     ),
     license: field(
       nullable(resource('License', getLicense.reply.properties)),

@@ -204,7 +204,7 @@ export const agentFleetBans = endpoint({
   method: 'GET',
   path: '/agent/shield/bans',
   tag: 'Agent',
-  summary: 'The fleet bans that the host should hold (agent)',
+  summary: 'The fleet bans that the server should hold (agent)',
   description:
     'With `since`, what changed after that version, or everything with `full` where the difference is not known. Answers 304 to a matching `If-None-Match`. A host gets only bans that concern it.',
   access: 'agent',

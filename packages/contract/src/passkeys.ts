@@ -63,7 +63,7 @@ export const addPasskey = endpoint({
   rate: 'sensitive',
   summary: 'Add a passkey',
   description:
-    'The user must have been verified by the device (PIN, fingerprint or face). From then on a sign-in with the password wants a second factor.',
+    'The user must have been verified by the device (PIN, fingerprint or face). From then on a sign-in with the password wants 2FA.',
   body: shape({ name, response: field(passkeyResponse, 'The answer of the browser.') }),
   status: 201,
   reply: passkey,

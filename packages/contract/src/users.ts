@@ -34,7 +34,7 @@ const userFields = {
   email: Type.String(),
   role,
   mfa_enabled: Type.Boolean(),
-  mfa_required: field(Type.Boolean(), 'Whether this user needs a second factor, whatever the settings say.'),
+  mfa_required: field(Type.Boolean(), 'Whether this user needs 2FA, whatever the settings say.'),
   /** Until when an invitation may be accepted; null where there is none. */
   invite_expires_at: nullable(timestamp),
   oauth_provider: field(
@@ -129,7 +129,7 @@ export const createUser = endpoint({
   stepUp: true,
   summary: 'Create a user',
   description:
-    'Without `role` a Viewer. A username or e-mail that is taken is refused. With `invite` there is no password yet: whoever opens `setup_url` (null otherwise) chooses it, once, within 72 hours. With `mfa_required` the user must set up a second factor first of all.',
+    'Without `role` a Viewer. A username or e-mail that is taken is refused. With `invite` there is no password yet: whoever opens `setup_url` (null otherwise) chooses it, once, within 72 hours. With `mfa_required` the user must set up 2FA first of all.',
   access: 'admin',
   body: shape({
     username,
@@ -178,7 +178,7 @@ export const updateUser = endpoint({
   method: 'PATCH',
   path: '/users/{userId}',
   stepUp: true,
-  summary: "Change a user's e-mail, role or need of a second factor",
+  summary: "Change a user's e-mail, role or need of 2FA",
   description:
     'Acts at once on sessions and keys of the user. Keys never exceed the new role; `keep_keys: false` revokes them. The last administrator keeps the role.',
   access: 'admin',
@@ -238,7 +238,7 @@ export const resetMfa = endpoint({
   method: 'POST',
   path: '/users/{userId}/reset-mfa',
   stepUp: true,
-  summary: "Turn a user's second factor off",
+  summary: "Turn a user's 2FA off",
   description:
     "For a lost device. Ends the user's other sessions, and revokes the user's keys unless `keep_keys`. Also lifts the throttle on wrong codes.",
   access: 'admin',

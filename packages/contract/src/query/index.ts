@@ -1,4 +1,5 @@
 export * from './fields.ts'
 export * from './match.ts'
+export * from './nearest.ts'
 export * from './read.ts'
 export * from './tree.ts'

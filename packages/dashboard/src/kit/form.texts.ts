@@ -1,9 +1,10 @@
+import { number } from '../lib/numbers.ts'
 import { plural } from '../lib/texts/catalogue.ts'
 import type { Catalogue } from '../lib/texts/catalogue.ts'
 
 const en = {
   unsaved: 'Unsaved changes',
-  changes: (count: number) => plural(count, { one: '1 change', other: `${count} changes` }),
+  changes: (count: number) => plural(count, { one: '1 change', other: `${number(count)} changes` }),
   ofField: (name: string) => `${name}:`,
   saveChanges: 'Save changes',
   saved: 'Saved.',

@@ -1,6 +1,5 @@
 import { textsOf } from '../lib/texts/catalogue.ts'
 import { commonTexts } from '../lib/texts/common.texts.ts'
-import check from './check.module.css'
 import type { ListRows, RowSelection } from './list-rows.ts'
 import styles from './list.module.css'
 
@@ -10,7 +9,6 @@ export const RowBox = <Row,>(props: { row: Row; selection: RowSelection<Row>; is
     <label className={styles.box}>
       <input
         type="checkbox"
-        className={check.check}
         aria-label={textsOf(commonTexts).select(selection.nameOf(row))}
         checked={isChosen}
         onChange={event => selection.toggle(row, event.nativeEvent instanceof MouseEvent && event.nativeEvent.shiftKey)}
@@ -27,7 +25,6 @@ export const PageBox = <Row,>(props: Pick<ListRows<Row>, 'rows' | 'keyOf'> & { s
     <label className={styles.box}>
       <input
         type="checkbox"
-        className={check.check}
         aria-label={textsOf(commonTexts).selectPage}
         checked={isWhole}
         ref={box => {

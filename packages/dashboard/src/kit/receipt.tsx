@@ -1,4 +1,5 @@
 import type { ReactNode } from 'react'
+import { IconCheck } from '@tabler/icons-react'
 import { isSettled, phaseOf, segmentsOf } from './receipt-state.ts'
 import type { ReceiptCounts, ReceiptPhase } from './receipt-state.ts'
 import styles from './receipt.module.css'
@@ -31,6 +32,10 @@ export const ReceiptBar = ({ counts, label, most }: { counts: ReceiptCounts; lab
   </span>
 )
 
+/** What went well has a tick, everything else its shape. */
+export const ToneMark = ({ tone, turning = false }: { tone: Tone; turning?: boolean }) =>
+  tone === 'ok' ? <IconCheck size={14} stroke={2.5} aria-hidden="true" /> : <Shape tone={tone} turning={turning} />
+
 /** What was asked, how far it is, what failed and what follows later: the same in dialogs, toasts and the activity. */
 export const Receipt = (props: {
   counts: ReceiptCounts
@@ -47,7 +52,7 @@ export const Receipt = (props: {
   return (
     <div className={styles.receipt} data-receipt={phase}>
       <span className={styles.node} data-tone={tones[phase]}>
-        <Shape tone={tones[phase]} turning={!isSettled(phase)} />
+        <ToneMark tone={tones[phase]} turning={!isSettled(phase)} />
       </span>
       <div className={styles.body}>
         <p className={styles.sentence}>

@@ -28,6 +28,8 @@ const tones: Record<StateWord, Tone> = {
   deployed: 'ok',
 }
 
+export const toneOf = (state: StateWord): Tone => tones[state]
+
 /** The shape that goes with a tone; always beside a word or a number. */
 export const Shape = ({ tone, turning = false }: { tone: Tone; turning?: boolean }) => (
   <svg className={`${styles.shape} ${turning ? styles.turning : ''}`} viewBox="0 0 10 10" aria-hidden="true">

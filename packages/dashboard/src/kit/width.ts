@@ -1,6 +1,7 @@
 import { useSyncExternalStore } from 'react'
 
 const phone = matchMedia('(max-width: 599px)')
+const slim = matchMedia('(max-width: 799px)')
 const narrow = matchMedia('(max-width: 1023px)')
 const wide = matchMedia('(min-width: 1400px)')
 const watchOf = (query: MediaQueryList) => (tell: () => void) => {
@@ -8,11 +9,14 @@ const watchOf = (query: MediaQueryList) => (tell: () => void) => {
   return () => query.removeEventListener('change', tell)
 }
 const watchPhone = watchOf(phone)
+const watchSlim = watchOf(slim)
 const watchNarrow = watchOf(narrow)
 const watchWide = watchOf(wide)
 
 /** Whether the window is a phone's: cards in place of tables, actions under the thumb. */
 export const usePhone = (): boolean => useSyncExternalStore(watchPhone, () => phone.matches)
+/** Whether the top bar has room for the title alone. */
+export const useSlim = (): boolean => useSyncExternalStore(watchSlim, () => slim.matches)
 /** Whether tables become cards. */
 export const useNarrow = (): boolean => useSyncExternalStore(watchNarrow, () => narrow.matches)
 /** Whether details have room beside a list. */

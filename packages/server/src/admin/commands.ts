@@ -59,7 +59,7 @@ const addRecovery = (program: Program): void => {
     )
   admin
     .command('reset-mfa')
-    .description('turn the second factor of that user off, and end the sessions')
+    .description('turn the 2FA of that user off, and end the sessions')
     .argument('<username>')
     .action(storageTask((tasks, say, username: string) => tasks.resetMfa(say, username)))
   admin

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
 import compress from '@fastify/compress'
 import statics from '@fastify/static'
-import type { FastifyInstance, FastifyReply } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { places } from '../core/places.ts'
 
 const dist = places.dashboard
@@ -20,14 +20,24 @@ const policy = (nonce: string) =>
     "frame-ancestors 'none'",
   ].join('; ')
 
+/**
+ * Whether the browser calls the page's origin trustworthy: https, also before a proxy, or the browser's own machine. A false claim
+ * changes the answer to the one who makes it, and nothing else.
+ */
+const isTrustworthy = ({ protocol, hostname, headers }: FastifyRequest): boolean =>
+  protocol === 'https' ||
+  headers['x-forwarded-proto'] === 'https' ||
+  /^(localhost|.*\.localhost|127\.[\d.]+|\[::1\])$/i.test(hostname)
+
 /** Headers of every page: no framing, no guessing of types, no address told to others. */
-const pageHeaders = (nonce: string, secure: boolean): Record<string, string> => ({
+const pageHeaders = (nonce: string, by: { isStrict: boolean; isTrustworthy: boolean }): Record<string, string> => ({
   'content-security-policy': policy(nonce),
   'x-content-type-options': 'nosniff',
   'x-frame-options': 'DENY',
   'referrer-policy': 'same-origin',
-  'cross-origin-opener-policy': 'same-origin',
-  ...(secure ? { 'strict-transport-security': 'max-age=31536000' } : {}),
+  // Elsewhere browsers ignore it, with a warning on the console.
+  ...(by.isStrict || by.isTrustworthy ? { 'cross-origin-opener-policy': 'same-origin' } : {}),
+  ...(by.isStrict ? { 'strict-transport-security': 'max-age=31536000' } : {}),
 })
 
 /** Whether the dashboard is built. */
@@ -70,7 +80,10 @@ export const serveDashboard = async (
     const html = page.replaceAll('__BASE_HREF__', encodeURI(base)).replaceAll('__CSP_NONCE__', nonce)
     return reply
       .status(200)
-      .headers({ ...pageHeaders(nonce, isStrict()), 'cache-control': 'no-cache' })
+      .headers({
+        ...pageHeaders(nonce, { isStrict: isStrict(), isTrustworthy: isTrustworthy(reply.request) }),
+        'cache-control': 'no-cache',
+      })
       .type('text/html; charset=utf-8')
       .send(html)
   }

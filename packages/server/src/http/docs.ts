@@ -155,7 +155,7 @@ ${refusals.length === 0 ? '' : refusalsOf(refusals, common)}
 const accessWords: Readonly<Record<string, string>> = {
   public: 'Anyone; no sign-in needed.',
   session: 'A signed-in user; not an API key.',
-  'session-before-mfa': 'A signed-in user, also before setting up a required second factor; not an API key.',
+  'session-before-mfa': 'A signed-in user, also before setting up required 2FA; not an API key.',
   self: 'The user concerned, or an administrator.',
   read: 'Viewers and above, or an API key with read permission.',
   write: 'Operators and above, or an API key with write permission.',

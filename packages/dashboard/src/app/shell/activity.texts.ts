@@ -1,12 +1,13 @@
+import { number } from '../../lib/numbers.ts'
 import type { Catalogue } from '../../lib/texts/catalogue.ts'
 import { plural } from '../../lib/texts/catalogue.ts'
 
 const en = {
   title: 'Activity',
   what: 'the last commands',
-  running: (count: number) => `${count} running`,
-  waiting: (count: number) => `${count} waiting`,
-  failed: (count: number) => `${count} failed`,
+  running: (count: number) => `${number(count)} running`,
+  waiting: (count: number) => `${number(count)} waiting`,
+  failed: (count: number) => `${number(count)} failed`,
   none: 'Nothing was asked of the servers yet.',
   lead: 'The last commands, newest first. Each leads to its output.',
   all: 'All commands',
@@ -16,6 +17,9 @@ const en = {
   cancelOf: (what: string, server: string) => `Cancel: ${what}, ${server}`,
   close: 'Close the activity',
   more: (count: number) =>
-    plural(count, { one: '1 command is on its way or failed', other: `${count} commands are on their way or failed` }),
+    plural(count, {
+      one: '1 command is on its way or failed',
+      other: `${number(count)} commands are on their way or failed`,
+    }),
 }
 export const activityTexts: Catalogue<typeof en> = { name: 'activity', en }

@@ -1,9 +1,9 @@
 import { useEffect } from 'react'
 import { queryOptions, useQuery } from '@tanstack/react-query'
-import { api } from '../../api/client.ts'
 import { live } from '../../api/live.ts'
 import { queries } from '../../api/queries.ts'
 import type { Command } from '../../api/queries.ts'
+import { commandsQuery } from '../../features/fleet/queries.ts'
 import { useWords } from '../../kit/now.ts'
 import { mostCommands, withNews } from './last-commands.ts'
 
@@ -12,7 +12,9 @@ const newsLasts = 10 * 60_000
 
 const activityQuery = queryOptions({
   queryKey: ['activity'],
-  queryFn: async ({ signal }) => (await api.call('GET /commands', { query: { limit: mostCommands }, signal })).commands,
+  // The first page of the list of commands: what that page has just read is not asked for again.
+  queryFn: async () =>
+    (await queries.fetchQuery({ ...commandsQuery({ page: 1, limit: mostCommands }), staleTime: 10_000 })).commands,
   staleTime: Infinity,
 })
 

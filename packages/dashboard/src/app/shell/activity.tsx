@@ -12,9 +12,10 @@ import { canUndo, cancelCommand, undoCommand } from '../../features/fleet/undo.t
 import { announce } from '../../kit/announce.tsx'
 import { useWords } from '../../kit/now.ts'
 import parts from '../../kit/parts.module.css'
-import { ReceiptBar } from '../../kit/receipt.tsx'
+import receipt from '../../kit/receipt.module.css'
+import { ReceiptBar, ToneMark } from '../../kit/receipt.tsx'
 import { isSettled, phaseOf } from '../../kit/receipt-state.ts'
-import { Mark, State } from '../../kit/state.tsx'
+import { Mark, toneOf } from '../../kit/state.tsx'
 import type { ReceiptOf } from '../../kit/toasts.ts'
 import { Stranger } from '../../kit/stranger.tsx'
 import { Time } from '../../kit/time.tsx'
@@ -22,7 +23,9 @@ import { Trouble } from '../../kit/trouble.tsx'
 import { Waiting } from '../../kit/waiting.tsx'
 import { fleetTexts } from '../../features/fleet/fleet.texts.ts'
 import { textsOf } from '../../lib/texts/catalogue.ts'
+import { commonTexts } from '../../lib/texts/common.texts.ts'
 import { nameOf } from '../../lib/clip.ts'
+import { number } from '../../lib/numbers.ts'
 import { activityTexts } from './activity.texts.ts'
 import { useActivityCounts, useActivityQuery, useFollowedActivity } from './activity.ts'
 import { groupsOf } from './last-commands.ts'
@@ -61,11 +64,18 @@ const Words = () => {
   }, [failed, t])
   if (running + waiting + failed === 0) return <span className={parts.hidden}>{t.title}</span>
   return (
-    <span className={styles.words}>
-      {running > 0 && <Mark tone="info">{t.running(running)}</Mark>}
-      {waiting > 0 && <Mark tone="neutral">{t.waiting(waiting)}</Mark>}
-      {failed > 0 && <Mark tone="danger">{t.failed(failed)}</Mark>}
-    </span>
+    <>
+      <span className={styles.words}>
+        {running > 0 && <Mark tone="info">{t.running(running)}</Mark>}
+        {waiting > 0 && <Mark tone="neutral">{t.waiting(waiting)}</Mark>}
+        {failed > 0 && <Mark tone="danger">{t.failed(failed)}</Mark>}
+      </span>
+      <span className={styles.count} aria-hidden="true">
+        <Mark tone={failed > 0 ? 'danger' : running > 0 ? 'info' : 'neutral'}>
+          {number(running + waiting + failed)}
+        </Mark>
+      </span>
+    </>
   )
 }
 
@@ -162,9 +172,12 @@ const BatchLine = ({ row, batchId }: { row: Command; batchId: string }) => {
   )
 }
 
+const stateOf = (row: Command) => (row.cancelled ? 'cancelled' : row.status)
 const Line = ({ row, what }: { row: Command; what: string }) => (
   <li className={styles.line}>
-    <State is={row.cancelled ? 'cancelled' : row.status} />
+    <span className={receipt.node} data-tone={toneOf(stateOf(row))}>
+      <ToneMark tone={toneOf(stateOf(row))} turning={row.status === 'running'} />
+    </span>
     <span className={styles.what}>
       <Link to="/commands/$commandId" params={{ commandId: row.id }} className={parts.link}>
         <bdi>{what}</bdi>
@@ -173,6 +186,7 @@ const Line = ({ row, what }: { row: Command; what: string }) => (
         <Stranger text={row.server.hostname} most={60} /> · <Time at={row.created_at} />
       </span>
     </span>
+    <span className={styles.state}>{textsOf(commonTexts).states[stateOf(row)]}</span>
     <Back row={row} what={what} />
   </li>
 )

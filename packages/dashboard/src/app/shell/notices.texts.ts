@@ -1,9 +1,10 @@
+import { number } from '../../lib/numbers.ts'
 import { plural } from '../../lib/texts/catalogue.ts'
 import type { Catalogue } from '../../lib/texts/catalogue.ts'
 
 const en = {
   title: 'Notices',
-  count: (count: number) => plural(count, { one: '1 notice', other: `${count} notices` }),
+  count: (count: number) => plural(count, { one: '1 notice', other: `${number(count)} notices` }),
   close: 'Close the notices',
   elsewhere: (here: string) => `You opened Stockade at ${here}. Install commands and emails name another URL:`,
   licence: (used: string, limit: string) =>

@@ -1,3 +1,4 @@
+import { number } from '../../lib/numbers.ts'
 import { plural } from '../../lib/texts/catalogue.ts'
 import type { Catalogue } from '../../lib/texts/catalogue.ts'
 
@@ -12,7 +13,7 @@ const en = {
   role: 'Role',
   access: 'Servers',
   allServers: 'All',
-  someServers: (count: number) => (count === 1 ? '1 chosen server' : `${count} chosen servers`),
+  someServers: (count: number) => (count === 1 ? '1 chosen server' : `${number(count)} chosen servers`),
   provider: 'Signs in with',
   password: 'Password',
   created: 'Created',
@@ -30,12 +31,13 @@ const en = {
   codesLeft: (count: number) =>
     count === 0
       ? 'No backup codes left. Create new ones.'
-      : plural(count, { one: '1 backup code left.', other: `${count} backup codes left.` }),
+      : plural(count, { one: '1 backup code left.', other: `${number(count)} backup codes left.` }),
   addresses: {
     title: 'Addresses I use',
     text: 'Where your open sessions began. A whitelisted address is never banned, on any server.',
     here: 'You are here',
-    banned: (count: number) => plural(count, { one: 'Banned on 1 server', other: `Banned on ${count} servers` }),
+    banned: (count: number) =>
+      plural(count, { one: 'Banned on 1 server', other: `Banned on ${number(count)} servers` }),
     free: 'Not banned',
     whitelisted: 'Whitelisted',
     whitelist: 'Whitelist this',

@@ -22,6 +22,7 @@ import { isLocal } from '../../lib/local-url.ts'
 import { ownAddress } from '../../lib/place.ts'
 import { textsOf } from '../../lib/texts/catalogue.ts'
 import { duration } from '../../lib/time.ts'
+import { timeTexts } from '../../lib/time.texts.ts'
 import { guardTexts } from '../server/guard.texts.ts'
 import { addServerTexts } from './add-server.texts.ts'
 import { Arrival } from './arrival.tsx'
@@ -30,6 +31,8 @@ import { Meanwhile } from './meanwhile.tsx'
 import { commandFor, waysOf } from './ways.ts'
 import type { Way } from './ways.ts'
 import styles from './add-server.module.css'
+
+const hour = 3_600_000
 
 export const AddServer = () => {
   const { id } = useSearch({ from: '/inside/servers/new' })
@@ -195,7 +198,8 @@ const Command = ({ server }: { server: Server }) => {
   })
   const left = useWords(now => {
     const time = token_expires_at === null ? 0 : Date.parse(token_expires_at) - now
-    return time <= 0 ? '' : duration(Math.ceil(time / 60_000) * 60)
+    if (time <= 0) return ''
+    return time > hour ? textsOf(timeTexts).hours(Math.ceil(time / hour)) : duration(Math.ceil(time / 60_000) * 60)
   })
   if (token_used_at !== null) return null
   return (

@@ -1,3 +1,4 @@
+import { number } from '../../lib/numbers.ts'
 import { plural } from '../../lib/texts/catalogue.ts'
 import type { Catalogue } from '../../lib/texts/catalogue.ts'
 
@@ -10,13 +11,13 @@ const en = {
   pending: 'Not for long enough yet',
   recent: 'Over in the last 7 days',
   noneOver: 'Nothing was wrong in the last 7 days.',
-  more: (count: number) => plural(count, { one: 'and 1 more', other: `and ${count} more` }),
+  more: (count: number) => plural(count, { one: 'and 1 more', other: `and ${number(count)} more` }),
   severities: { critical: 'Critical', warning: 'Warning', info: 'Info' },
   over: 'Over',
   flapping: 'comes and goes',
   silenced: 'silenced',
   ackedBy: (name: string) => `acknowledged by ${name}`,
-  toldOn: (count: number) => plural(count, { one: 'told on 1 channel', other: `told on ${count} channels` }),
+  toldOn: (count: number) => plural(count, { one: 'told on 1 channel', other: `told on ${number(count)} channels` }),
   notTold: 'not told: no route',
   cause: (names: string) => `cause: ${names}`,
   ack: 'Acknowledge',
@@ -56,7 +57,7 @@ const en = {
   preview: 'Try on the last 7 days',
   previewNone: 'It would not have fired.',
   previewTimes: (count: number) =>
-    plural(count, { one: 'It would have fired once.', other: `It would have fired ${count} times.` }),
+    plural(count, { one: 'It would have fired once.', other: `It would have fired ${number(count)} times.` }),
   routes: 'Where alerts go',
   routesLead: 'Each channel hears of the severities that are ticked.',
   noRoute: 'No channel hears of alerts yet. Tick one below.',
@@ -64,7 +65,10 @@ const en = {
   toChannels: 'To the channels',
   ticked: (channel: string, severity: string) => `${channel}: ${severity}`,
   special: (count: number) =>
-    plural(count, { one: '1 special route is kept as it is.', other: `${count} special routes are kept as they are.` }),
+    plural(count, {
+      one: '1 special route is kept as it is.',
+      other: `${number(count)} special routes are kept as they are.`,
+    }),
   kinds: {
     'server-unprotected': 'Server unprotected',
     'server-degraded': 'Server degraded',

@@ -1,3 +1,4 @@
+import { number } from '../../lib/numbers.ts'
 import type { EventName } from '@stockade/contract'
 import type { Catalogue } from '../../lib/texts/catalogue.ts'
 
@@ -132,7 +133,7 @@ const en = {
   csv: 'CSV',
   json: 'JSON',
   exportOf: (format: string) => `Export all that match as ${format}`,
-  new: (count: number, more: boolean) => `${count}${more ? '+' : ''} new`,
+  new: (count: number, more: boolean) => `${number(count)}${more ? '+' : ''} new`,
   showNew: 'Show',
   pinned: 'Back to now',
   caption: 'What was done, newest first',
@@ -151,8 +152,8 @@ const en = {
   unbanned: (ip: string) => `Unbanned ${ip}`,
   sent: (command: string) => `Sent a command: ${command}`,
   onServer: (what: string, server: string) => `${what} on ${server}`,
-  onServers: (count: number) => `${count} servers`,
-  asked: (count: number) => `Show all ${count} entries`,
+  onServers: (count: number) => `${number(count)} servers`,
+  asked: (count: number) => `Show all ${number(count)} entries`,
   on: 'on',
   off: 'off',
   changed: 'Changed',

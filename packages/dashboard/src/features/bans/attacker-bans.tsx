@@ -6,11 +6,12 @@ import { useWords } from '../../kit/now.ts'
 import parts from '../../kit/parts.module.css'
 import { State } from '../../kit/state.tsx'
 import { Stranger } from '../../kit/stranger.tsx'
+import { Ends } from '../../kit/time.tsx'
 import { Trouble } from '../../kit/trouble.tsx'
 import { textsOf } from '../../lib/texts/catalogue.ts'
 import { commonTexts } from '../../lib/texts/common.texts.ts'
 import { number } from '../../lib/numbers.ts'
-import { ending, exactTime, shortDay } from '../../lib/time.ts'
+import { exactTime, shortDay } from '../../lib/time.ts'
 import { attackerBansQuery } from './attackers-list.ts'
 import type { Attacker } from './attackers-list.ts'
 import { attackersTexts } from './attackers.texts.ts'
@@ -115,7 +116,7 @@ const Sub = ({ ban, last }: { ban: Ban; last: boolean }) => {
       </td>
       <td className={styles.state}>
         <State is={stateOf(ban)} />
-        <span className={styles.until}>{useWords(now => (ban.active ? ending(ban, now) : ''))}</span>
+        <span className={styles.until}>{ban.active && <Ends ban={ban} />}</span>
       </td>
       <td />
     </tr>

@@ -1,9 +1,9 @@
 import { useWords } from '../../kit/now.ts'
 import { State } from '../../kit/state.tsx'
 import { Stranger } from '../../kit/stranger.tsx'
-import { useExact } from '../../kit/time.tsx'
+import { Ends, useExact } from '../../kit/time.tsx'
 import { textsOf } from '../../lib/texts/catalogue.ts'
-import { ago, ending, exactTime, shortDay } from '../../lib/time.ts'
+import { ago, exactTime, shortDay } from '../../lib/time.ts'
 import type { Attacker } from './attackers-list.ts'
 import { attackersTexts } from './attackers.texts.ts'
 import styles from './attackers.module.css'
@@ -25,21 +25,18 @@ export const LastSeen = ({ attacker }: { attacker: Attacker }) => {
 const Until = ({ attacker }: { attacker: Attacker }) => {
   const t = textsOf(attackersTexts)
   const { state, expires_at, permanent, last_banned_at } = attacker
-  const left = useWords(now =>
-    state === 'banned'
-      ? ending(
-          {
-            active: true,
-            banned_at: last_banned_at,
-            ban_duration: permanent ? -1 : null,
-            expires_at,
-            unbanned_at: null,
-          },
-          now,
-        )
-      : '',
-  )
-  if (state === 'banned') return left
+  if (state === 'banned')
+    return (
+      <Ends
+        ban={{
+          active: true,
+          banned_at: last_banned_at,
+          ban_duration: permanent ? -1 : null,
+          expires_at,
+          unbanned_at: null,
+        }}
+      />
+    )
   if (state === 'unbanned' && attacker.unbanned_by !== null)
     return <Stranger text={t.by(attacker.unbanned_by)} most={60} />
   if (state === 'whitelisted' && attacker.whitelist_description)

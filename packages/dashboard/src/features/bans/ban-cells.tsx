@@ -1,15 +1,14 @@
 import type { ReactNode } from 'react'
 import { useNavigate } from '@tanstack/react-router'
 import type { Ban } from '../../api/queries.ts'
-import { useWords } from '../../kit/now.ts'
 import { State } from '../../kit/state.tsx'
 import { Stranger } from '../../kit/stranger.tsx'
-import { Time } from '../../kit/time.tsx'
+import { Ends, Time } from '../../kit/time.tsx'
 import { countryName } from '../../lib/countries.ts'
 import { number } from '../../lib/numbers.ts'
 import { textsOf } from '../../lib/texts/catalogue.ts'
 import { commonTexts } from '../../lib/texts/common.texts.ts'
-import { duration, ending } from '../../lib/time.ts'
+import { duration } from '../../lib/time.ts'
 import { stateOf } from './ban-state.ts'
 import { bansTexts } from './bans.texts.ts'
 import type { Column } from './columns.ts'
@@ -21,8 +20,6 @@ import { ReasonText } from './reason.tsx'
 interface Props {
   readonly ban: Ban
 }
-
-export const Ends = ({ ban }: Props) => <>{useWords(now => ending(ban, now))}</>
 
 const StateCell = ({ ban }: Props) => {
   const state = stateOf(ban)

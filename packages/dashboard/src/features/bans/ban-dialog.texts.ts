@@ -1,7 +1,8 @@
+import { number } from '../../lib/numbers.ts'
 import { plural } from '../../lib/texts/catalogue.ts'
 import type { Catalogue } from '../../lib/texts/catalogue.ts'
 
-const servers = (count: number) => plural(count, { one: '1 server', other: `${count} servers` })
+const servers = (count: number) => plural(count, { one: '1 server', other: `${number(count)} servers` })
 
 const en = {
   title: 'Ban an address',
@@ -17,7 +18,7 @@ const en = {
   waitMany: (count: number) =>
     plural(count, {
       one: '1 of them is offline. It follows when it returns.',
-      other: `${count} of them are offline. They follow when they return.`,
+      other: `${number(count)} of them are offline. They follow when they return.`,
     }),
   waits: (name: string) => `${name} is offline. It follows when it returns.`,
   jail: 'Jail',

@@ -1,7 +1,8 @@
+import { number } from '../../lib/numbers.ts'
 import { plural } from '../../lib/texts/catalogue.ts'
 import type { Catalogue } from '../../lib/texts/catalogue.ts'
 
-const servers = (count: number) => plural(count, { one: '1 server', other: `${count} servers` })
+const servers = (count: number) => plural(count, { one: '1 server', other: `${number(count)} servers` })
 /** `said`: the number as it is written. */
 const addresses = (said: string, count: number) => plural(count, { one: '1 address', other: `${said} addresses` })
 const bans = (said: string, count: number) => plural(count, { one: '1 ban', other: `${said} bans` })
@@ -35,10 +36,10 @@ const en = {
   named: (ip: string, jail: string, server: string) => `${ip} in ${jail} on ${server}`,
   chooseTo: 'Select all rows up to this one',
   new: (count: number, more: boolean) =>
-    more ? `${count}+ new` : plural(count, { one: '1 new', other: `${count} new` }),
+    more ? `${number(count)}+ new` : plural(count, { one: '1 new', other: `${number(count)} new` }),
   showNew: 'Show',
   filters: 'Filters',
-  filtersSet: (count: number) => (count === 0 ? 'Filters' : `Filters (${count})`),
+  filtersSet: (count: number) => (count === 0 ? 'Filters' : `Filters (${number(count)})`),
   search: 'Search the bans',
   searchHelp: 'Address, jail:sshd, -country:NL',
   wrongAddress: 'Not an address or range. Examples: 203.0.113.7, 203.0.113.0/24, 2001:db8::/32.',

@@ -1,7 +1,8 @@
+import { number } from '../../lib/numbers.ts'
 import { plural } from '../../lib/texts/catalogue.ts'
 import type { Catalogue } from '../../lib/texts/catalogue.ts'
 
-const servers = (count: number) => plural(count, { one: '1 server', other: `${count} servers` })
+const servers = (count: number) => plural(count, { one: '1 server', other: `${number(count)} servers` })
 /** Of a number in words, as it is shown. */
 const entriesOf = (said: string) => (said === '1' ? '1 entry' : `${said} entries`)
 const addressesOf = (said: string) => (said === '1' ? '1 IPv4 address' : `${said} IPv4 addresses`)
@@ -39,7 +40,7 @@ const en = {
     duplicates: (count: string) => `${count} duplicates`,
   },
   nothing: 'Nothing',
-  held: (held: number, all: number) => `${held} of ${all}`,
+  held: (held: number, all: number) => `${held} of ${number(all)}`,
   heldTitle: (held: number, all: number) => `Held in the firewall of ${held} of ${servers(all)}.`,
   allHold: 'Every server holds it.',
   details: 'Details…',
@@ -106,7 +107,7 @@ const en = {
     sessions: (count: number) =>
       plural(count, {
         one: 'It names the address of 1 signed-in user.',
-        other: `It names the addresses of ${count} signed-in users.`,
+        other: `It names the addresses of ${number(count)} signed-in users.`,
       }),
     yours: (names: string) => `It names these of yours, which are left out: ${names}`,
   },

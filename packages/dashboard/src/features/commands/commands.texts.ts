@@ -1,7 +1,8 @@
+import { number } from '../../lib/numbers.ts'
 import { plural } from '../../lib/texts/catalogue.ts'
 import type { Catalogue } from '../../lib/texts/catalogue.ts'
 
-const servers = (count: number) => plural(count, { one: '1 server', other: `${count} servers` })
+const servers = (count: number) => plural(count, { one: '1 server', other: `${number(count)} servers` })
 
 const en = {
   title: 'Commands',
@@ -30,11 +31,11 @@ const en = {
   tookMs: (ms: string) => `${ms} ms`,
   tookS: (s: string) => `${s} s`,
   servers,
-  atLeast: (count: number) => `${count} or more servers`,
+  atLeast: (count: number) => `${number(count)} or more servers`,
   batch: 'Whole batch',
   unfold: (what: string) => `Show the commands of the batch ${what}`,
   fold: (what: string) => `Hide the commands of the batch ${what}`,
-  tally: (count: number, state: string) => `${count} ${state.toLowerCase()}`,
+  tally: (count: number, state: string) => `${number(count)} ${state.toLowerCase()}`,
   gone: 'There is no such command. Old ones are removed after the retention time.',
   goneBatch: 'There is no such batch. Old ones are removed after the retention time.',
   back: 'All commands',
@@ -62,13 +63,14 @@ const en = {
   retry: 'Retry',
   cancel: 'Cancel the command',
   retryFailed: (count: number) => `Retry on ${servers(count)} that failed`,
-  cancelPending: (count: number) => plural(count, { one: 'Cancel 1 that waits', other: `Cancel ${count} that wait` }),
+  cancelPending: (count: number) =>
+    plural(count, { one: 'Cancel 1 that waits', other: `Cancel ${number(count)} that wait` }),
   retryShort: (name: string) => `Retry on ${name}`,
   asking: (what: string, count: number) => `${what} on ${servers(count)}…`,
   askingOne: (what: string, name: string) => `${what} on ${name}…`,
   batchTitle: (what: string, count: number) => `${what} · ${servers(count)}`,
   mixedTitle: (what: string, count: string) => `${what} · ${count} commands`,
-  mixed: (what: string, count: number) => `${what} · ${count} different`,
+  mixed: (what: string, count: number) => `${what} · ${number(count)} different`,
   runsOn: (count: number, away: number) =>
     away === 0
       ? `Runs on ${servers(count)}.`

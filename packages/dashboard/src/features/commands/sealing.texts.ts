@@ -1,3 +1,4 @@
+import { number } from '../../lib/numbers.ts'
 import type { Catalogue } from '../../lib/texts/catalogue.ts'
 
 const en = {
@@ -6,7 +7,7 @@ const en = {
   youSign: 'You sign',
   hosts: 'For',
   until: 'Good until',
-  more: (count: number) => `and ${count} more`,
+  more: (count: number) => `and ${number(count)} more`,
   template: 'What will be installed',
   checked: 'Your browser has compared: it is what you asked for, for these servers and no longer.',
   wrong: (what: string) =>

@@ -1,3 +1,4 @@
+import { number } from '../../lib/numbers.ts'
 import { plural } from '../../lib/texts/catalogue.ts'
 import type { Catalogue } from '../../lib/texts/catalogue.ts'
 
@@ -51,7 +52,7 @@ const en = {
   size: (total: number, ipv4: string, ipv6: string) =>
     plural(total, {
       one: `Holds 1 entry now (${ipv4} IPv4, ${ipv6} IPv6).`,
-      other: `Holds ${total} entries now (${ipv4} IPv4, ${ipv6} IPv6).`,
+      other: `Holds ${number(total)} entries now (${ipv4} IPv4, ${ipv6} IPv6).`,
     }),
   none: 'Holds nothing now.',
   joined: (count: string) => `${count} when neighbours are joined into ranges.`,

@@ -5,6 +5,7 @@ import type { ListColumn } from '../../kit/list-rows.ts'
 import { useWords } from '../../kit/now.ts'
 import parts from '../../kit/parts.module.css'
 import { Stranger } from '../../kit/stranger.tsx'
+import { TimeWords } from '../../kit/time.tsx'
 import { useNarrow } from '../../kit/width.ts'
 import { textsOf } from '../../lib/texts/catalogue.ts'
 import { ago, dayTime, exactTime } from '../../lib/time.ts'
@@ -41,17 +42,11 @@ const Author = ({ ban }: { ban: FleetBan }) => {
 const Ends = ({ ban }: { ban: FleetBan }) => {
   const t = textsOf(fleetBansTexts)
   const at = ban.ended_at ?? ban.expires_at
-  const words = useWords(now => {
-    if (at === null) return t.permanent
-    if (ban.ended_at === null) return dayTime(Date.parse(at), now)
-    return (ban.ended_by === 'expired' ? t.expired : t.removed)(dayTime(Date.parse(at), now))
-  })
-  if (at === null) return <span className={parts.muted}>{words}</span>
-  return (
-    <time dateTime={at} title={exactTime(Date.parse(at))}>
-      {words}
-    </time>
-  )
+  const say = (date: number, now: number) => {
+    const moment = dayTime(date, now)
+    return ban.ended_at === null ? moment : (ban.ended_by === 'expired' ? t.expired : t.removed)(moment)
+  }
+  return at === null ? <span className={parts.muted}>{t.permanent}</span> : <TimeWords at={at} say={say} />
 }
 
 /** Where it holds, as the hosts read it back from their kernels. Where a row has no room for actions, it opens the details. */

@@ -1,7 +1,8 @@
+import { number } from '../../lib/numbers.ts'
 import { plural } from '../../lib/texts/catalogue.ts'
 import type { Catalogue } from '../../lib/texts/catalogue.ts'
 
-const servers = (count: number) => plural(count, { one: '1 server', other: `${count} servers` })
+const servers = (count: number) => plural(count, { one: '1 server', other: `${number(count)} servers` })
 
 const en = {
   title: 'Fleet bans',
@@ -27,12 +28,12 @@ const en = {
   permanent: 'Permanent',
   expired: (when: string) => `Expired ${when}`,
   removed: (when: string) => `Lifted ${when}`,
-  held: (held: number, all: number) => `${held} of ${all}`,
+  held: (held: number, all: number) => `${held} of ${number(all)}`,
   heldTitle: (held: number, all: number) => `Held in the firewall of ${held} of ${servers(all)}.`,
   pending: (count: number) =>
-    plural(count, { one: '1 has not confirmed it yet.', other: `${count} have not confirmed it yet.` }),
-  failed: (count: number) => plural(count, { one: '1 refused it.', other: `${count} refused it.` }),
-  notCovered: (count: number) => plural(count, { one: '1 can’t hold it.', other: `${count} can’t hold it.` }),
+    plural(count, { one: '1 has not confirmed it yet.', other: `${number(count)} have not confirmed it yet.` }),
+  failed: (count: number) => plural(count, { one: '1 refused it.', other: `${number(count)} refused it.` }),
+  notCovered: (count: number) => plural(count, { one: '1 can’t hold it.', other: `${number(count)} can’t hold it.` }),
   details: 'Details…',
   open: (entry: string) => `Details of ${entry}`,
   lift: 'Lift everywhere',
@@ -79,11 +80,14 @@ const en = {
       held === all
         ? plural(all, {
             one: 'Held in the firewall of the server.',
-            other: `Held in the firewalls of all ${all} servers.`,
+            other: `Held in the firewalls of all ${number(all)} servers.`,
           })
         : `Held in the firewall of ${held} of ${servers(all)}.`,
     follow: (count: number) =>
-      plural(count, { one: '1 server follows when it answers.', other: `${count} servers follow when they answer.` }),
+      plural(count, {
+        one: '1 server follows when it answers.',
+        other: `${number(count)} servers follow when they answer.`,
+      }),
     noServers: 'No server is connected yet. Servers hold it as soon as they are added.',
   },
 }

@@ -1,7 +1,8 @@
+import { number } from '../../lib/numbers.ts'
 import { plural } from '../../lib/texts/catalogue.ts'
 import type { Catalogue } from '../../lib/texts/catalogue.ts'
 
-const servers = (count: number) => plural(count, { one: '1 server', other: `${count} servers` })
+const servers = (count: number) => plural(count, { one: '1 server', other: `${number(count)} servers` })
 
 const en = {
   servers,
@@ -14,12 +15,12 @@ const en = {
   chosen: (count: number) => `${servers(count)} chosen`,
   noServers: 'There are no servers yet.',
   noneFound: 'No server of that name.',
-  moreFound: (count: number) => `${count} more: type a name to find them.`,
+  moreFound: (count: number) => `${number(count)} more: type a name to find them.`,
   willWait: 'Waits until it returns',
   waiting: (count: number) =>
     plural(count, {
       one: '1 of them is offline. Its command waits until it returns.',
-      other: `${count} of them are offline. Their commands wait until they return.`,
+      other: `${number(count)} of them are offline. Their commands wait until they return.`,
     }),
   palisade: {
     label: 'All servers',
@@ -59,28 +60,30 @@ const en = {
     },
     onOne: (server: string) => `on ${server}`,
     on: (count: number) => `on ${servers(count)}`,
-    progress: (done: number, total: number) => `${done} of ${total} done`,
-    goingNamed: (what: string, done: number, total: number) => `${what}: ${done} of ${total} done`,
-    ratio: (done: number, total: number) => `${done} of ${total}`,
+    progress: (done: number, total: number) => `${number(done)} of ${number(total)} done`,
+    goingNamed: (what: string, done: number, total: number) => `${what}: ${number(done)} of ${number(total)} done`,
+    ratio: (done: number, total: number) => `${number(done)} of ${number(total)}`,
     done: (count: number) => `Done on ${servers(count)}`,
-    doneCommands: (count: number) => plural(count, { one: 'Done: 1 command', other: `Done: ${count} commands` }),
+    doneCommands: (count: number) =>
+      plural(count, { one: 'Done: 1 command', other: `Done: ${number(count)} commands` }),
     failed: (count: number) => `Failed on ${servers(count)}`,
-    failedCommands: (count: number) => plural(count, { one: '1 command failed', other: `${count} commands failed` }),
+    failedCommands: (count: number) =>
+      plural(count, { one: '1 command failed', other: `${number(count)} commands failed` }),
     failedNamed: (what: string, failed: string) => `${what}: ${failed}`,
     partly: (done: string, failed: number) => `${done}, failed on ${failed}`,
     partlyCommands: (done: string, failed: number) => `${done}, ${failed} failed`,
     cancelled: (count: number) => `Cancelled on ${servers(count)}`,
     cancelledCommands: (count: number) =>
-      plural(count, { one: '1 command cancelled', other: `${count} commands cancelled` }),
+      plural(count, { one: '1 command cancelled', other: `${number(count)} commands cancelled` }),
     follow: (names: string, count: number) =>
       plural(count, { one: `${names} will follow when it returns.`, other: `${names} will follow when they return.` }),
-    moreServers: (count: number) => plural(count, { one: '1 more server', other: `${count} more servers` }),
+    moreServers: (count: number) => plural(count, { one: '1 more server', other: `${number(count)} more servers` }),
     cause: (server: string, why: string) => `${server}: ${why}`,
     noAnswer: 'no answer in time',
-    moreFailed: (count: number) => `${count} more failed.`,
-    more: (count: number) => `${count} more`,
+    moreFailed: (count: number) => `${number(count)} more failed.`,
+    more: (count: number) => `${number(count)} more`,
     offline: 'Offline',
-    retry: (count: number) => `Retry failed (${count})`,
+    retry: (count: number) => `Retry failed (${number(count)})`,
     cancelRest: 'Cancel rest',
     toBatch: 'View progress per server',
   },

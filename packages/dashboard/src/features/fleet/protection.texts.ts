@@ -1,3 +1,4 @@
+import { number } from '../../lib/numbers.ts'
 import { plural } from '../../lib/texts/catalogue.ts'
 import type { Catalogue } from '../../lib/texts/catalogue.ts'
 
@@ -10,10 +11,10 @@ const en = {
     unknown: 'Protection unknown',
   },
   counted: {
-    protected: (count: number) => plural(count, { one: '1 protected', other: `${count} protected` }),
-    degraded: (count: number) => plural(count, { one: '1 degraded', other: `${count} degraded` }),
-    unprotected: (count: number) => plural(count, { one: '1 unprotected', other: `${count} unprotected` }),
-    unknown: (count: number) => plural(count, { one: '1 unknown', other: `${count} unknown` }),
+    protected: (count: number) => plural(count, { one: '1 protected', other: `${number(count)} protected` }),
+    degraded: (count: number) => plural(count, { one: '1 degraded', other: `${number(count)} degraded` }),
+    unprotected: (count: number) => plural(count, { one: '1 unprotected', other: `${number(count)} unprotected` }),
+    unknown: (count: number) => plural(count, { one: '1 unknown', other: `${number(count)} unknown` }),
   },
   since: 'since',
   means: {

@@ -7,10 +7,13 @@ import { fleetTexts } from './fleet.texts.ts'
 import type { ReceiptFacts, ReceiptRow } from './receipt.ts'
 import { saidOf } from './said-words.ts'
 
+/** What a command asks for, in words. */
+type Said = (row: Command) => string
+
 const word = (value: unknown): string => clip(String(value), 64).shown
 
 /** `Unbanning 203.0.113.7`: what is going on; for kinds without a form of their own the name of the command. */
-const goingOf = (row: Command): string => {
+const goingOf = (row: Command, said: Said): string => {
   const t = textsOf(fleetTexts).receipt.going
   const { ip, jail } = row.params
   switch (row.type) {
@@ -23,11 +26,11 @@ const goingOf = (row: Command): string => {
     case 'jail-disable':
       return t.disable(word(jail))
     default:
-      return saidOf(row)
+      return said(row)
   }
 }
 /** `203.0.113.7 is unbanned on 2 servers`: what is so now. */
-const resultOf = (row: Command, where: string): string => {
+const resultOf = (row: Command, where: string, said: Said): string => {
   const t = textsOf(fleetTexts).receipt.result
   const { ip, jail } = row.params
   switch (row.type) {
@@ -40,12 +43,12 @@ const resultOf = (row: Command, where: string): string => {
     case 'jail-disable':
       return t.disable(word(jail), where)
     default:
-      return t.other(saidOf(row), where)
+      return t.other(said(row), where)
   }
 }
 
 /** The parts of the sentence. `named`: they name what was asked, for places that do not say it otherwise. */
-const partsOf = (facts: ReceiptFacts, named: boolean) => {
+const partsOf = (facts: ReceiptFacts, named: boolean, said: Said) => {
   const { counts, rows, sample, mixed, isWhitelist = false } = facts
   const t = textsOf(fleetTexts).receipt
   const { total, done, failed, cancelled } = counts
@@ -57,8 +60,8 @@ const partsOf = (facts: ReceiptFacts, named: boolean) => {
       failed: t.failedCommands(failed),
       cancelled: t.cancelledCommands(cancelled),
     }
-  const result = isWhitelist ? t.result.whitelist(where) : sample && resultOf(sample, where)
-  const going = isWhitelist ? t.going.whitelist : sample && goingOf(sample)
+  const result = isWhitelist ? t.result.whitelist(where) : sample && resultOf(sample, where, said)
+  const going = isWhitelist ? t.going.whitelist : sample && goingOf(sample, said)
   return {
     done: named && result ? result : t.done(done),
     going: named && going ? t.goingNamed(going, done, total) : t.progress(done, total),
@@ -68,10 +71,10 @@ const partsOf = (facts: ReceiptFacts, named: boolean) => {
   }
 }
 /** The sentence of a receipt. */
-export const sentenceOfReceipt = (facts: ReceiptFacts, named: boolean): string => {
+export const sentenceOfReceipt = (facts: ReceiptFacts, named: boolean, said: Said = saidOf): string => {
   const { counts, mixed } = facts
   const t = textsOf(fleetTexts).receipt
-  const words = partsOf(facts, named)
+  const words = partsOf(facts, named, said)
   switch (phaseOf(counts)) {
     case 'asked':
     case 'running':

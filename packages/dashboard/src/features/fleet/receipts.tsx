@@ -21,6 +21,7 @@ import { fleetTexts } from './fleet.texts.ts'
 import { notesOfReceipt, sentenceOfReceipt } from './receipt-words.ts'
 import { useReceipt } from './receipt.ts'
 import type { ReceiptFacts } from './receipt.ts'
+import { useSaid } from './said.ts'
 import { agreed } from './ssh-asked.ts'
 
 const never = new AbortController().signal
@@ -180,7 +181,8 @@ export const NamedReceipt = (props: {
   }, [phase, onPhase])
   const shownPhase = phaseOf(facts.counts)
   const isGoing = !isSettled(shownPhase) || (shownPhase === 'rest-later' && facts.counts.done === 0)
-  const sentence = going !== undefined && isGoing ? going : sentenceOfReceipt(facts, true)
+  const said = useSaid(facts.sample?.type === 'deploy-template')
+  const sentence = going !== undefined && isGoing ? going : sentenceOfReceipt(facts, true, said)
   return (
     <Receipt
       counts={facts.counts}

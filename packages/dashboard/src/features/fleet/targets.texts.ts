@@ -1,7 +1,8 @@
+import { number } from '../../lib/numbers.ts'
 import { plural } from '../../lib/texts/catalogue.ts'
 import type { Catalogue } from '../../lib/texts/catalogue.ts'
 
-const servers = (count: number) => plural(count, { one: '1 server', other: `${count} servers` })
+const servers = (count: number) => plural(count, { one: '1 server', other: `${number(count)} servers` })
 
 const en = {
   what: 'the tags',
@@ -15,8 +16,8 @@ const en = {
   find: 'Search the tags',
   noTags: 'No server has a tag yet. Set tags on the page of a server, or for selected servers in the list.',
   noneFound: 'No tag of that name.',
-  moreFound: (count: number) => `${count} more: type a name to find them.`,
-  chosen: (count: number) => `${plural(count, { one: '1 tag', other: `${count} tags` })} chosen`,
+  moreFound: (count: number) => `${number(count)} more: type a name to find them.`,
+  chosen: (count: number) => `${plural(count, { one: '1 tag', other: `${number(count)} tags` })} chosen`,
   missingTag: 'Choose at least one tag.',
   missingServer: 'Choose at least one server.',
   edit: {

@@ -1,3 +1,4 @@
+import { number } from '../../lib/numbers.ts'
 import { plural } from '../../lib/texts/catalogue.ts'
 import type { Catalogue } from '../../lib/texts/catalogue.ts'
 
@@ -16,7 +17,7 @@ const en = {
   providers: { provider_a: 'GitHub', provider_b: 'Single sign-on' },
   secondFactor: {
     what: 'An authenticator app on your phone shows a new code every 30 seconds. Signing in asks for it after the password.',
-    begin: 'Set up a second factor',
+    begin: 'Set up 2FA',
     scan: 'Scan this with an authenticator app',
     qr: 'QR code of the key below',
     link: 'Open it in the authenticator app on this device',
@@ -25,7 +26,7 @@ const en = {
     code: 'Code that the app shows now',
     codeHelp: 'Six digits. This proves that the app has the right key.',
     confirm: 'Turn it on',
-    on: 'The second factor is on. Save the backup codes now: they are not shown again.',
+    on: '2FA is on. Save the backup codes now: they are not shown again.',
   },
   backup: {
     title: 'Backup codes',
@@ -51,7 +52,7 @@ const en = {
     endAll: 'End all sessions',
     ended: 'The session has ended.',
     endedMany: (count: number) =>
-      plural(count, { one: '1 session has ended.', other: `${count} sessions have ended.` }),
+      plural(count, { one: '1 session has ended.', other: `${number(count)} sessions have ended.` }),
     bansOf: (address: string) => `Bans of ${address}`,
   },
   keys: {
@@ -69,7 +70,7 @@ const en = {
     tagsHelp: 'Optional. Then it sees only servers that have one of these tags, now and later.',
     endingSoon: (names: string) => `Ends within a week: ${names}. Make a new key before that.`,
     expiry: 'Expires',
-    days: (count: number) => `After ${count} days`,
+    days: (count: number) => `After ${number(count)} days`,
     never: 'Never',
     createNow: 'Create key',
     columns: {
@@ -111,8 +112,8 @@ const en = {
   proof: {
     title: 'Is it still you?',
     text: 'This needs a proof from the last 15 minutes of who you are. What you were doing goes on afterwards.',
-    code: 'Code of the second factor, or a backup code',
-    orCode: 'Or a code of the second factor',
+    code: '2FA code, or a backup code',
+    orCode: 'Or a 2FA code',
     provider: (name: string) => `Sign in again with ${name}`,
     providerThen: 'in a new tab, then come back and continue.',
     go: 'Continue',
@@ -125,8 +126,8 @@ const en = {
     specificMeans: 'Sees these and nothing of others, in every list and count.',
     find: 'Find a server',
     list: 'Servers',
-    chosen: (count: number) => plural(count, { one: '1 server chosen', other: `${count} servers chosen` }),
-    more: (count: number) => `${count} more: type to find them.`,
+    chosen: (count: number) => plural(count, { one: '1 server chosen', other: `${number(count)} servers chosen` }),
+    more: (count: number) => `${number(count)} more: type to find them.`,
     none: 'No server matches.',
     empty: 'No server was added yet.',
     missing: 'Choose at least one server or tag.',

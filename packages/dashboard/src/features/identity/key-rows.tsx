@@ -6,7 +6,7 @@ import { useWords } from '../../kit/now.ts'
 import parts from '../../kit/parts.module.css'
 import { Mark, State } from '../../kit/state.tsx'
 import { Stranger } from '../../kit/stranger.tsx'
-import { Time } from '../../kit/time.tsx'
+import { DatedTime, Time } from '../../kit/time.tsx'
 import { textsOf } from '../../lib/texts/catalogue.ts'
 import { nameOf } from '../../lib/clip.ts'
 import { shortDate } from '../../lib/time.ts'
@@ -45,7 +45,7 @@ const Expiry = ({ at }: { at: string | null }) => {
   if (at === null) return <>{t.never}</>
   if (left === 'over') return <State is="expired" />
   if (left === 'soon') return <Mark tone="warn">{`${words} · ${t.soon}`}</Mark>
-  return <time dateTime={at}>{words}</time>
+  return <DatedTime at={at} />
 }
 
 /** When and from where it was used last. */

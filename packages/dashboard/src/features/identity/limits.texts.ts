@@ -1,3 +1,4 @@
+import { number } from '../../lib/numbers.ts'
 import { plural } from '../../lib/texts/catalogue.ts'
 import type { Catalogue } from '../../lib/texts/catalogue.ts'
 
@@ -24,6 +25,7 @@ const en = {
   from: (networks: string) => `Only from ${networks}`,
   keep: 'Keep the API keys of this user',
   keepHelp: 'Otherwise they are revoked: an intruder may have created one.',
-  revoked: (count: number) => plural(count, { one: '1 API key has ended.', other: `${count} API keys have ended.` }),
+  revoked: (count: number) =>
+    plural(count, { one: '1 API key has ended.', other: `${number(count)} API keys have ended.` }),
 }
 export const limitsTexts: Catalogue<typeof en> = { name: 'limits', en }

@@ -1,3 +1,4 @@
+import { number } from '../../lib/numbers.ts'
 import type { Catalogue } from '../../lib/texts/catalogue.ts'
 
 const en = {
@@ -9,7 +10,7 @@ const en = {
   until: (time: string) => `This link works once, until ${time}.`,
   password: 'Password',
   rules: {
-    length: (count: number) => `${count} characters`,
+    length: (count: number) => `${number(count)} characters`,
     lower: 'a small letter',
     upper: 'a capital letter',
     digit: 'a digit',

@@ -6,10 +6,11 @@ import { useWords } from '../../kit/now.ts'
 import { Shape } from '../../kit/state.tsx'
 import type { Tone } from '../../kit/state.tsx'
 import { Stranger } from '../../kit/stranger.tsx'
+import { times, useSayMoment } from '../../kit/time.tsx'
 import { nameOf } from '../../lib/clip.ts'
 import { number } from '../../lib/numbers.ts'
 import { textsOf } from '../../lib/texts/catalogue.ts'
-import { dayTime, duration } from '../../lib/time.ts'
+import { dayTime, duration, exactTime } from '../../lib/time.ts'
 import { ReasonText } from '../bans/reason.tsx'
 import { bannedUntil, latestAttack } from './attack.ts'
 import { ipTexts } from './ip.texts.ts'
@@ -19,26 +20,29 @@ import styles from './ip.module.css'
 /** The fleet ban of an address that holds on most servers. */
 const widestOf = ({ fleet_bans: bans }: LookUp) => bans.toSorted((a, b) => b.servers - a.servers)[0]
 
-const sentenceOf = (found: LookUp, now: number): readonly [Tone, string] => {
+/** Its tone, its words, and the moment that they name. */
+type Sentence = readonly [Tone, words: string, at?: number]
+const sentenceOf = (found: LookUp, say: (at: number) => string): Sentence => {
   const t = textsOf(ipTexts)
   const fleetBan = widestOf(found)
   if (fleetBan) {
     const on = t.fleetBanned(fleetBan.servers)
     if (fleetBan.expires_at === null) return ['ban', t.untilUnbanned(on)]
-    return ['ban', t.bannedUntil(on, dayTime(Date.parse(fleetBan.expires_at), now))]
+    const end = Date.parse(fleetBan.expires_at)
+    return ['ban', t.bannedUntil(on, say(end)), end]
   }
   if (found.active_bans.length > 0) {
     const { servers, end } = bannedUntil(found.active_bans, true)
     const on = t.bannedOn(servers)
     if (end === Infinity) return ['ban', t.untilUnbanned(on)]
-    return ['ban', end === null ? on : t.bannedUntil(on, dayTime(end, now))]
+    return end === null ? ['ban', on] : ['ban', t.bannedUntil(on, say(end)), end]
   }
   const dropping = found.blocklists.filter(({ mode }) => mode === 'enforce').map(({ servers }) => servers)
   if (Math.max(0, ...dropping) > 0) return ['ban', t.listDropped(Math.max(...dropping))]
   if (found.matched_whitelist) return ['allow', t.whitelisted(found.matched_whitelist.ip)]
   const [newest] = found.ban_history
   const over = newest?.unbanned_at ?? newest?.expires_at ?? null
-  if (over !== null) return ['neutral', t.notBannedSince(dayTime(Date.parse(over), now))]
+  if (over !== null) return ['neutral', t.notBannedSince(say(Date.parse(over))), Date.parse(over)]
   return ['neutral', newest ? t.notBanned : t.neverBanned]
 }
 
@@ -53,7 +57,8 @@ const Why = ({ found, brief }: { found: LookUp; brief: boolean }) => {
   const t = textsOf(ipTexts)
   const attack = latestAttack(found.ban_history, found.total_bans)
   const first = attack?.bans[0]
-  const time = useWords(now => (first ? dayTime(Date.parse(first.banned_at), now) : ''))
+  const say = useSayMoment()
+  const time = useWords(now => (first ? say(Date.parse(first.banned_at), now) : ''))
   if (!attack || !first) return <>{found.matched_whitelist?.description}</>
   const { furtherAttempts, furtherServers, before, bans } = attack
   const length = duration(Math.max(60, Math.round((attack.to - attack.from) / 1000)))
@@ -128,13 +133,20 @@ const Lists = ({ found, brief }: { found: LookUp; brief: boolean }) => {
 export const Answer = ({ found, brief = false }: { found: LookUp; brief?: boolean }) => {
   const t = textsOf(ipTexts)
   const kind = kindOf(found.ip)
-  const words = useWords(now => sentenceOf(found, now)[1])
-  const [tone] = sentenceOf(found, 0)
+  const say = useSayMoment()
+  const words = useWords(now => sentenceOf(found, at => say(at, now))[1])
+  const [tone, , at] = sentenceOf(found, String)
   return (
     <div className={styles.answer} data-brief={brief || undefined}>
       <p className={styles.sentence} data-tone={tone}>
         <Shape tone={tone} />
-        <span>{words}</span>
+        {at === undefined ? (
+          <span>{words}</span>
+        ) : (
+          <span title={exactTime(at)} onClick={times.toggle}>
+            {words}
+          </span>
+        )}
       </p>
       <p className={styles.why}>
         {found.is_you && <b>{t.isYou} </b>}

@@ -1,7 +1,8 @@
+import { number } from '../../lib/numbers.ts'
 import { plural } from '../../lib/texts/catalogue.ts'
 import type { Catalogue } from '../../lib/texts/catalogue.ts'
 
-const servers = (count: number) => plural(count, { one: '1 server', other: `${count} servers` })
+const servers = (count: number) => plural(count, { one: '1 server', other: `${number(count)} servers` })
 
 const en = {
   title: 'Addresses',
@@ -102,14 +103,14 @@ const en = {
   legend: { attempt: 'attempt', banned: 'banned', rest: 'still to come', over: 'ended' },
   span: (jail: string, from: string, until: string) => `${jail}: ${from} – ${until}`,
   forGood: 'no end',
-  moreServers: (count: number) => plural(count, { one: '1 more server', other: `${count} more servers` }),
-  allBans: (count: number) => plural(count, { one: 'Its 1 ban', other: `All ${count} bans` }),
+  moreServers: (count: number) => plural(count, { one: '1 more server', other: `${number(count)} more servers` }),
+  allBans: (count: number) => plural(count, { one: 'Its 1 ban', other: `All ${number(count)} bans` }),
   evidence: 'Evidence',
   evidenceHelp: 'Log lines that led to the ban',
   lines: (shown: string, said: string, count: number) =>
     plural(count, { one: '1 line', other: `${shown} of ${said} lines` }),
   linesOf: (server: string) => `Log lines of ${server}`,
-  linesCopied: (count: number) => plural(count, { one: 'Copied 1 line.', other: `Copied ${count} lines.` }),
+  linesCopied: (count: number) => plural(count, { one: 'Copied 1 line.', other: `Copied ${number(count)} lines.` }),
   wasDone: 'What was done',
   reputationTitle: 'Reputation',
   risk: { high: 'High risk', medium: 'Medium risk', low: 'Low risk' },
@@ -118,8 +119,8 @@ const en = {
   fleet: 'Your fleet',
   bansSince: (bans: string, time: string) => `${bans} since ${time}`,
   neighbours: 'Neighbours',
-  ofRange: (count: number) => `${count} of 256`,
-  bannedNow: (count: number) => `have been banned, ${count} now.`,
+  ofRange: (count: number) => `${number(count)} of 256`,
+  bannedNow: (count: number) => `have been banned, ${number(count)} now.`,
   most: 'Most bans:',
   showTheirs: 'Show their bans',
   banRange: 'Ban the range…',
@@ -127,7 +128,7 @@ const en = {
   monthOf: (said: string, count: number) =>
     plural(count, { one: '1 ban in 30 days', other: `${said} bans in 30 days` }),
   mapOf: (count: number, range: string, now: number) =>
-    `${count} of 256 addresses in ${range} have been banned, ${now} are banned now`,
+    `${number(count)} of 256 addresses in ${range} have been banned, ${now} are banned now`,
   whatKnocks: 'its knocks',
   knocksNone: 'It never knocked.',
   knocksShown: (shown: number, total: string) => `The newest ${shown} of ${total}.`,

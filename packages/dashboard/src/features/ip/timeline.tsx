@@ -10,6 +10,8 @@ import { useWords } from '../../kit/now.ts'
 import { Panel } from '../../kit/page.tsx'
 import { Segmented } from '../../kit/segmented.tsx'
 import { Stranger } from '../../kit/stranger.tsx'
+import { useSayMoment } from '../../kit/time.tsx'
+import type { SayMoment } from '../../kit/time.tsx'
 import { usePhone } from '../../kit/width.ts'
 import { textsOf } from '../../lib/texts/catalogue.ts'
 import { nameOf } from '../../lib/clip.ts'
@@ -23,23 +25,23 @@ import styles from './ip.module.css'
 const day = 86_400_000
 type Range = 'attack' | 'week' | 'all'
 
-const spanOf = (line: Line, now: number): Span => {
+const spanOf = (line: Line, now: number, say: SayMoment = dayTime): Span => {
   const t = textsOf(ipTexts)
   const from = Date.parse(line.banned_at)
   const end = line.unbanned_at ?? line.expires_at
   const to = end === null ? (line.active ? Infinity : from) : Date.parse(end)
-  const until = to === Infinity ? t.forGood : dayTime(to, now)
+  const until = to === Infinity ? t.forGood : say(to, now)
   return {
     id: line.id,
     from,
     to: Math.max(from, to),
     over: !line.active,
-    text: t.span(line.jail, dayTime(from, now), until),
+    text: t.span(line.jail, say(from, now), until),
   }
 }
 
 /** One lane a server, those of the latest bans first, in the order in which they were attacked. */
-const lanesOf = (found: LookUp, bans: readonly Ban[], now: number): readonly Lane[] => {
+const lanesOf = (found: LookUp, bans: readonly Ban[], now: number, say: SayMoment): readonly Lane[] => {
   const byServer = new Map<string, Line[]>()
   for (const line of found.ban_history) byServer.set(line.server_id, [...(byServer.get(line.server_id) ?? []), line])
   const linesOf = new Map(bans.map(ban => [ban.id, ban.log_lines]))
@@ -48,7 +50,7 @@ const lanesOf = (found: LookUp, bans: readonly Ban[], now: number): readonly Lan
   const inOrder = [...byServer].sort(([a], [b]) => (begun.get(a) ?? 1) - (begun.get(b) ?? 1))
   return inOrder.map(([id, lines]) => {
     const [newest] = lines
-    const spans = lines.map(line => spanOf(line, now))
+    const spans = lines.map(line => spanOf(line, now, say))
     return {
       key: id,
       name: (
@@ -105,7 +107,8 @@ export const Timeline = ({ found, bans }: { found: LookUp; bans: readonly Ban[] 
   // Ten seconds are enough for a picture; the clock of a server may be ahead of this one.
   const minute = useWords(moment => Math.floor(moment / 10_000) * 10_000)
   const now = Math.max(minute, ...found.ban_history.slice(0, 20).map(({ banned_at }) => Date.parse(banned_at)))
-  const lanes = useMemo(() => lanesOf(found, bans, now), [found, bans, now])
+  const say = useSayMoment()
+  const lanes = useMemo(() => lanesOf(found, bans, now, say), [found, bans, now, say])
   const scale = useMemo(() => scaleOf(range, found, now), [range, found, now])
   const ticks = useMemo(() => ticksOf(scale, now), [scale, now])
   if (found.ban_history.length === 0) return null

@@ -1,3 +1,4 @@
+import { number } from '../../lib/numbers.ts'
 import { plural } from '../../lib/texts/catalogue.ts'
 import type { Catalogue } from '../../lib/texts/catalogue.ts'
 
@@ -38,11 +39,14 @@ const en = {
   offlineSince: (time: string) => `Offline since ${time}`,
   stale: (time: string) => `Stockade has not answered since ${time}. This page may be out of date.`,
   ownBanned: (count: number) =>
-    plural(count, { one: 'This device is banned on 1 server', other: `This device is banned on ${count} servers` }),
+    plural(count, {
+      one: 'This device is banned on 1 server',
+      other: `This device is banned on ${number(count)} servers`,
+    }),
   otherBanned: (count: number) =>
     plural(count, {
       one: 'Your other device is banned on 1 server',
-      other: `Your other device is banned on ${count} servers`,
+      other: `Your other device is banned on ${number(count)} servers`,
     }),
   device: (browser: string, time: string) => `${browser}, last seen at ${time}`,
   bannedOn: (server: string, jail: string, others: number) =>
@@ -64,13 +68,13 @@ const en = {
   relativeTimes: 'Show relative times',
   signOut: 'Sign out',
   attention: (count: number) =>
-    plural(count, { one: '1 server needs attention', other: `${count} servers need attention` }),
+    plural(count, { one: '1 server needs attention', other: `${number(count)} servers need attention` }),
   help: 'API documentation',
   version: (version: string) => `Version ${version}`,
   limited: (count: number) =>
     plural(count, {
       one: 'You see the one server that you have access to.',
-      other: `You see the ${count} servers that you have access to.`,
+      other: `You see the ${number(count)} servers that you have access to.`,
     }),
   notFoundTitle: 'Nothing here',
   notFound: 'There is no page at this address. It may have been mistyped, or what it showed was removed.',

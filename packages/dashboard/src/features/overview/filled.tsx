@@ -25,7 +25,7 @@ const loadQuiet = () => import('./quiet.tsx').then(({ Quiet }) => Quiet)
 
 /**
  * The overview of a period: is the fleet protected, who attacks, and where.
- * @param periods where a phone chooses the period: the first sentence stands above it
+ * @param periods where a phone or a small tablet chooses the period: the first sentence stands above it
  */
 export const Filled = (props: { period: Period; isWall: boolean; periods: ReactNode }) => {
   const { period, isWall } = props

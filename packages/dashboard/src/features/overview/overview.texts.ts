@@ -1,8 +1,9 @@
+import { number } from '../../lib/numbers.ts'
 import { plural } from '../../lib/texts/catalogue.ts'
 import type { Catalogue } from '../../lib/texts/catalogue.ts'
 
-const servers = (count: number) => plural(count, { one: '1 server', other: `${count} servers` })
-const jails = (count: number) => plural(count, { one: '1 jail', other: `${count} jails` })
+const servers = (count: number) => plural(count, { one: '1 server', other: `${number(count)} servers` })
+const jails = (count: number) => plural(count, { one: '1 jail', other: `${number(count)} jails` })
 
 const en = {
   title: 'Overview',
@@ -14,25 +15,26 @@ const en = {
   key: (period: string) => `Show the last ${period}`,
   protection: 'Protection',
   sentence: {
-    all: (count: number) => plural(count, { one: 'Your server is protected', other: `All ${count} servers protected` }),
+    all: (count: number) =>
+      plural(count, { one: 'Your server is protected', other: `All ${number(count)} servers protected` }),
     some: (well: string, all: string, count: number) =>
       plural(count, { one: 'Your server is not protected', other: `${well} of ${all} servers protected` }),
     unknown: (count: number) =>
       plural(count, {
         one: 'Waiting for the first report of your server',
-        other: `Waiting for the first reports of ${count} servers`,
+        other: `Waiting for the first reports of ${number(count)} servers`,
       }),
   },
   exceptions: {
-    unprotected: (count: number) => `${count} unprotected`,
-    degraded: (count: number) => `${count} degraded`,
-    offline: (count: number) => `${count} offline`,
-    unknown: (count: number) => `${count} unknown`,
-    pending: (count: number) => `${count} pending`,
+    unprotected: (count: number) => `${number(count)} unprotected`,
+    degraded: (count: number) => `${number(count)} degraded`,
+    offline: (count: number) => `${number(count)} offline`,
+    unknown: (count: number) => `${number(count)} unknown`,
+    pending: (count: number) => `${number(count)} pending`,
   },
   holds: 'What is banned does not get through.',
   problems: 'Servers that need attention',
-  moreProblems: (count: number) => plural(count, { one: '1 more server', other: `${count} more servers` }),
+  moreProblems: (count: number) => plural(count, { one: '1 more server', other: `${number(count)} more servers` }),
   offlineReason: 'No sign of life. Bans that are in its firewall hold; nothing new reaches it.',
   since: 'since',
   viewServer: 'View server',
@@ -59,14 +61,15 @@ const en = {
   bansOf: (count: number, shown: string) => plural(count, { one: '1 ban', other: `${shown} bans` }),
   onServers: (count: number, shown: string) => plural(count, { one: '1 server', other: `${shown} servers` }),
   free: 'not banned',
-  banned: (count: number) => plural(count, { one: 'banned on 1 server', other: `banned on ${count} servers` }),
+  banned: (count: number) => plural(count, { one: 'banned on 1 server', other: `banned on ${number(count)} servers` }),
   askOperator: 'An operator can lift it.',
   whitelisted: 'whitelisted',
   chart: 'Bans over time',
   tops: { label: 'Most bans by', jails: 'Jails', countries: 'Countries', networks: 'Networks', servers: 'Servers' },
   others: {
-    jails: (count: number) => plural(count, { one: 'Other, 1 jail', other: `Other, ${count} jails` }),
-    countries: (count: number) => plural(count, { one: 'Other, 1 country', other: `Other, ${count} countries` }),
+    jails: (count: number) => plural(count, { one: 'Other, 1 jail', other: `Other, ${number(count)} jails` }),
+    countries: (count: number) =>
+      plural(count, { one: 'Other, 1 country', other: `Other, ${number(count)} countries` }),
     any: 'Other',
   },
   unknownNetwork: 'Unknown network',

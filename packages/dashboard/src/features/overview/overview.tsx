@@ -12,7 +12,7 @@ import { useKeys } from '../../kit/keys.ts'
 import { Page } from '../../kit/page.tsx'
 import parts from '../../kit/parts.module.css'
 import { Segmented } from '../../kit/segmented.tsx'
-import { usePhone } from '../../kit/width.ts'
+import { useSlim } from '../../kit/width.ts'
 import { Waiting } from '../../kit/waiting.tsx'
 import { textsOf } from '../../lib/texts/catalogue.ts'
 import { searchOf } from './filter.ts'
@@ -31,12 +31,12 @@ export const Overview = () => {
   const { period = 'day', kiosk } = useSearch({ from: '/inside/' })
   const { may } = useMay('admin')
   const summary = useQuery(summaryQuery)
-  const phone = usePhone()
+  const isSlim = useSlim()
   const isWall = kiosk === '1'
   const isFilled = !isWall && summary.data?.servers.length !== 0
   useWall(isWall, period)
   return (
-    <Page title={t.title} range={!phone && isFilled && <Range now={period} />}>
+    <Page title={t.title} range={!isSlim && isFilled && <Range now={period} />}>
       {summary.data?.servers.length === 0 ? (
         <div className={parts.empty}>
           <h2 className={parts.panelTitle}>{t.emptyTitle}</h2>
@@ -52,7 +52,7 @@ export const Overview = () => {
           {isWall && <WallClock />}
           <Later
             load={loadFilled}
-            given={{ period, isWall, periods: phone && isFilled ? <Periods now={period} /> : null }}
+            given={{ period, isWall, periods: isSlim && isFilled ? <Periods now={period} /> : null }}
             room={<Waiting />}
           />
         </>

@@ -1,10 +1,10 @@
 import { Link } from '@tanstack/react-router'
 import { useMe } from '../../api/session.ts'
-import { useWords } from '../../kit/now.ts'
 import parts from '../../kit/parts.module.css'
 import { Stranger } from '../../kit/stranger.tsx'
+import { Ends } from '../../kit/time.tsx'
 import { textsOf } from '../../lib/texts/catalogue.ts'
-import { ending, exactTime } from '../../lib/time.ts'
+import { exactTime } from '../../lib/time.ts'
 import { portknockTexts } from './portknock.texts.ts'
 import styles from './portknock.module.css'
 
@@ -30,16 +30,9 @@ export const ServerLink = ({ id, hostname }: { id: string; hostname: string }) =
 )
 
 /** What is left until then, ticking. */
-export const Left = ({ until }: { until: string }) => {
-  const words = useWords(now =>
-    ending({ active: true, banned_at: until, ban_duration: null, expires_at: until, unbanned_at: null }, now),
-  )
-  return (
-    <time dateTime={until} title={exactTime(Date.parse(until))}>
-      {words}
-    </time>
-  )
-}
+export const Left = ({ until }: { until: string }) => (
+  <Ends ban={{ active: true, banned_at: until, ban_duration: null, expires_at: until, unbanned_at: null }} />
+)
 
 /** `2026-11-20 14:04:12`, with the zones on hover. */
 export const At = ({ at }: { at: string }) => {

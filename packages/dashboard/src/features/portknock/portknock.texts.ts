@@ -1,7 +1,8 @@
+import { number } from '../../lib/numbers.ts'
 import { plural } from '../../lib/texts/catalogue.ts'
 import type { Catalogue } from '../../lib/texts/catalogue.ts'
 
-const servers = (count: number) => plural(count, { one: '1 server', other: `${count} servers` })
+const servers = (count: number) => plural(count, { one: '1 server', other: `${number(count)} servers` })
 
 const en = {
   title: 'Port knocking',
@@ -76,7 +77,7 @@ const en = {
       knock: 'Knocked within',
       attempts: 'Blocked after',
       attemptsValue: (count: number, time: string) =>
-        `${plural(count, { one: '1 wrong try', other: `${count} wrong tries` })}, for ${time}`,
+        `${plural(count, { one: '1 wrong try', other: `${number(count)} wrong tries` })}, for ${time}`,
     },
     states: { enforced: 'Enforced', pending: 'Pending', unsupported: 'Unsupported', failed: 'Failed' },
     stateHelp: {
@@ -88,7 +89,7 @@ const en = {
     operatorsSeeWhy: 'Operators see why.',
     onServers: 'On the servers',
     nowhere: 'On no server: nothing is closed.',
-    moreServers: (count: number) => `Show ${count} more`,
+    moreServers: (count: number) => `Show ${number(count)} more`,
     rising: 'The knock ports only rise: a slow port scan in that order would open the port. Mix them.',
     falling: 'The knock ports only fall: a slow port scan in that order would open the port. Mix them.',
     how: 'How to knock',
@@ -133,7 +134,7 @@ const en = {
     away: (count: number) =>
       plural(count, {
         one: '1 of them is offline and closes the port when it returns.',
-        other: `${count} of them are offline and close the port when they return.`,
+        other: `${number(count)} of them are offline and close the port when they return.`,
       }),
     fields: {
       name: 'Name',
@@ -236,7 +237,7 @@ const en = {
       left: 'Until',
       actions: 'Actions',
     },
-    attempts: (count: number) => plural(count, { one: '1 wrong try', other: `${count} wrong tries` }),
+    attempts: (count: number) => plural(count, { one: '1 wrong try', other: `${number(count)} wrong tries` }),
     here: 'Unblock here',
     hereOf: (ip: string, server: string) => `Unblock here: ${ip} on ${server}`,
     everywhere: 'Unblock everywhere',

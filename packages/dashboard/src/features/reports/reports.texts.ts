@@ -1,3 +1,4 @@
+import { number } from '../../lib/numbers.ts'
 import { plural } from '../../lib/texts/catalogue.ts'
 import type { Catalogue } from '../../lib/texts/catalogue.ts'
 
@@ -49,7 +50,7 @@ const en = {
   firing: 'Still firing',
   changes: 'What changed',
   noChanges: 'Nothing.',
-  more: (count: number) => `${count} more`,
+  more: (count: number) => `${number(count)} more`,
   schedules: {
     title: 'Sent by email',
     what: 'the schedules',

@@ -1,3 +1,4 @@
+import { number } from '../../lib/numbers.ts'
 import { plural } from '../../lib/texts/catalogue.ts'
 import type { Catalogue } from '../../lib/texts/catalogue.ts'
 
@@ -24,7 +25,8 @@ const en = {
     'Every ban that it reported since then is deleted. What the bans did on hosts stays. This can’t be undone. Type the name of the server to confirm.',
   forgetSince: 'Reported since',
   forgetVerb: 'Forget them',
-  forgotten: (count: number) => plural(count, { one: '1 ban is forgotten.', other: `${count} bans are forgotten.` }),
+  forgotten: (count: number) =>
+    plural(count, { one: '1 ban is forgotten.', other: `${number(count)} bans are forgotten.` }),
   keys: 'Keys of its agent',
   used: 'Last used',
   never: 'Never used',

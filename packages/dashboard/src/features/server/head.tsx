@@ -9,9 +9,9 @@ import { healthOf, healthTones } from '../fleet/health.ts'
 import type { Health } from '../fleet/health.ts'
 import { Shape } from '../../kit/state.tsx'
 import { Stranger } from '../../kit/stranger.tsx'
-import { Time } from '../../kit/time.tsx'
+import { Time, times, useSayMoment } from '../../kit/time.tsx'
 import { textsOf } from '../../lib/texts/catalogue.ts'
-import { clockTime, shortDate } from '../../lib/time.ts'
+import { exactTime } from '../../lib/time.ts'
 import { serverTexts } from './server.texts.ts'
 import styles from './head.module.css'
 
@@ -65,14 +65,21 @@ const Sentence = ({ server, health }: { server: Server; health: Health }) => {
   const t = textsOf(serverTexts).head
   const word = textsOf(fleetTexts).palisade.healths[health]
   const [now] = useState(() => Date.now())
+  const say = useSayMoment()
   const { problem, since } = server.protection
   const from = health === 'offline' ? server.last_heartbeat : (problem?.since ?? since)
   const at = from === null ? null : Date.parse(from)
-  const when = at === null ? null : now - at < 20 * 3_600_000 ? clockTime(at) : shortDate(at, now)
+  const when = at === null ? null : say(at, now)
   const reason = health === 'degraded' || health === 'unprotected' ? problem?.detail : undefined
   return (
     <>
-      {when === null || health === 'pending' ? word : t.since(word, when)}
+      {at === null || when === null || health === 'pending' ? (
+        word
+      ) : (
+        <span title={exactTime(at)} onClick={times.toggle}>
+          {t.since(word, when)}
+        </span>
+      )}
       {reason && (
         <>
           {': '}

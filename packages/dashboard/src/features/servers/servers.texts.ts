@@ -1,3 +1,4 @@
+import { number } from '../../lib/numbers.ts'
 import { plural } from '../../lib/texts/catalogue.ts'
 import type { Catalogue } from '../../lib/texts/catalogue.ts'
 
@@ -7,13 +8,13 @@ const en = {
   add: 'Add a server',
   search: 'Search by name or address',
   searchHint: 'web-01 status:offline jail:sshd',
-  groups: (state: string, count: number) => `${state} · ${count}`,
+  groups: (state: string, count: number) => `${state} · ${number(count)}`,
   again: (count: number) =>
-    `${plural(count, { one: '1 changed its state', other: `${count} changed their state` })}. Sort again`,
+    `${plural(count, { one: '1 changed its state', other: `${number(count)} changed their state` })}. Sort again`,
   update: 'Agent update available',
   bulk: {
-    chosen: (count: number) => plural(count, { one: '1 server selected', other: `${count} servers selected` }),
-    all: (total: number) => `Select all ${total} that match`,
+    chosen: (count: number) => plural(count, { one: '1 server selected', other: `${number(count)} servers selected` }),
+    all: (total: number) => `Select all ${number(total)} that match`,
     acts: {
       'reload-all': 'Reload all jails…',
       'service-restart': 'Restart fail2ban…',
@@ -21,7 +22,8 @@ const en = {
       'unban-ip': 'Unban…',
     },
     deploy: 'Deploy a template…',
-    deployTitle: (count: number) => plural(count, { one: 'Deploy to 1 server', other: `Deploy to ${count} servers` }),
+    deployTitle: (count: number) =>
+      plural(count, { one: 'Deploy to 1 server', other: `Deploy to ${number(count)} servers` }),
     templates: 'the templates',
     template: 'Template',
     noTemplate: 'Choose a template.',

@@ -1,3 +1,4 @@
+import { number } from '../../lib/numbers.ts'
 import type { Catalogue } from '../../lib/texts/catalogue.ts'
 import { plural } from '../../lib/texts/catalogue.ts'
 
@@ -27,12 +28,12 @@ const en = {
   then: 'Then',
   unknown: (names: string) => `This version does not know: ${names}. The server will refuse it.`,
   back: 'Back',
-  apply: (count: number) => plural(count, { one: 'Import 1 change', other: `Import ${count} changes` }),
+  apply: (count: number) => plural(count, { one: 'Import 1 change', other: `Import ${number(count)} changes` }),
   replaceTitle: 'Replace the settings?',
   replaceText: (count: number) =>
     plural(count, {
       one: '1 setting changes, and none of it is kept.',
-      other: `${count} settings change, and nothing of them is kept.`,
+      other: `${number(count)} settings change, and nothing of them is kept.`,
     }),
   replaceVerb: 'Replace the settings',
   replaceWord: 'replace',

@@ -1,3 +1,4 @@
+import { number } from '../../lib/numbers.ts'
 import { plural } from '../../lib/texts/catalogue.ts'
 import type { Catalogue } from '../../lib/texts/catalogue.ts'
 
@@ -16,7 +17,7 @@ const en = {
   found: (count: number) =>
     count === 0
       ? 'No setting matches.'
-      : plural(count, { one: '1 setting matches.', other: `${count} settings match.` }),
+      : plural(count, { one: '1 setting matches.', other: `${number(count)} settings match.` }),
   changedBy: 'Changed by',
   empty: 'nobody',
   signInTitle: 'Sign-in and sessions',
@@ -42,8 +43,8 @@ const en = {
   selfTestsAt: { off: 'Off', enrolment: 'After enrolment and agent upgrades', daily: 'Daily as well' },
   without: (none: number, total: number) =>
     none === 0
-      ? plural(total, { one: 'The only user has one.', other: `All ${total} users have one.` })
-      : `${none} of ${total} ${plural(total, { one: 'user', other: 'users' })} ${plural(none, { one: 'has', other: 'have' })} none.`,
+      ? plural(total, { one: 'The only user has one.', other: `All ${number(total)} users have one.` })
+      : `${none} of ${number(total)} ${plural(total, { one: 'user', other: 'users' })} ${plural(none, { one: 'has', other: 'have' })} none.`,
   withoutMany: 'Too many users to count those without it.',
   youToo: 'You are one of them. Set yours up first.',
   toAccount: 'Go to your account',

@@ -1,8 +1,9 @@
+import { number } from '../../lib/numbers.ts'
 import { plural } from '../../lib/texts/catalogue.ts'
 import type { Catalogue } from '../../lib/texts/catalogue.ts'
 
-const servers = (count: number) => plural(count, { one: '1 server', other: `${count} servers` })
-const bans = (count: number) => plural(count, { one: '1 ban', other: `${count} bans` })
+const servers = (count: number) => plural(count, { one: '1 server', other: `${number(count)} servers` })
+const bans = (count: number) => plural(count, { one: '1 ban', other: `${number(count)} bans` })
 
 const en = {
   title: 'Sharing rules',
@@ -71,12 +72,13 @@ const en = {
   simulation: {
     title: (days: number) => `The last ${days} days`,
     running: 'Simulating…',
-    would: (count: number) => `Would have banned ${plural(count, { one: '1 address', other: `${count} addresses` })}.`,
+    would: (count: number) =>
+      `Would have banned ${plural(count, { one: '1 address', other: `${number(count)} addresses` })}.`,
     none: 'Would have banned nobody.',
     returned: (count: number, spared: number) =>
-      `${count} of them came back to a server of the target: ${plural(spared, { one: '1 ban', other: `${spared} bans` })} that would not have been needed.`,
+      `${number(count)} of them came back to a server of the target: ${plural(spared, { one: '1 ban', other: `${spared} bans` })} that would not have been needed.`,
     refused: (count: number) =>
-      plural(count, { one: '1 match is never banned.', other: `${count} matches are never banned.` }),
+      plural(count, { one: '1 match is never banned.', other: `${number(count)} matches are never banned.` }),
     trips: (when: string) => `It would have met its limit and stopped on ${when}.`,
     partial: (from: string) => `Only bans since ${from} were read; there are too many before.`,
     perDay: 'Bans a day',
@@ -89,8 +91,8 @@ const en = {
     none: 'It has not matched yet.',
     outcomes: { banned: 'Banned', refused: 'Not banned', tripped: 'Stopped' },
     until: (when: string) => `until ${when}`,
-    times: (count: number) => `time ${count}`,
-    more: (count: number) => `${count} more`,
+    times: (count: number) => `time ${number(count)}`,
+    more: (count: number) => `${number(count)} more`,
   },
 }
 export const rulesTexts: Catalogue<typeof en> = { name: 'sharing-rules', en }

@@ -1,3 +1,4 @@
+import { number } from '../../lib/numbers.ts'
 import { plural } from '../../lib/texts/catalogue.ts'
 import type { Catalogue } from '../../lib/texts/catalogue.ts'
 
@@ -78,7 +79,7 @@ const en = {
   severity: (severity: number) => `Severity ${severity}.`,
   below: 'Below the minimum: not sent.',
   nothingSent: 'With these settings nothing is sent.',
-  someSent: (count: number, of: number) => `${count} of ${of} types are sent.`,
+  someSent: (count: number, of: number) => `${number(count)} of ${of} types are sent.`,
   minimum: 'Lowest severity',
   minimumOf: (severity: number) =>
     severity === 0 ? '0: everything' : severity === 10 ? '10' : `${severity} and above`,
@@ -213,7 +214,7 @@ const en = {
   queueNewest: (shown: string) => `These are the newest ${shown}.`,
   queueCaption: 'Events that wait, newest first',
   queueColumns: { at: 'Happened', type: 'Type', id: 'Event id', retries: 'Tries so far' },
-  retries: (count: number) => plural(count, { one: 'tried once', other: `tried ${count} times` }),
+  retries: (count: number) => plural(count, { one: 'tried once', other: `tried ${number(count)} times` }),
   notTried: 'not tried yet',
   flushNow: 'Send now',
   discard: 'Discard all…',

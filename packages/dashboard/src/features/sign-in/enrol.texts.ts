@@ -1,8 +1,8 @@
 import type { Catalogue } from '../../lib/texts/catalogue.ts'
 
 const en = {
-  title: 'Set up a second factor',
-  why: 'Everyone here signs in with a second factor, and your account has none yet. It takes a minute.',
+  title: 'Set up 2FA',
+  why: 'Everyone here signs in with 2FA, and your account has none yet. It takes a minute.',
   signOut: 'Sign out',
   what: 'your account',
 }

@@ -1,7 +1,8 @@
+import { number } from '../../lib/numbers.ts'
 import { plural } from '../../lib/texts/catalogue.ts'
 import type { Catalogue } from '../../lib/texts/catalogue.ts'
 
-const servers = (count: number) => plural(count, { one: '1 server', other: `${count} servers` })
+const servers = (count: number) => plural(count, { one: '1 server', other: `${number(count)} servers` })
 
 const en = {
   title: 'Templates',
@@ -51,7 +52,7 @@ const en = {
   onCount: (count: number) => `On ${servers(count)}`,
   notDeployed: 'Not deployed',
   deployedOff: 'Deployed, disabled',
-  deployedOn: (count: number, total: number) => `Deployed on ${count} of ${servers(total)}.`,
+  deployedOn: (count: number, total: number) => `Deployed on ${number(count)} of ${servers(total)}.`,
   remove: 'Remove',
   removeFrom: (name: string) => `Remove from ${name}`,
   removeChosen: (count: number) => `Remove from ${servers(count)}`,
@@ -114,7 +115,7 @@ const en = {
           ? [plural(untried, { one: '1 line was not tried.', other: `${untried} lines were not tried.` })]
           : []),
       ].join(' '),
-    tooManyLines: (count: number, most: number) => `These are ${count} lines; ${most} can be tried at once.`,
+    tooManyLines: (count: number, most: number) => `These are ${number(count)} lines; ${most} can be tried at once.`,
     lineTooLong: (line: number, most: number) => `Line ${line} is longer than ${most} characters.`,
     tooLong: (most: number) => `These are more than ${most} characters.`,
   },
@@ -135,7 +136,7 @@ const en = {
     away: (count: number) =>
       plural(count, {
         one: '1 of them is offline and gets the template when it returns.',
-        other: `${count} of them are offline and get the template when they return.`,
+        other: `${number(count)} of them are offline and get the template when they return.`,
       }),
     safe: 'Each server tests the jail first. If it does not work there, the previous state is restored and the server says why.',
     needs: (files: string) => `Needs on the server: ${files}`,

@@ -1,16 +1,14 @@
 import { Link } from '@tanstack/react-router'
 import type { Entry } from '../fleet/queries.ts'
 import type { ListColumn } from '../../kit/list-rows.ts'
-import { useWords } from '../../kit/now.ts'
 import parts from '../../kit/parts.module.css'
 import { Mark } from '../../kit/state.tsx'
 import { Stranger } from '../../kit/stranger.tsx'
-import { Time } from '../../kit/time.tsx'
+import { Time, TimeWords } from '../../kit/time.tsx'
 import { useNarrow } from '../../kit/width.ts'
 import { textsOf } from '../../lib/texts/catalogue.ts'
 import { covers } from '../../lib/address.ts'
 import { number } from '../../lib/numbers.ts'
-import { exactTime } from '../../lib/time.ts'
 import { endWords } from './ends.ts'
 import { endsTexts } from './ends.texts.ts'
 import { sizeOf } from './lines.ts'
@@ -54,13 +52,10 @@ const Size = ({ ip }: { ip: string }) => {
 
 const Ends = ({ at }: { at: string | null }) => {
   const { forEver } = textsOf(endsTexts)
-  const words = useWords(now => endWords(at, forEver, now))
   return at === null ? (
-    <span className={parts.muted}>{words}</span>
+    <span className={parts.muted}>{forEver}</span>
   ) : (
-    <time dateTime={at} title={exactTime(Date.parse(at))}>
-      {words}
-    </time>
+    <TimeWords at={at} say={(_, now) => endWords(at, forEver, now)} />
   )
 }
 

@@ -1,3 +1,4 @@
+import { number } from '../../lib/numbers.ts'
 import { plural } from '../../lib/texts/catalogue.ts'
 import type { Catalogue } from '../../lib/texts/catalogue.ts'
 
@@ -37,7 +38,7 @@ const en = {
   removeText: (ip: string) =>
     `${ip} can be banned again, on every server. Bans that the entry lifted do not come back.`,
   removeMany: (count: number) =>
-    `${count} entries can be banned again, on every server. Bans that the entries lifted do not come back.`,
+    `${number(count)} entries can be banned again, on every server. Bans that the entries lifted do not come back.`,
   removeYou: (mine: string) => `It covers you: your address is ${mine}. You may be locked out.`,
   noMatch: 'No entry matches.',
   selected: (count: string, n: number) => (n === 1 ? '1 entry selected' : `${count} entries selected`),
@@ -50,14 +51,14 @@ const en = {
   mineNote: (name: string) => `${name}’s address`,
   serversNote: (name: string) => `Server ${name}`,
   addServers: (count: number) =>
-    plural(count, { one: 'Add the address of 1 server', other: `Add the addresses of ${count} servers` }),
+    plural(count, { one: 'Add the address of 1 server', other: `Add the addresses of ${number(count)} servers` }),
   dialog: {
     title: 'Add to the whitelist',
     lines: 'Addresses and ranges',
     help: 'One per line. Text after # becomes the description: 192.0.2.0/24 # Office',
     none: 'Enter at least one address or range.',
     wrong: (line: number, text: string) => `Line ${line}: ${text} is no address or range.`,
-    andMore: (count: number) => `and ${count} more`,
+    andMore: (count: number) => `and ${number(count)} more`,
     description: 'Description',
     holds: (size: string, n: number) => (n === 1 ? '1 address.' : `${size} addresses.`),
     lifts: (count: string, n: number) => (n === 1 ? 'Lifts 1 current ban.' : `Lifts ${count} current bans.`),
@@ -65,13 +66,14 @@ const en = {
     within: (entry: string, description: string) =>
       description ? `Covered already by ${entry} (${description}).` : `Covered already by ${entry}.`,
     around: (entry: string) => `Holds ${entry}, which is on the list already.`,
-    many: (count: number) => `${count} entries. Bans that they cover are lifted.`,
+    many: (count: number) => `${number(count)} entries. Bans that they cover are lifted.`,
     wide: (ip: string) => `${ip} is a very wide range. Type it again to confirm:`,
     wideWrong: 'This is not the same range.',
     submit: 'Add',
-    added: (count: number) => plural(count, { one: '1 entry was added.', other: `${count} entries were added.` }),
+    added: (count: number) =>
+      plural(count, { one: '1 entry was added.', other: `${number(count)} entries were added.` }),
     skipped: (count: number) =>
-      plural(count, { one: '1 was on the list already.', other: `${count} were on the list already.` }),
+      plural(count, { one: '1 was on the list already.', other: `${number(count)} were on the list already.` }),
     done: 'Done',
   },
   coverage: {
@@ -113,7 +115,7 @@ const en = {
     oneShort: 'Sync',
     entries: (count: string, n: number) => entries(count, n),
     none: 'No server is registered yet.',
-    more: (count: number) => `Show ${count} more`,
+    more: (count: number) => `Show ${number(count)} more`,
     text: 'For firewalls and other programs, with an API key or a session:',
   },
   editTitle: 'Edit the entry',

@@ -1,3 +1,4 @@
+import { number } from '../../lib/numbers.ts'
 import { plural } from '../../lib/texts/catalogue.ts'
 import type { Catalogue } from '../../lib/texts/catalogue.ts'
 
@@ -6,7 +7,8 @@ const en = {
   helpTitle: 'How to search',
   clear: 'Clear the search',
   suggestions: 'Suggestions',
-  found: (count: number) => (count === 0 ? '' : plural(count, { one: '1 suggestion', other: `${count} suggestions` })),
+  found: (count: number) =>
+    count === 0 ? '' : plural(count, { one: '1 suggestion', other: `${number(count)} suggestions` }),
   use: (word: string) => `Use ${word}`,
   remove: 'Remove',
   set: 'Set filters',

@@ -1,3 +1,4 @@
+import { number } from '../numbers.ts'
 import { plural } from './catalogue.ts'
 import type { Catalogue } from './catalogue.ts'
 
@@ -30,7 +31,7 @@ const en = {
   signOut: (count: number) =>
     plural(count, {
       one: 'Sign out and discard your unsaved changes?',
-      other: `Sign out and discard your unsaved changes on ${count} pages?`,
+      other: `Sign out and discard your unsaved changes on ${number(count)} pages?`,
     }),
   copy: 'Copy',
   copied: 'Copied',

@@ -29,7 +29,7 @@ export const mountAccounts = (
   }))
   http.serve(contract.resetMfa, async ({ actor, params, body }) => ({
     ...(await accounts.resetMfa(actor, params.userId, body)),
-    message: 'The second factor is off. The sessions of the user have ended.',
+    message: '2FA is off. The sessions of the user have ended.',
     mfa_enabled: false,
   }))
   http.serve(contract.putServerAccess, async ({ actor, params, body }) => ({

@@ -6,11 +6,11 @@ export const mountMfa = (http: Http, mfa: MfaService): void => {
   http.serve(auth.enableMfa, ({ actor }) => mfa.enable(actor))
   http.serve(auth.confirmMfa, async ({ actor, body }) => {
     await mfa.confirm(actor, body.code)
-    return { message: 'The second factor is on. It is asked for at the next sign-in.', mfa_enabled: true }
+    return { message: '2FA is on. A code is asked for at the next sign-in.', mfa_enabled: true }
   })
   http.serve(auth.disableMfa, async ({ actor, body }) => {
     await mfa.disable(actor, body.password)
-    return { message: 'The second factor is off.', mfa_enabled: false }
+    return { message: '2FA is off.', mfa_enabled: false }
   })
   http.serve(auth.renewBackupCodes, async ({ actor, body }) => ({
     backup_codes: await mfa.renewBackupCodes(actor, body.password),

@@ -122,7 +122,7 @@ export const createMfa = (needs: {
     requireCode,
     async enable(actor) {
       const user = await userOf(actor)
-      if (user.mfa_enabled === 1) throw conflict('A second factor is on already. Turn it off first.')
+      if (user.mfa_enabled === 1) throw conflict('2FA is on already. Turn it off first.')
       const secret = newSecret()
       const backup_codes = newCodes()
       await events.change(async change => {
@@ -133,7 +133,7 @@ export const createMfa = (needs: {
     },
     async confirm(actor, code) {
       const user = await userOf(actor)
-      if (user.mfa_enabled === 1) throw conflict('A second factor is on already.')
+      if (user.mfa_enabled === 1) throw conflict('2FA is on already.')
       const { mfa_pending_secret: prepared } = user
       if (prepared === null) throw conflict('Nothing is prepared. Begin with POST /api/v1/auth/mfa/enable.')
       const attempt = await throttle.code(user.id, actor.ip)
@@ -151,7 +151,7 @@ export const createMfa = (needs: {
     },
     async disable(actor, password) {
       const user = await passwordOf(actor, password)
-      if (user.mfa_enabled === 0) throw conflict('No second factor is on.')
+      if (user.mfa_enabled === 0) throw conflict('2FA is off.')
       await events.change(async change => {
         await clearFactor(change.sql, user.id)
         await change.record({
@@ -163,7 +163,7 @@ export const createMfa = (needs: {
     },
     async renewBackupCodes(actor, password) {
       const user = await passwordOf(actor, password)
-      if (user.mfa_enabled === 0) throw conflict('No second factor is on.')
+      if (user.mfa_enabled === 0) throw conflict('2FA is off.')
       const made = newCodes()
       await events.change(async change => {
         await replaceBackupCodes(change.sql, user.id, digests(user.id, made), 0)

@@ -80,7 +80,7 @@ export const createProofs = (needs: {
         throw badRequest('Send password, code or passkey.')
       if (password !== undefined) await requirePasswordOf(user, password, actor.ip, throttle)
       if (code !== undefined) {
-        if (user.mfa_enabled === 0) throw conflict('No second factor is on. Send the password.')
+        if (user.mfa_enabled === 0) throw conflict('2FA is off. Send the password.')
         await mfa.requireCode(user, code, actor.ip)
       }
       if (passkey !== undefined) await passkeys.verify('proof', passkey, user.id)

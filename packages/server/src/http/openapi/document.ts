@@ -25,7 +25,7 @@ export const openApiOf = (endpoints: readonly Endpoint[], version: string, url: 
       title: 'Stockade',
       version,
       description:
-        'Central management for fleets of hosts that run fail2ban. Send an API key or an access token as `Authorization: Bearer ...`.',
+        'Central management for fleets of servers that run fail2ban. Send an API key or an access token as `Authorization: Bearer ...`.',
       license: { name: 'Apache-2.0', url: 'https://www.apache.org/licenses/LICENSE-2.0' },
     },
     servers: [{ url }],

@@ -1,3 +1,4 @@
+import { number } from '../../../lib/numbers.ts'
 import type { Catalogue } from '../../../lib/texts/catalogue.ts'
 
 const en = {
@@ -10,7 +11,7 @@ const en = {
   none: (typed: string) => `Nothing is called “${typed}”.`,
   noneHint: 'Enter an address, a range, the name of a server, template, user or setting, or an action such as “dark”.',
   hint: 'Arrow keys choose, Enter opens, Esc closes.',
-  count: (count: number) => (count === 1 ? '1 result' : `${count} results`),
+  count: (count: number) => (count === 1 ? '1 result' : `${number(count)} results`),
   groups: {
     address: 'Address',
     recent: 'Recent',
@@ -37,7 +38,7 @@ const en = {
   system: 'Appearance as the system',
   copyRequest: 'Copy as API request (curl)',
   requestCopied: (count: number) =>
-    count === 1 ? 'Copied the request of this page.' : `Copied the ${count} requests of this page.`,
+    count === 1 ? 'Copied the request of this page.' : `Copied the ${number(count)} requests of this page.`,
   noRequest: 'This page asks nothing of the API.',
   signOut: 'Sign out',
   apiDocs: 'API documentation',

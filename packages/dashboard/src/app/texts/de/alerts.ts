@@ -1,3 +1,4 @@
+import { number } from '../../../lib/numbers.ts'
 import type { Texts } from '../texts.ts'
 
 export const alerts: Texts['alerts'] = {
@@ -9,13 +10,13 @@ export const alerts: Texts['alerts'] = {
   pending: 'Noch nicht lange genug',
   recent: 'Vorbei in den letzten 7 Tagen',
   noneOver: 'In den letzten 7 Tagen war nichts.',
-  more: count => (count === 1 ? 'und 1 weiterer' : `und ${count} weitere`),
+  more: count => (count === 1 ? 'und 1 weiterer' : `und ${number(count)} weitere`),
   severities: { critical: 'Kritisch', warning: 'Warnung', info: 'Hinweis' },
   over: 'Vorbei',
   flapping: 'kommt und geht',
   silenced: 'stummgeschaltet',
   ackedBy: name => `bestätigt von ${name}`,
-  toldOn: count => (count === 1 ? 'auf 1 Kanal gemeldet' : `auf ${count} Kanälen gemeldet`),
+  toldOn: count => (count === 1 ? 'auf 1 Kanal gemeldet' : `auf ${number(count)} Kanälen gemeldet`),
   notTold: 'nicht gemeldet: keine Route',
   cause: names => `Ursache: ${names}`,
   ack: 'Bestätigen',
@@ -54,7 +55,7 @@ export const alerts: Texts['alerts'] = {
   asnHelp: 'Eine AS-Nummer statt eines Jails, etwa AS64500. Leer: alle Netze.',
   preview: 'An den letzten 7 Tagen probieren',
   previewNone: 'Sie hätte nicht ausgelöst.',
-  previewTimes: count => (count === 1 ? 'Sie hätte einmal ausgelöst.' : `Sie hätte ${count}-mal ausgelöst.`),
+  previewTimes: count => (count === 1 ? 'Sie hätte einmal ausgelöst.' : `Sie hätte ${number(count)}-mal ausgelöst.`),
   routes: 'Wohin Alarme gehen',
   routesLead: 'Jeder Kanal erfährt von den angehakten Schweregraden.',
   noRoute: 'Noch erfährt kein Kanal von Alarmen. Haken Sie unten einen an.',
@@ -62,7 +63,7 @@ export const alerts: Texts['alerts'] = {
   toChannels: 'Zu den Kanälen',
   ticked: (channel, severity) => `${channel}: ${severity}`,
   special: count =>
-    count === 1 ? '1 besondere Route bleibt, wie sie ist.' : `${count} besondere Routen bleiben, wie sie sind.`,
+    count === 1 ? '1 besondere Route bleibt, wie sie ist.' : `${number(count)} besondere Routen bleiben, wie sie sind.`,
   kinds: {
     'server-unprotected': 'Server ungeschützt',
     'server-degraded': 'Server eingeschränkt geschützt',

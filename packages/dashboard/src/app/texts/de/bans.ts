@@ -1,12 +1,13 @@
+import { number } from '../../../lib/numbers.ts'
 import { plural } from '../../../lib/texts/catalogue.ts'
 import type { Texts } from '../texts.ts'
 
-const servers = (count: number) => plural(count, { one: '1 Server', other: `${count} Server` })
-const onServers = (count: number) => plural(count, { one: '1 Server', other: `${count} Servern` })
+const servers = (count: number) => plural(count, { one: '1 Server', other: `${number(count)} Server` })
+const onServers = (count: number) => plural(count, { one: '1 Server', other: `${number(count)} Servern` })
 /** `said`: die Zahl, wie sie geschrieben wird. */
 const addresses = (said: string, count: number) => plural(count, { one: '1 Adresse', other: `${said} Adressen` })
 const sperren = (said: string, count: number) => plural(count, { one: '1 Sperre', other: `${said} Sperren` })
-const jails = (count: number) => plural(count, { one: '1 Jail', other: `${count} Jails` })
+const jails = (count: number) => plural(count, { one: '1 Jail', other: `${number(count)} Jails` })
 
 export const bans: Texts['bans'] = {
   title: 'Sperren',
@@ -36,10 +37,11 @@ export const bans: Texts['bans'] = {
   details: ip => `Einzelheiten der Sperre von ${ip}`,
   named: (ip, jail, server) => `${ip} in ${jail} auf ${server}`,
   chooseTo: 'Alle Zeilen bis zu dieser auswählen',
-  new: (count, more) => (more ? `${count}+ neue` : plural(count, { one: '1 neue', other: `${count} neue` })),
+  new: (count, more) =>
+    more ? `${number(count)}+ neue` : plural(count, { one: '1 neue', other: `${number(count)} neue` }),
   showNew: 'Zeigen',
   filters: 'Filter',
-  filtersSet: count => (count === 0 ? 'Filter' : `Filter (${count})`),
+  filtersSet: count => (count === 0 ? 'Filter' : `Filter (${number(count)})`),
   search: 'Sperren suchen',
   searchHelp: 'Adresse, jail:sshd, -country:NL',
   wrongAddress: 'Das ist keine Adresse und kein Bereich. Beispiele: 203.0.113.7, 203.0.113.0/24, 2001:db8::/32.',
@@ -188,7 +190,7 @@ export const banDialog: Texts['ban-dialog'] = {
   waitMany: count =>
     plural(count, {
       one: '1 davon ist offline. Er folgt, sobald er zurück ist.',
-      other: `${count} davon sind offline. Sie folgen, sobald sie zurück sind.`,
+      other: `${number(count)} davon sind offline. Sie folgen, sobald sie zurück sind.`,
     }),
   waits: name => `${name} ist offline. Er folgt, sobald er zurück ist.`,
   jail: 'Jail',
@@ -214,7 +216,7 @@ export const search: Texts['search'] = {
   helpTitle: 'So wird gesucht',
   clear: 'Suche leeren',
   suggestions: 'Vorschläge',
-  found: count => (count === 0 ? '' : plural(count, { one: '1 Vorschlag', other: `${count} Vorschläge` })),
+  found: count => (count === 0 ? '' : plural(count, { one: '1 Vorschlag', other: `${number(count)} Vorschläge` })),
   use: word => `${word} nehmen`,
   remove: 'Entfernen',
   set: 'Gesetzte Filter',
@@ -250,25 +252,25 @@ export const overview: Texts['overview'] = {
   key: period => `Die letzten ${period} zeigen`,
   protection: 'Schutz',
   sentence: {
-    all: count => plural(count, { one: 'Ihr Server ist geschützt', other: `Alle ${count} Server geschützt` }),
+    all: count => plural(count, { one: 'Ihr Server ist geschützt', other: `Alle ${number(count)} Server geschützt` }),
     some: (well, all, count) =>
       plural(count, { one: 'Ihr Server ist nicht geschützt', other: `${well} von ${all} Servern geschützt` }),
     unknown: count =>
       plural(count, {
         one: 'Warten auf die erste Meldung Ihres Servers',
-        other: `Warten auf die ersten Meldungen von ${count} Servern`,
+        other: `Warten auf die ersten Meldungen von ${number(count)} Servern`,
       }),
   },
   exceptions: {
-    unprotected: count => `${count} ungeschützt`,
-    degraded: count => `${count} eingeschränkt`,
-    offline: count => `${count} offline`,
-    unknown: count => `${count} unbekannt`,
-    pending: count => `${count} ausstehend`,
+    unprotected: count => `${number(count)} ungeschützt`,
+    degraded: count => `${number(count)} eingeschränkt`,
+    offline: count => `${number(count)} offline`,
+    unknown: count => `${number(count)} unbekannt`,
+    pending: count => `${number(count)} ausstehend`,
   },
   holds: 'Was gesperrt ist, kommt nicht durch.',
   problems: 'Server, die Aufmerksamkeit brauchen',
-  moreProblems: count => plural(count, { one: '1 weiterer Server', other: `${count} weitere Server` }),
+  moreProblems: count => plural(count, { one: '1 weiterer Server', other: `${number(count)} weitere Server` }),
   offlineReason: 'Kein Lebenszeichen. Sperren in seiner Firewall gelten weiter; Neues erreicht ihn nicht.',
   since: 'seit',
   viewServer: 'Server ansehen',
@@ -305,8 +307,8 @@ export const overview: Texts['overview'] = {
     servers: 'Server',
   },
   others: {
-    jails: count => plural(count, { one: 'Andere, 1 Jail', other: `Andere, ${count} Jails` }),
-    countries: count => plural(count, { one: 'Andere, 1 Land', other: `Andere, ${count} Länder` }),
+    jails: count => plural(count, { one: 'Andere, 1 Jail', other: `Andere, ${number(count)} Jails` }),
+    countries: count => plural(count, { one: 'Andere, 1 Land', other: `Andere, ${number(count)} Länder` }),
     any: 'Andere',
   },
   unknownNetwork: 'Unbekanntes Netz',

@@ -1,8 +1,9 @@
+import { number } from '../../../lib/numbers.ts'
 import { plural } from '../../../lib/texts/catalogue.ts'
 import type { Texts } from '../texts.ts'
 
-const servers = (count: number) => `${count} Server`
-const onServers = (count: number) => (count === 1 ? '1 Server' : `${count} Servern`)
+const servers = (count: number) => `${number(count)} Server`
+const onServers = (count: number) => (count === 1 ? '1 Server' : `${number(count)} Servern`)
 /** Of a number in words, as it is shown. */
 const entriesOf = (said: string) => (said === '1' ? '1 Eintrag' : `${said} Einträge`)
 const addressesOf = (said: string) => (said === '1' ? '1 IPv4-Adresse' : `${said} IPv4-Adressen`)
@@ -40,7 +41,7 @@ export const blocklists: Texts['blocklists'] = {
     duplicates: count => `${count} doppelte`,
   },
   nothing: 'Nichts',
-  held: (held, all) => `${held} von ${all}`,
+  held: (held, all) => `${held} von ${number(all)}`,
   heldTitle: (held, all) => `In der Firewall von ${held} von ${onServers(all)}.`,
   allHold: 'Jeder Server hat sie.',
   details: 'Details…',
@@ -106,7 +107,7 @@ export const blocklists: Texts['blocklists'] = {
     sessions: count =>
       plural(count, {
         one: 'Sie nennt die Adresse von 1 angemeldeten Benutzer.',
-        other: `Sie nennt die Adressen von ${count} angemeldeten Benutzern.`,
+        other: `Sie nennt die Adressen von ${number(count)} angemeldeten Benutzern.`,
       }),
     yours: names => `Sie nennt diese eigenen, die ausgelassen werden: ${names}`,
   },

@@ -1,8 +1,9 @@
+import { number } from '../../../lib/numbers.ts'
 import { plural } from '../../../lib/texts/catalogue.ts'
 import type { Texts } from '../texts.ts'
 
-const servers = (count: number) => plural(count, { one: '1 Server', other: `${count} Server` })
-const onServers = (count: number) => plural(count, { one: '1 Server', other: `${count} Servern` })
+const servers = (count: number) => plural(count, { one: '1 Server', other: `${number(count)} Server` })
+const onServers = (count: number) => plural(count, { one: '1 Server', other: `${number(count)} Servern` })
 const entries = (said: string, n: number) => plural(n, { one: '1 Eintrag', other: `${said} Einträge` })
 
 export const templates: Texts['templates'] = {
@@ -55,7 +56,7 @@ export const templates: Texts['templates'] = {
   onCount: count => `Auf ${onServers(count)}`,
   notDeployed: 'Nicht verteilt',
   deployedOff: 'Verteilt, ausgeschaltet',
-  deployedOn: (count, total) => `Verteilt auf ${count} von ${onServers(total)}.`,
+  deployedOn: (count, total) => `Verteilt auf ${number(count)} von ${onServers(total)}.`,
   remove: 'Entfernen',
   removeFrom: name => `Von ${name} entfernen`,
   removeChosen: count => `Von ${onServers(count)} entfernen`,
@@ -125,7 +126,7 @@ export const templates: Texts['templates'] = {
             ]
           : []),
       ].join(' '),
-    tooManyLines: (count, most) => `Das sind ${count} Zeilen; ${most} können auf einmal probiert werden.`,
+    tooManyLines: (count, most) => `Das sind ${number(count)} Zeilen; ${most} können auf einmal probiert werden.`,
     lineTooLong: (line, most) => `Zeile ${line} ist länger als ${most} Zeichen.`,
     tooLong: most => `Das sind mehr als ${most} Zeichen.`,
   },
@@ -146,7 +147,7 @@ export const templates: Texts['templates'] = {
     away: count =>
       plural(count, {
         one: '1 davon ist offline und bekommt die Vorlage, wenn er zurückkommt.',
-        other: `${count} davon sind offline und bekommen die Vorlage, wenn sie zurückkommen.`,
+        other: `${number(count)} davon sind offline und bekommen die Vorlage, wenn sie zurückkommen.`,
       }),
     safe: 'Jeder Server prüft das Jail zuerst. Funktioniert es dort nicht, wird der vorherige Zustand wiederhergestellt, und der Server nennt den Grund.',
     needs: files => `Auf dem Server nötig: ${files}`,
@@ -190,7 +191,7 @@ export const whitelist: Texts['whitelist'] = {
   removeText: ip =>
     `${ip} kann wieder gesperrt werden, auf jedem Server. Sperren, die der Eintrag aufgehoben hat, kommen nicht zurück.`,
   removeMany: count =>
-    `${count} Einträge können wieder gesperrt werden, auf jedem Server. Sperren, die sie aufgehoben haben, kommen nicht zurück.`,
+    `${number(count)} Einträge können wieder gesperrt werden, auf jedem Server. Sperren, die sie aufgehoben haben, kommen nicht zurück.`,
   removeYou: mine => `Er deckt Sie ab: Ihre Adresse ist ${mine}. Vielleicht sperren Sie sich aus.`,
   noMatch: 'Kein Eintrag passt.',
   selected: (count, n) => plural(n, { one: '1 Eintrag ausgewählt', other: `${count} Einträge ausgewählt` }),
@@ -205,7 +206,7 @@ export const whitelist: Texts['whitelist'] = {
   addServers: count =>
     plural(count, {
       one: 'Die Adresse von 1 Server hinzufügen',
-      other: `Die Adressen von ${count} Servern hinzufügen`,
+      other: `Die Adressen von ${number(count)} Servern hinzufügen`,
     }),
   dialog: {
     title: 'Auf die Whitelist setzen',
@@ -213,7 +214,7 @@ export const whitelist: Texts['whitelist'] = {
     help: 'Eine pro Zeile. Text nach # wird zur Beschreibung: 192.0.2.0/24 # Büro',
     none: 'Geben Sie mindestens eine Adresse oder einen Bereich ein.',
     wrong: (line, text) => `Zeile ${line}: ${text} ist keine Adresse und kein Bereich.`,
-    andMore: count => `und ${count} weitere`,
+    andMore: count => `und ${number(count)} weitere`,
     description: 'Beschreibung',
     holds: (size, n) => plural(n, { one: '1 Adresse.', other: `${size} Adressen.` }),
     lifts: (count, n) => plural(n, { one: 'Hebt 1 jetzige Sperre auf.', other: `Hebt ${count} jetzige Sperren auf.` }),
@@ -222,13 +223,13 @@ export const whitelist: Texts['whitelist'] = {
       description ? `Schon abgedeckt durch ${entry} (${description}).` : `Schon abgedeckt durch ${entry}.`,
     around: entry => `Enthält ${entry}, das schon auf der Liste steht.`,
     many: count =>
-      `${plural(count, { one: '1 Eintrag', other: `${count} Einträge` })}. Sperren, die sie abdecken, werden aufgehoben.`,
+      `${plural(count, { one: '1 Eintrag', other: `${number(count)} Einträge` })}. Sperren, die sie abdecken, werden aufgehoben.`,
     wide: ip => `${ip} ist ein sehr großer Bereich. Tippen Sie ihn zur Bestätigung noch einmal ein:`,
     wideWrong: 'Das ist nicht derselbe Bereich.',
     submit: 'Hinzufügen',
-    added: count => plural(count, { one: '1 Eintrag hinzugefügt.', other: `${count} Einträge hinzugefügt.` }),
+    added: count => plural(count, { one: '1 Eintrag hinzugefügt.', other: `${number(count)} Einträge hinzugefügt.` }),
     skipped: count =>
-      plural(count, { one: '1 stand schon auf der Liste.', other: `${count} standen schon auf der Liste.` }),
+      plural(count, { one: '1 stand schon auf der Liste.', other: `${number(count)} standen schon auf der Liste.` }),
     done: 'Fertig',
   },
   coverage: {
@@ -270,7 +271,7 @@ export const whitelist: Texts['whitelist'] = {
     oneShort: 'Abgleichen',
     entries,
     none: 'Noch hat sich kein Server gemeldet.',
-    more: count => `${count} weitere zeigen`,
+    more: count => `${number(count)} weitere zeigen`,
     text: 'Für Firewalls und andere Programme, mit API-Schlüssel oder Sitzung:',
   },
   editTitle: 'Eintrag bearbeiten',
@@ -302,11 +303,11 @@ export const commands: Texts['commands'] = {
   tookMs: ms => `${ms} ms`,
   tookS: s => `${s} s`,
   servers,
-  atLeast: count => `${count} Server oder mehr`,
+  atLeast: count => `${number(count)} Server oder mehr`,
   batch: 'Ganzer Lauf',
   unfold: what => `Befehle dieses Laufs zeigen: ${what}`,
   fold: what => `Befehle dieses Laufs verbergen: ${what}`,
-  tally: (count, state) => `${state}: ${count}`,
+  tally: (count, state) => `${state}: ${number(count)}`,
   gone: 'Diesen Befehl gibt es nicht. Alte werden nach der Aufbewahrungszeit entfernt.',
   goneBatch: 'Diesen Lauf gibt es nicht. Alte werden nach der Aufbewahrungszeit entfernt.',
   back: 'Alle Befehle',
@@ -336,15 +337,15 @@ export const commands: Texts['commands'] = {
   retryFailed: count =>
     plural(count, {
       one: 'Auf 1 fehlgeschlagenen Server wiederholen',
-      other: `Auf ${count} fehlgeschlagenen Servern wiederholen`,
+      other: `Auf ${number(count)} fehlgeschlagenen Servern wiederholen`,
     }),
-  cancelPending: count => plural(count, { one: '1 wartenden abbrechen', other: `${count} wartende abbrechen` }),
+  cancelPending: count => plural(count, { one: '1 wartenden abbrechen', other: `${number(count)} wartende abbrechen` }),
   retryShort: name => `Auf ${name} wiederholen`,
   asking: (what, count) => `${what} auf ${onServers(count)} …`,
   askingOne: (what, name) => `${what} auf ${name} …`,
   batchTitle: (what, count) => `${what} · ${servers(count)}`,
   mixedTitle: (what, count) => `${what} · ${count} Befehle`,
-  mixed: (what, count) => `${what} · ${count} verschiedene`,
+  mixed: (what, count) => `${what} · ${number(count)} verschiedene`,
   runsOn: (count, away) =>
     away === 0
       ? `Läuft auf ${onServers(count)}.`

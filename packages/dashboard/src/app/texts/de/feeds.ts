@@ -1,3 +1,4 @@
+import { number } from '../../../lib/numbers.ts'
 import { plural } from '../../../lib/texts/catalogue.ts'
 import type { Texts } from '../texts.ts'
 
@@ -52,7 +53,7 @@ export const feeds: Texts['feeds'] = {
   size: (total, ipv4, ipv6) =>
     plural(total, {
       one: `Enthält jetzt 1 Eintrag (${ipv4} IPv4, ${ipv6} IPv6).`,
-      other: `Enthält jetzt ${total} Einträge (${ipv4} IPv4, ${ipv6} IPv6).`,
+      other: `Enthält jetzt ${number(total)} Einträge (${ipv4} IPv4, ${ipv6} IPv6).`,
     }),
   none: 'Enthält jetzt nichts.',
   joined: count => `${count}, wenn Nachbarn zu Bereichen zusammengefasst werden.`,

@@ -1,8 +1,9 @@
+import { number } from '../../../lib/numbers.ts'
 import { plural } from '../../../lib/texts/catalogue.ts'
 import type { Texts } from '../texts.ts'
 
-const servers = (count: number) => `${count} Server`
-const onServers = (count: number) => (count === 1 ? '1 Server' : `${count} Servern`)
+const servers = (count: number) => `${number(count)} Server`
+const onServers = (count: number) => (count === 1 ? '1 Server' : `${number(count)} Servern`)
 
 export const fleetBans: Texts['fleet-bans'] = {
   title: 'Flottensperren',
@@ -28,12 +29,16 @@ export const fleetBans: Texts['fleet-bans'] = {
   permanent: 'Dauerhaft',
   expired: when => `Abgelaufen ${when}`,
   removed: when => `Aufgehoben ${when}`,
-  held: (held, all) => `${held} von ${all}`,
+  held: (held, all) => `${held} von ${number(all)}`,
   heldTitle: (held, all) => `In der Firewall von ${held} von ${onServers(all)}.`,
   pending: count =>
-    plural(count, { one: '1 hat sie noch nicht bestätigt.', other: `${count} haben sie noch nicht bestätigt.` }),
-  failed: count => plural(count, { one: '1 hat sie abgelehnt.', other: `${count} haben sie abgelehnt.` }),
-  notCovered: count => plural(count, { one: '1 kann sie nicht halten.', other: `${count} können sie nicht halten.` }),
+    plural(count, {
+      one: '1 hat sie noch nicht bestätigt.',
+      other: `${number(count)} haben sie noch nicht bestätigt.`,
+    }),
+  failed: count => plural(count, { one: '1 hat sie abgelehnt.', other: `${number(count)} haben sie abgelehnt.` }),
+  notCovered: count =>
+    plural(count, { one: '1 kann sie nicht halten.', other: `${number(count)} können sie nicht halten.` }),
   details: 'Details…',
   open: entry => `Details zu ${entry}`,
   lift: 'Überall aufheben',
@@ -79,12 +84,12 @@ export const fleetBans: Texts['fleet-bans'] = {
     waiting: 'Warten auf die Server.',
     holds: (held, all) =>
       held === all
-        ? plural(all, { one: 'In der Firewall des Servers.', other: `In der Firewall aller ${all} Server.` })
+        ? plural(all, { one: 'In der Firewall des Servers.', other: `In der Firewall aller ${number(all)} Server.` })
         : `In der Firewall von ${held} von ${onServers(all)}.`,
     follow: count =>
       plural(count, {
         one: '1 Server folgt, sobald er antwortet.',
-        other: `${count} Server folgen, sobald sie antworten.`,
+        other: `${number(count)} Server folgen, sobald sie antworten.`,
       }),
     noServers: 'Noch ist kein Server verbunden. Server übernehmen sie, sobald sie hinzugefügt werden.',
   },

@@ -1,8 +1,9 @@
+import { number } from '../../../lib/numbers.ts'
 import { plural } from '../../../lib/texts/catalogue.ts'
 import type { Texts } from '../texts.ts'
 
-const servers = (count: number) => plural(count, { one: '1 Server', other: `${count} Server` })
-const onServers = (count: number) => plural(count, { one: '1 Server', other: `${count} Servern` })
+const servers = (count: number) => plural(count, { one: '1 Server', other: `${number(count)} Server` })
+const onServers = (count: number) => plural(count, { one: '1 Server', other: `${number(count)} Servern` })
 const sperren = (said: string, n: number) => plural(n, { one: '1 Sperre', other: `${said} Sperren` })
 
 export const server: Texts['server'] = {
@@ -122,13 +123,13 @@ export const serversPage: Texts['servers'] = {
   add: 'Server hinzufügen',
   search: 'Nach Name oder Adresse suchen',
   searchHint: 'web-01 status:offline jail:sshd',
-  groups: (state, count) => `${state} · ${count}`,
+  groups: (state, count) => `${state} · ${number(count)}`,
   again: count =>
-    `${plural(count, { one: '1 hat den Zustand gewechselt', other: `${count} haben den Zustand gewechselt` })}. Neu sortieren`,
+    `${plural(count, { one: '1 hat den Zustand gewechselt', other: `${number(count)} haben den Zustand gewechselt` })}. Neu sortieren`,
   update: 'Aktualisierung verfügbar',
   bulk: {
     chosen: count => `${servers(count)} ausgewählt`,
-    all: total => `Alle ${total} Treffer auswählen`,
+    all: total => `Alle ${number(total)} Treffer auswählen`,
     acts: {
       'reload-all': 'Alle Jails neu laden…',
       'service-restart': 'fail2ban neu starten…',
@@ -280,13 +281,13 @@ export const ip: Texts['ip'] = {
   legend: { attempt: 'Versuch', banned: 'gesperrt', rest: 'noch gesperrt', over: 'beendet' },
   span: (jail, from, until) => `${jail}: ${from} – ${until}`,
   forGood: 'ohne Ende',
-  moreServers: count => plural(count, { one: '1 weiterer Server', other: `${count} weitere Server` }),
-  allBans: count => plural(count, { one: 'Ihre 1 Sperre', other: `Alle ${count} Sperren` }),
+  moreServers: count => plural(count, { one: '1 weiterer Server', other: `${number(count)} weitere Server` }),
+  allBans: count => plural(count, { one: 'Ihre 1 Sperre', other: `Alle ${number(count)} Sperren` }),
   evidence: 'Belege',
   evidenceHelp: 'Logzeilen, die zur Sperre führten',
   lines: (shown, said, count) => plural(count, { one: '1 Zeile', other: `${shown} von ${said} Zeilen` }),
   linesOf: server => `Logzeilen von ${server}`,
-  linesCopied: count => plural(count, { one: '1 Zeile kopiert.', other: `${count} Zeilen kopiert.` }),
+  linesCopied: count => plural(count, { one: '1 Zeile kopiert.', other: `${number(count)} Zeilen kopiert.` }),
   wasDone: 'Was getan wurde',
   reputationTitle: 'Reputation',
   risk: { high: 'Hohes Risiko', medium: 'Mittleres Risiko', low: 'Geringes Risiko' },
@@ -294,14 +295,14 @@ export const ip: Texts['ip'] = {
   fleet: 'Ihre Flotte',
   bansSince: (bans, time) => `${bans} seit ${time}`,
   neighbours: 'Nachbarn',
-  ofRange: count => `${count} von 256`,
-  bannedNow: count => `waren gesperrt, ${count} sind es jetzt.`,
+  ofRange: count => `${number(count)} von 256`,
+  bannedNow: count => `waren gesperrt, ${number(count)} sind es jetzt.`,
   most: 'Meiste Sperren:',
   showTheirs: 'Ihre Sperren zeigen',
   banRange: 'Bereich sperren…',
   inMonth: 'Sperren aus diesem Bereich, 30 Tage',
   monthOf: (said, count) => plural(count, { one: '1 Sperre in 30 Tagen', other: `${said} Sperren in 30 Tagen` }),
-  mapOf: (count, range, now) => `${count} von 256 Adressen in ${range} waren gesperrt, ${now} sind es jetzt`,
+  mapOf: (count, range, now) => `${number(count)} von 256 Adressen in ${range} waren gesperrt, ${now} sind es jetzt`,
   whatKnocks: 'ihre Klopfversuche',
   knocksNone: 'Sie hat nie angeklopft.',
   knocksShown: (shown, total) => `Die neuesten ${shown} von ${total}.`,
@@ -359,7 +360,7 @@ export const invite: Texts['invite'] = {
   until: time => `Dieser Link gilt einmal, bis ${time}.`,
   password: 'Passwort',
   rules: {
-    length: count => `${count} Zeichen`,
+    length: count => `${number(count)} Zeichen`,
     lower: 'ein Kleinbuchstabe',
     upper: 'ein Großbuchstabe',
     digit: 'eine Ziffer',

@@ -1,3 +1,4 @@
+import { number } from '../../../lib/numbers.ts'
 import { plural } from '../../../lib/texts/catalogue.ts'
 import type { Texts } from '../texts.ts'
 
@@ -104,7 +105,7 @@ export const steps: Texts['steps'] = {
 }
 export const form: Texts['form'] = {
   unsaved: 'Nicht gespeicherte Änderungen',
-  changes: count => plural(count, { one: '1 Änderung', other: `${count} Änderungen` }),
+  changes: count => plural(count, { one: '1 Änderung', other: `${number(count)} Änderungen` }),
   ofField: name => `${name}:`,
   saveChanges: 'Änderungen speichern',
   saved: 'Gespeichert.',

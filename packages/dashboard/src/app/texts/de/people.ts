@@ -1,3 +1,4 @@
+import { number } from '../../../lib/numbers.ts'
 import { plural } from '../../../lib/texts/catalogue.ts'
 import type { Texts } from '../texts.ts'
 
@@ -50,7 +51,8 @@ export const identity: Texts['identity'] = {
     endOthers: 'Alle anderen beenden',
     endAll: 'Alle Sitzungen beenden',
     ended: 'Die Sitzung ist beendet.',
-    endedMany: count => plural(count, { one: '1 Sitzung ist beendet.', other: `${count} Sitzungen sind beendet.` }),
+    endedMany: count =>
+      plural(count, { one: '1 Sitzung ist beendet.', other: `${number(count)} Sitzungen sind beendet.` }),
     bansOf: address => `Sperren von ${address}`,
   },
   keys: {
@@ -68,7 +70,7 @@ export const identity: Texts['identity'] = {
     tagsHelp: 'Optional. Er sieht dann nur Server, die eines dieser Tags haben, jetzt und später.',
     endingSoon: names => `Läuft binnen einer Woche ab: ${names}. Erzeugen Sie vorher einen neuen Schlüssel.`,
     expiry: 'Läuft ab',
-    days: count => `Nach ${count} Tagen`,
+    days: count => `Nach ${number(count)} Tagen`,
     never: 'Nie',
     createNow: 'Erzeugen',
     columns: {
@@ -124,8 +126,8 @@ export const identity: Texts['identity'] = {
     specificMeans: 'Sieht diese und nichts von anderen, in keiner Liste und keiner Zahl.',
     find: 'Server suchen',
     list: 'Server',
-    chosen: count => plural(count, { one: '1 Server ausgewählt', other: `${count} Server ausgewählt` }),
-    more: count => `${count} weitere: tippen Sie einen Namen, um sie zu finden.`,
+    chosen: count => plural(count, { one: '1 Server ausgewählt', other: `${number(count)} Server ausgewählt` }),
+    more: count => `${number(count)} weitere: tippen Sie einen Namen, um sie zu finden.`,
     none: 'Kein Server passt.',
     empty: 'Noch wurde kein Server hinzugefügt.',
     missing: 'Wählen Sie mindestens einen Server oder ein Tag.',
@@ -248,7 +250,7 @@ export const account: Texts['account'] = {
   role: 'Rolle',
   access: 'Server',
   allServers: 'Alle',
-  someServers: count => plural(count, { one: '1 ausgewählter Server', other: `${count} ausgewählte Server` }),
+  someServers: count => plural(count, { one: '1 ausgewählter Server', other: `${number(count)} ausgewählte Server` }),
   provider: 'Anmeldung mit',
   password: 'Passwort',
   created: 'Angelegt',
@@ -266,12 +268,12 @@ export const account: Texts['account'] = {
   codesLeft: count =>
     count === 0
       ? 'Keine Ersatzcodes mehr. Erzeugen Sie neue.'
-      : plural(count, { one: 'Noch 1 Ersatzcode.', other: `Noch ${count} Ersatzcodes.` }),
+      : plural(count, { one: 'Noch 1 Ersatzcode.', other: `Noch ${number(count)} Ersatzcodes.` }),
   addresses: {
     title: 'Adressen, die ich benutze',
     text: 'Von dort begannen Ihre offenen Sitzungen. Eine Adresse auf der Whitelist wird nie gesperrt, auf keinem Server.',
     here: 'Hier sind Sie',
-    banned: count => plural(count, { one: 'Gesperrt auf 1 Server', other: `Gesperrt auf ${count} Servern` }),
+    banned: count => plural(count, { one: 'Gesperrt auf 1 Server', other: `Gesperrt auf ${number(count)} Servern` }),
     free: 'Nicht gesperrt',
     whitelisted: 'Auf der Whitelist',
     whitelist: 'Auf die Whitelist',
@@ -307,7 +309,7 @@ export const audit: Texts['audit'] = {
   csv: 'CSV',
   json: 'JSON',
   exportOf: format => `Alle Treffer als ${format} exportieren`,
-  new: (count, more) => (count === 1 && !more ? '1 neuer' : `${count}${more ? '+' : ''} neue`),
+  new: (count, more) => (count === 1 && !more ? '1 neuer' : `${number(count)}${more ? '+' : ''} neue`),
   showNew: 'Zeigen',
   pinned: 'Zurück zum Jetzt',
   caption: 'Was getan wurde, das Neueste zuerst',
@@ -437,8 +439,8 @@ export const audit: Texts['audit'] = {
   unbanned: ip => `${ip} entsperrt`,
   sent: command => `Befehl gesendet: ${command}`,
   onServer: (what, server) => `${what} auf ${server}`,
-  onServers: count => `${count} Server`,
-  asked: count => `Alle ${count} Einträge zeigen`,
+  onServers: count => `${number(count)} Server`,
+  asked: count => `Alle ${number(count)} Einträge zeigen`,
   on: 'ein',
   off: 'aus',
   changed: 'Geändert',

@@ -1,7 +1,8 @@
+import { number } from '../../../lib/numbers.ts'
 import { plural } from '../../../lib/texts/catalogue.ts'
 import type { Texts } from '../texts.ts'
 
-const servers = (count: number) => plural(count, { one: '1 Server', other: `${count} Servern` })
+const servers = (count: number) => plural(count, { one: '1 Server', other: `${number(count)} Servern` })
 
 export const portknock: Texts['portknock'] = {
   title: 'Portknocking',
@@ -77,7 +78,7 @@ export const portknock: Texts['portknock'] = {
       knock: 'Anzuklopfen in',
       attempts: 'Blockiert nach',
       attemptsValue: (count, time) =>
-        `${plural(count, { one: '1 falschen Versuch', other: `${count} falschen Versuchen` })}, für ${time}`,
+        `${plural(count, { one: '1 falschen Versuch', other: `${number(count)} falschen Versuchen` })}, für ${time}`,
     },
     states: {
       enforced: 'Durchgesetzt',
@@ -94,7 +95,7 @@ export const portknock: Texts['portknock'] = {
     operatorsSeeWhy: 'Operatoren sehen, warum.',
     onServers: 'Auf den Servern',
     nowhere: 'Auf keinem Server: nichts ist geschlossen.',
-    moreServers: count => `${count} weitere zeigen`,
+    moreServers: count => `${number(count)} weitere zeigen`,
     rising:
       'Die Klopfports steigen nur: eine langsame Portsuche in dieser Richtung würde den Port öffnen. Mischen Sie sie.',
     falling:
@@ -141,7 +142,7 @@ export const portknock: Texts['portknock'] = {
     away: count =>
       plural(count, {
         one: '1 davon ist offline und schließt den Port, wenn er zurückkommt.',
-        other: `${count} davon sind offline und schließen den Port, wenn sie zurückkommen.`,
+        other: `${number(count)} davon sind offline und schließen den Port, wenn sie zurückkommen.`,
       }),
     fields: {
       name: 'Name',
@@ -166,7 +167,7 @@ export const portknock: Texts['portknock'] = {
     created: (name, count) =>
       count === 0
         ? `${name} ist angelegt. Sie ist noch auf keinem Server.`
-        : `${name} ist angelegt. ${plural(count, { one: '1 Server bestätigt', other: `${count} Server bestätigen` })} sie noch.`,
+        : `${name} ist angelegt. ${plural(count, { one: '1 Server bestätigt', other: `${number(count)} Server bestätigen` })} sie noch.`,
     wrong: {
       nameMissing: 'Geben Sie einen Namen ein.',
       nameLong: 'Ein Name hat höchstens 100 Zeichen.',
@@ -243,7 +244,7 @@ export const portknock: Texts['portknock'] = {
       left: 'Bis',
       actions: 'Aktionen',
     },
-    attempts: count => plural(count, { one: '1 falscher Versuch', other: `${count} falsche Versuche` }),
+    attempts: count => plural(count, { one: '1 falscher Versuch', other: `${number(count)} falsche Versuche` }),
     here: 'Hier freigeben',
     hereOf: (ip, server) => `Hier freigeben: ${ip} auf ${server}`,
     everywhere: 'Überall freigeben',

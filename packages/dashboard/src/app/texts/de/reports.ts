@@ -1,3 +1,4 @@
+import { number } from '../../../lib/numbers.ts'
 import { plural } from '../../../lib/texts/catalogue.ts'
 import type { Texts } from '../texts.ts'
 
@@ -49,7 +50,7 @@ export const reports: Texts['reports'] = {
   firing: 'Noch aktiv',
   changes: 'Was geändert wurde',
   noChanges: 'Nichts.',
-  more: count => `${count} weitere`,
+  more: count => `${number(count)} weitere`,
   schedules: {
     title: 'Versand per E-Mail',
     what: 'die Pläne',

@@ -1,3 +1,4 @@
+import { number } from '../../../lib/numbers.ts'
 import { plural } from '../../../lib/texts/catalogue.ts'
 import type { Texts } from '../texts.ts'
 
@@ -16,7 +17,7 @@ export const settings: Texts['settings'] = {
   found: count =>
     count === 0
       ? 'Keine Einstellung passt.'
-      : plural(count, { one: '1 Einstellung passt.', other: `${count} Einstellungen passen.` }),
+      : plural(count, { one: '1 Einstellung passt.', other: `${number(count)} Einstellungen passen.` }),
   changedBy: 'Geändert von',
   empty: 'niemand',
   signInTitle: 'Anmeldung und Sitzungen',
@@ -43,8 +44,8 @@ export const settings: Texts['settings'] = {
   selfTestsAt: { off: 'Aus', enrolment: 'Nach Aufnahme und Agent-Upgrades', daily: 'Auch täglich' },
   without: (none, total) =>
     none === 0
-      ? plural(total, { one: 'Der einzige Benutzer hat einen.', other: `Alle ${total} Benutzer haben einen.` })
-      : `${none} von ${total} ${plural(total, { one: 'Benutzer', other: 'Benutzern' })} ${plural(none, { one: 'hat', other: 'haben' })} keinen.`,
+      ? plural(total, { one: 'Der einzige Benutzer hat einen.', other: `Alle ${number(total)} Benutzer haben einen.` })
+      : `${none} von ${number(total)} ${plural(total, { one: 'Benutzer', other: 'Benutzern' })} ${plural(none, { one: 'hat', other: 'haben' })} keinen.`,
   withoutMany: 'Zu viele Benutzer, um die ohne zu zählen.',
   youToo: 'Sie gehören dazu. Richten Sie Ihre zuerst ein.',
   toAccount: 'Zu Ihrem Konto',
@@ -253,12 +254,12 @@ export const backup: Texts['backup'] = {
   then: 'Danach',
   unknown: names => `Diese Version kennt das nicht: ${names}. Der Server wird es ablehnen.`,
   back: 'Zurück',
-  apply: count => plural(count, { one: '1 Änderung importieren', other: `${count} Änderungen importieren` }),
+  apply: count => plural(count, { one: '1 Änderung importieren', other: `${number(count)} Änderungen importieren` }),
   replaceTitle: 'Einstellungen ersetzen?',
   replaceText: count =>
     plural(count, {
       one: '1 Einstellung ändert sich, und die bisherige wird nicht aufgehoben.',
-      other: `${count} Einstellungen ändern sich, und die bisherigen werden nicht aufgehoben.`,
+      other: `${number(count)} Einstellungen ändern sich, und die bisherigen werden nicht aufgehoben.`,
     }),
   replaceVerb: 'Einstellungen ersetzen',
   replaceWord: 'ersetzen',

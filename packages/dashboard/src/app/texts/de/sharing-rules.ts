@@ -1,8 +1,9 @@
+import { number } from '../../../lib/numbers.ts'
 import { plural } from '../../../lib/texts/catalogue.ts'
 import type { Texts } from '../texts.ts'
 
-const onServers = (count: number) => (count === 1 ? '1 Server' : `${count} Servern`)
-const bans = (count: number) => plural(count, { one: '1 Sperre', other: `${count} Sperren` })
+const onServers = (count: number) => (count === 1 ? '1 Server' : `${number(count)} Servern`)
+const bans = (count: number) => plural(count, { one: '1 Sperre', other: `${number(count)} Sperren` })
 
 export const sharingRules: Texts['sharing-rules'] = {
   title: 'Verteilungsregeln',
@@ -70,12 +71,12 @@ export const sharingRules: Texts['sharing-rules'] = {
   simulation: {
     title: days => `Die letzten ${days} Tage`,
     running: 'Wird simuliert…',
-    would: count => `Hätte ${plural(count, { one: '1 Adresse', other: `${count} Adressen` })} gesperrt.`,
+    would: count => `Hätte ${plural(count, { one: '1 Adresse', other: `${number(count)} Adressen` })} gesperrt.`,
     none: 'Hätte niemanden gesperrt.',
     returned: (count, spared) =>
-      `${count} davon kamen zu einem Server des Ziels zurück: ${bans(spared)}, die nicht nötig gewesen wären.`,
+      `${number(count)} davon kamen zu einem Server des Ziels zurück: ${bans(spared)}, die nicht nötig gewesen wären.`,
     refused: count =>
-      plural(count, { one: '1 Treffer wird nie gesperrt.', other: `${count} Treffer werden nie gesperrt.` }),
+      plural(count, { one: '1 Treffer wird nie gesperrt.', other: `${number(count)} Treffer werden nie gesperrt.` }),
     trips: when => `Sie hätte am ${when} ihre Grenze erreicht und angehalten.`,
     partial: from => `Nur Sperren seit ${from} wurden gelesen; davor sind es zu viele.`,
     perDay: 'Sperren je Tag',
@@ -88,7 +89,7 @@ export const sharingRules: Texts['sharing-rules'] = {
     none: 'Sie hat noch nicht getroffen.',
     outcomes: { banned: 'Gesperrt', refused: 'Nicht gesperrt', tripped: 'Angehalten' },
     until: when => `bis ${when}`,
-    times: count => `${count}. Mal`,
-    more: count => `${count} weitere`,
+    times: count => `${number(count)}. Mal`,
+    more: count => `${number(count)} weitere`,
   },
 }

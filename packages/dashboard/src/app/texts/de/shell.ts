@@ -1,8 +1,9 @@
+import { number } from '../../../lib/numbers.ts'
 import { plural } from '../../../lib/texts/catalogue.ts'
 import type { Texts } from '../texts.ts'
 
-const servers = (count: number) => plural(count, { one: '1 Server', other: `${count} Server` })
-const onServers = (count: number) => plural(count, { one: '1 Server', other: `${count} Servern` })
+const servers = (count: number) => plural(count, { one: '1 Server', other: `${number(count)} Server` })
+const onServers = (count: number) => plural(count, { one: '1 Server', other: `${number(count)} Servern` })
 
 export const time: Texts['time'] = {
   justNow: 'gerade eben',
@@ -27,7 +28,7 @@ export const common: Texts['common'] = {
   signOut: count =>
     plural(count, {
       one: 'Abmelden und Ihre ungespeicherten Änderungen verwerfen?',
-      other: `Abmelden und Ihre ungespeicherten Änderungen auf ${count} Seiten verwerfen?`,
+      other: `Abmelden und Ihre ungespeicherten Änderungen auf ${number(count)} Seiten verwerfen?`,
     }),
   product: 'Stockade',
   demo: 'Demo',
@@ -152,13 +153,13 @@ export const shell: Texts['shell'] = {
   relativeTimes: 'Zeiten wie „vor 5 min“ zeigen',
   signOut: 'Abmelden',
   attention: count =>
-    plural(count, { one: '1 Server braucht Aufmerksamkeit', other: `${count} Server brauchen Aufmerksamkeit` }),
+    plural(count, { one: '1 Server braucht Aufmerksamkeit', other: `${number(count)} Server brauchen Aufmerksamkeit` }),
   help: 'API-Dokumentation',
   version: version => `Version ${version}`,
   limited: count =>
     plural(count, {
       one: 'Sie sehen den einen Server, auf den Sie Zugriff haben.',
-      other: `Sie sehen die ${count} Server, auf die Sie Zugriff haben.`,
+      other: `Sie sehen die ${number(count)} Server, auf die Sie Zugriff haben.`,
     }),
   notFoundTitle: 'Hier ist nichts',
   notFound: 'Unter dieser Adresse gibt es keine Seite. Vielleicht ist sie vertippt, oder das Gezeigte wurde entfernt.',
@@ -186,7 +187,7 @@ export const find: Texts['find'] = {
   noneHint:
     'Geben Sie eine Adresse ein, einen Bereich, den Namen eines Servers, einer Vorlage, eines Benutzers oder einer Einstellung, oder eine Aktion wie „dunkel“.',
   hint: 'Pfeiltasten wählen, Eingabe öffnet, Esc schließt.',
-  count: count => plural(count, { one: '1 Treffer', other: `${count} Treffer` }),
+  count: count => plural(count, { one: '1 Treffer', other: `${number(count)} Treffer` }),
   groups: {
     address: 'Adresse',
     recent: 'Zuletzt',
@@ -213,7 +214,7 @@ export const find: Texts['find'] = {
   system: 'Darstellung wie das System',
   copyRequest: 'Als API-Anfrage kopieren (curl)',
   requestCopied: count =>
-    count === 1 ? 'Die Anfrage dieser Seite ist kopiert.' : `Die ${count} Anfragen dieser Seite sind kopiert.`,
+    count === 1 ? 'Die Anfrage dieser Seite ist kopiert.' : `Die ${number(count)} Anfragen dieser Seite sind kopiert.`,
   noRequest: 'Diese Seite fragt die API nichts.',
   signOut: 'Abmelden',
   apiDocs: 'API-Dokumentation',
@@ -227,9 +228,9 @@ export const toasts: Texts['toasts'] = {
 export const activity: Texts['activity'] = {
   title: 'Aktivität',
   what: 'die letzten Befehle',
-  running: count => `${count} laufen`,
-  waiting: count => `${count} warten`,
-  failed: count => `${count} fehlgeschlagen`,
+  running: count => `${number(count)} laufen`,
+  waiting: count => `${number(count)} warten`,
+  failed: count => `${number(count)} fehlgeschlagen`,
   none: 'Von den Servern wurde noch nichts verlangt.',
   lead: 'Die letzten Befehle, neueste zuerst. Jeder führt zu seiner Ausgabe.',
   all: 'Alle Befehle',
@@ -241,12 +242,12 @@ export const activity: Texts['activity'] = {
   more: count =>
     plural(count, {
       one: '1 Befehl ist unterwegs oder fehlgeschlagen',
-      other: `${count} Befehle sind unterwegs oder fehlgeschlagen`,
+      other: `${number(count)} Befehle sind unterwegs oder fehlgeschlagen`,
     }),
 }
 export const notices: Texts['notices'] = {
   title: 'Hinweise',
-  count: count => plural(count, { one: '1 Hinweis', other: `${count} Hinweise` }),
+  count: count => plural(count, { one: '1 Hinweis', other: `${number(count)} Hinweise` }),
   close: 'Hinweise schließen',
   elsewhere: here =>
     `Sie haben Stockade unter ${here} geöffnet. Installationsbefehle und E-Mails nennen eine andere URL:`,
@@ -266,17 +267,23 @@ export const undo: Texts['undo'] = {
   whitelisted: what => `${what} steht auf der Whitelist.`,
   unlisted: what => `${what} steht nicht mehr auf der Whitelist.`,
   syncing: count =>
-    plural(count, { one: '1 Server übernimmt die Whitelist.', other: `${count} Server übernehmen die Whitelist.` }),
+    plural(count, {
+      one: '1 Server übernimmt die Whitelist.',
+      other: `${number(count)} Server übernehmen die Whitelist.`,
+    }),
   unlistedMany: count =>
     plural(count, {
       one: '1 Eintrag steht nicht mehr auf der Whitelist.',
-      other: `${count} Einträge stehen nicht mehr auf der Whitelist.`,
+      other: `${number(count)} Einträge stehen nicht mehr auf der Whitelist.`,
     }),
   enabled: (jail, where) => `${jail} wird auf ${where} eingeschaltet …`,
   disabled: (jail, where) => `${jail} wird auf ${where} ausgeschaltet …`,
   whitelistedMany: count =>
-    plural(count, { one: '1 Eintrag steht auf der Whitelist.', other: `${count} Einträge stehen auf der Whitelist.` }),
-  addresses: count => plural(count, { one: '1 Adresse', other: `${count} Adressen` }),
+    plural(count, {
+      one: '1 Eintrag steht auf der Whitelist.',
+      other: `${number(count)} Einträge stehen auf der Whitelist.`,
+    }),
+  addresses: count => plural(count, { one: '1 Adresse', other: `${number(count)} Adressen` }),
   show: 'Zeigen',
   cancelled: 'Zurückgenommen, bevor es lief.',
   failed: 'Es war fehlgeschlagen: nichts rückgängig zu machen.',
@@ -284,20 +291,20 @@ export const undo: Texts['undo'] = {
   opposites: count =>
     plural(count, {
       one: 'Es war schon gelaufen. Das Gegenteil ist unterwegs.',
-      other: `Es war auf ${count} Servern schon gelaufen. Das Gegenteil ist dorthin unterwegs.`,
+      other: `Es war auf ${number(count)} Servern schon gelaufen. Das Gegenteil ist dorthin unterwegs.`,
     }),
   bannedAgain: ip => `${ip} steht nicht mehr auf der Whitelist, und seine Sperren kommen zurück.`,
   delisted: 'Es steht nicht mehr auf der Whitelist. Aufgehobene Sperren bleiben aufgehoben.',
   delistedMany: count =>
     plural(count, {
       one: '1 Eintrag steht nicht mehr auf der Whitelist. Aufgehobene Sperren bleiben aufgehoben.',
-      other: `${count} Einträge stehen nicht mehr auf der Whitelist. Aufgehobene Sperren bleiben aufgehoben.`,
+      other: `${number(count)} Einträge stehen nicht mehr auf der Whitelist. Aufgehobene Sperren bleiben aufgehoben.`,
     }),
   listed: what => `${what} steht wieder auf der Whitelist.`,
   listedMany: count =>
     plural(count, {
       one: '1 Eintrag steht wieder auf der Whitelist.',
-      other: `${count} Einträge stehen wieder auf der Whitelist.`,
+      other: `${number(count)} Einträge stehen wieder auf der Whitelist.`,
     }),
   left: 'Es bleibt, wie es ist.',
   leftPartly: 'Wo es noch wartete, ist es rückgängig gemacht. Wo es schon gelaufen war, bleibt es, wie es ist.',
@@ -319,12 +326,12 @@ export const fleet: Texts['fleet'] = {
   chosen: count => `${servers(count)} ausgewählt`,
   noServers: 'Es gibt noch keine Server.',
   noneFound: 'Kein Server mit diesem Namen.',
-  moreFound: count => `${count} weitere: tippen Sie einen Namen, um sie zu finden.`,
+  moreFound: count => `${number(count)} weitere: tippen Sie einen Namen, um sie zu finden.`,
   willWait: 'Wartet, bis er wieder da ist',
   waiting: count =>
     plural(count, {
       one: '1 davon ist nicht erreichbar: sein Befehl wartet, bis er wieder da ist.',
-      other: `${count} davon sind nicht erreichbar: ihre Befehle warten, bis sie wieder da sind.`,
+      other: `${number(count)} davon sind nicht erreichbar: ihre Befehle warten, bis sie wieder da sind.`,
     }),
   palisade: {
     label: 'Alle Server',
@@ -363,28 +370,29 @@ export const fleet: Texts['fleet'] = {
     },
     onOne: server => `auf ${server}`,
     on: count => `auf ${onServers(count)}`,
-    progress: (done, total) => `${done} von ${total} erledigt`,
-    goingNamed: (what, done, total) => `${what}: ${done} von ${total} erledigt`,
-    ratio: (done, total) => `${done} von ${total}`,
+    progress: (done, total) => `${number(done)} von ${number(total)} erledigt`,
+    goingNamed: (what, done, total) => `${what}: ${number(done)} von ${number(total)} erledigt`,
+    ratio: (done, total) => `${number(done)} von ${number(total)}`,
     done: count => `Erledigt auf ${onServers(count)}`,
-    doneCommands: count => plural(count, { one: 'Erledigt: 1 Befehl', other: `Erledigt: ${count} Befehle` }),
+    doneCommands: count => plural(count, { one: 'Erledigt: 1 Befehl', other: `Erledigt: ${number(count)} Befehle` }),
     failed: count => `Fehlgeschlagen auf ${onServers(count)}`,
     failedCommands: count =>
-      plural(count, { one: '1 Befehl fehlgeschlagen', other: `${count} Befehle fehlgeschlagen` }),
+      plural(count, { one: '1 Befehl fehlgeschlagen', other: `${number(count)} Befehle fehlgeschlagen` }),
     failedNamed: (what, failed) => `${what}: ${failed}`,
     partly: (done, failed) => `${done}, auf ${failed} fehlgeschlagen`,
     partlyCommands: (done, failed) => `${done}, ${failed} fehlgeschlagen`,
     cancelled: count => `Abgebrochen auf ${onServers(count)}`,
-    cancelledCommands: count => plural(count, { one: '1 Befehl abgebrochen', other: `${count} Befehle abgebrochen` }),
+    cancelledCommands: count =>
+      plural(count, { one: '1 Befehl abgebrochen', other: `${number(count)} Befehle abgebrochen` }),
     follow: (names, count) =>
       plural(count, { one: `${names} folgt nach der Rückkehr.`, other: `${names} folgen nach ihrer Rückkehr.` }),
-    moreServers: count => plural(count, { one: '1 weiterer Server', other: `${count} weitere Server` }),
+    moreServers: count => plural(count, { one: '1 weiterer Server', other: `${number(count)} weitere Server` }),
     cause: (server, why) => `${server}: ${why}`,
     noAnswer: 'keine Antwort in der vorgesehenen Zeit',
-    moreFailed: count => `${count} weitere fehlgeschlagen.`,
-    more: count => `${count} weitere`,
+    moreFailed: count => `${number(count)} weitere fehlgeschlagen.`,
+    more: count => `${number(count)} weitere`,
     offline: 'Offline',
-    retry: count => `Fehlgeschlagene wiederholen (${count})`,
+    retry: count => `Fehlgeschlagene wiederholen (${number(count)})`,
     cancelRest: 'Rest abbrechen',
     toBatch: 'Fortschritt je Server ansehen',
   },

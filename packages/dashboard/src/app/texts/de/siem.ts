@@ -1,3 +1,4 @@
+import { number } from '../../../lib/numbers.ts'
 import { plural } from '../../../lib/texts/catalogue.ts'
 import type { Texts } from '../texts.ts'
 
@@ -81,7 +82,7 @@ export const siem: Texts['siem'] = {
   severity: severity => `Schwere ${severity}.`,
   below: 'Unter dem Mindestwert: wird nicht gesendet.',
   nothingSent: 'So wird nichts gesendet.',
-  someSent: (count, of) => `${count} von ${of} Arten werden gesendet.`,
+  someSent: (count, of) => `${number(count)} von ${of} Arten werden gesendet.`,
   minimum: 'Geringste Schwere',
   minimumOf: severity => (severity === 0 ? '0: alles' : severity === 10 ? '10' : `${severity} und mehr`),
   minimumHelp: 'Standard: 0. Sie gilt, wenn ein Ereignis in die Warteschlange kommt.',
@@ -216,7 +217,7 @@ export const siem: Texts['siem'] = {
   queueNewest: shown => `Dies sind die neuesten ${shown}.`,
   queueCaption: 'Wartende Ereignisse, neueste zuerst',
   queueColumns: { at: 'Geschehen', type: 'Art', id: 'Ereigniskennung', retries: 'Versuche bisher' },
-  retries: count => plural(count, { one: 'einmal versucht', other: `${count}-mal versucht` }),
+  retries: count => plural(count, { one: 'einmal versucht', other: `${number(count)}-mal versucht` }),
   notTried: 'noch nicht versucht',
   flushNow: 'Jetzt senden',
   discard: 'Alles verwerfen…',

@@ -1,6 +1,7 @@
+import { number } from '../../../lib/numbers.ts'
 import type { Texts } from '../texts.ts'
 
-const onServers = (count: number) => (count === 1 ? '1 Server' : `${count} Servern`)
+const onServers = (count: number) => (count === 1 ? '1 Server' : `${number(count)} Servern`)
 
 export const targets: Texts['targets'] = {
   what: 'die Tags',
@@ -9,14 +10,14 @@ export const targets: Texts['targets'] = {
   byTag: 'Server mit einem Tag, auch spätere',
   some: 'Diese Server',
   everywhere: 'Alle Server',
-  servers: count => `${count} Server`,
+  servers: count => `${number(count)} Server`,
   tags: 'Tags',
   find: 'Tags durchsuchen',
   noTags:
     'Noch kein Server hat ein Tag. Tags vergeben Sie auf der Seite eines Servers oder in der Liste für ausgewählte Server.',
   noneFound: 'Kein Tag mit diesem Namen.',
-  moreFound: count => `${count} weitere: Geben Sie einen Namen ein, um sie zu finden.`,
-  chosen: count => (count === 1 ? '1 Tag ausgewählt' : `${count} Tags ausgewählt`),
+  moreFound: count => `${number(count)} weitere: Geben Sie einen Namen ein, um sie zu finden.`,
+  chosen: count => (count === 1 ? '1 Tag ausgewählt' : `${number(count)} Tags ausgewählt`),
   missingTag: 'Wählen Sie mindestens ein Tag.',
   missingServer: 'Wählen Sie mindestens einen Server.',
   edit: {

@@ -1,3 +1,4 @@
+import { number } from '../../../lib/numbers.ts'
 import { plural } from '../../../lib/texts/catalogue.ts'
 import type { Texts } from '../texts.ts'
 
@@ -44,7 +45,7 @@ export const sealing: Texts['sealing'] = {
   youSign: 'Sie unterschreiben',
   hosts: 'Für',
   until: 'Gilt bis',
-  more: count => `und ${count} weitere`,
+  more: count => `und ${number(count)} weitere`,
   template: 'Was installiert wird',
   checked: 'Ihr Browser hat verglichen: es ist, was Sie verlangt haben, für diese Server und nicht länger.',
   wrong: what =>
@@ -82,7 +83,8 @@ export const guard: Texts['guard'] = {
     'Jede Sperre, die er seitdem gemeldet hat, wird gelöscht. Was sie auf Hosts bewirkt hat, bleibt. Das lässt sich nicht rückgängig machen. Tippen Sie zur Bestätigung den Namen des Servers.',
   forgetSince: 'Gemeldet seit',
   forgetVerb: 'Vergessen',
-  forgotten: count => plural(count, { one: '1 Sperre ist vergessen.', other: `${count} Sperren sind vergessen.` }),
+  forgotten: count =>
+    plural(count, { one: '1 Sperre ist vergessen.', other: `${number(count)} Sperren sind vergessen.` }),
   keys: 'Schlüssel seines Agenten',
   used: 'Zuletzt benutzt',
   never: 'Nie benutzt',
@@ -117,7 +119,7 @@ export const limits: Texts['limits'] = {
   keep: 'API-Schlüssel dieses Benutzers behalten',
   keepHelp: 'Sonst enden sie: wer ins Konto kam, kann einen angelegt haben.',
   revoked: count =>
-    plural(count, { one: '1 API-Schlüssel ist beendet.', other: `${count} API-Schlüssel sind beendet.` }),
+    plural(count, { one: '1 API-Schlüssel ist beendet.', other: `${number(count)} API-Schlüssel sind beendet.` }),
 }
 export const protection: Texts['protection'] = {
   title: 'Schutz',
@@ -128,10 +130,10 @@ export const protection: Texts['protection'] = {
     unknown: 'Schutz unbekannt',
   },
   counted: {
-    protected: count => `${count} geschützt`,
-    degraded: count => `${count} eingeschränkt`,
-    unprotected: count => `${count} ungeschützt`,
-    unknown: count => `${count} unbekannt`,
+    protected: count => `${number(count)} geschützt`,
+    degraded: count => `${number(count)} eingeschränkt`,
+    unprotected: count => `${number(count)} ungeschützt`,
+    unknown: count => `${number(count)} unbekannt`,
   },
   since: 'seit',
   means: {

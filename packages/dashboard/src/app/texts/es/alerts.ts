@@ -1,3 +1,4 @@
+import { number } from '../../../lib/numbers.ts'
 import type { Texts } from '../texts.ts'
 
 export const alerts: Texts['alerts'] = {
@@ -9,13 +10,13 @@ export const alerts: Texts['alerts'] = {
   pending: 'Todavía no el tiempo suficiente',
   recent: 'Terminadas en los últimos 7 días',
   noneOver: 'No hubo nada en los últimos 7 días.',
-  more: count => (count === 1 ? 'y 1 más' : `y ${count} más`),
+  more: count => (count === 1 ? 'y 1 más' : `y ${number(count)} más`),
   severities: { critical: 'Crítica', warning: 'Advertencia', info: 'Información' },
   over: 'Terminada',
   flapping: 'va y viene',
   silenced: 'silenciada',
   ackedBy: name => `confirmada por ${name}`,
-  toldOn: count => (count === 1 ? 'avisada en 1 canal' : `avisada en ${count} canales`),
+  toldOn: count => (count === 1 ? 'avisada en 1 canal' : `avisada en ${number(count)} canales`),
   notTold: 'sin avisar: no hay ruta',
   cause: names => `causa: ${names}`,
   ack: 'Confirmar',
@@ -54,7 +55,7 @@ export const alerts: Texts['alerts'] = {
   asnHelp: 'Un número de AS en lugar de un jail, como AS64500. Vacío: todas las redes.',
   preview: 'Probar con los últimos 7 días',
   previewNone: 'No se habría activado.',
-  previewTimes: count => (count === 1 ? 'Se habría activado una vez.' : `Se habría activado ${count} veces.`),
+  previewTimes: count => (count === 1 ? 'Se habría activado una vez.' : `Se habría activado ${number(count)} veces.`),
   routes: 'Adónde van las alertas',
   routesLead: 'Cada canal se entera de las gravedades marcadas.',
   noRoute: 'Ningún canal se entera todavía. Marque uno abajo.',
@@ -62,7 +63,7 @@ export const alerts: Texts['alerts'] = {
   toChannels: 'A los canales',
   ticked: (channel, severity) => `${channel}: ${severity}`,
   special: count =>
-    count === 1 ? '1 ruta especial se queda como está.' : `${count} rutas especiales se quedan como están.`,
+    count === 1 ? '1 ruta especial se queda como está.' : `${number(count)} rutas especiales se quedan como están.`,
   kinds: {
     'server-unprotected': 'Servidor sin protección',
     'server-degraded': 'Servidor degradado',

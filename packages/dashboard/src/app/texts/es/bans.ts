@@ -1,10 +1,11 @@
+import { number } from '../../../lib/numbers.ts'
 import { plural } from '../../../lib/texts/catalogue.ts'
 import type { Texts } from '../texts.ts'
 
-const servers = (count: number) => plural(count, { one: '1 servidor', other: `${count} servidores` })
+const servers = (count: number) => plural(count, { one: '1 servidor', other: `${number(count)} servidores` })
 const addresses = (said: string, count: number) => plural(count, { one: '1 dirección', other: `${said} direcciones` })
 const bansOf = (said: string, count: number) => plural(count, { one: '1 bloqueo', other: `${said} bloqueos` })
-const jails = (count: number) => plural(count, { one: '1 jail', other: `${count} jails` })
+const jails = (count: number) => plural(count, { one: '1 jail', other: `${number(count)} jails` })
 /** Hours are feminine, days are not. */
 const last = (period: string) => (period.endsWith('horas') ? `las últimas ${period}` : `los últimos ${period}`)
 
@@ -16,13 +17,13 @@ export const banDialog: Texts['ban-dialog'] = {
   server: 'Servidor',
   chooseServer: 'Elija un servidor',
   noServer: 'Elija un servidor.',
-  every: count => plural(count, { one: 'Todos (1 servidor)', other: `Los ${count} servidores` }),
+  every: count => plural(count, { one: 'Todos (1 servidor)', other: `Los ${number(count)} servidores` }),
   several: 'Varios servidores',
   onMany: servers,
   waitMany: count =>
     plural(count, {
       one: '1 de ellos está sin conexión. Le llegará cuando vuelva.',
-      other: `${count} de ellos están sin conexión. Les llegará cuando vuelvan.`,
+      other: `${number(count)} de ellos están sin conexión. Les llegará cuando vuelvan.`,
     }),
   waits: name => `${name} está sin conexión. Le llegará cuando vuelva.`,
   jail: 'Jail',
@@ -72,10 +73,11 @@ export const bans: Texts['bans'] = {
   details: ip => `Detalles del bloqueo de ${ip}`,
   named: (ip, jail, server) => `${ip} en ${jail}, en ${server}`,
   chooseTo: 'Seleccionar todas las filas hasta esta',
-  new: (count, more) => (more ? `${count}+ nuevos` : plural(count, { one: '1 nuevo', other: `${count} nuevos` })),
+  new: (count, more) =>
+    more ? `${number(count)}+ nuevos` : plural(count, { one: '1 nuevo', other: `${number(count)} nuevos` }),
   showNew: 'Mostrar',
   filters: 'Filtros',
-  filtersSet: count => (count === 0 ? 'Filtros' : `Filtros (${count})`),
+  filtersSet: count => (count === 0 ? 'Filtros' : `Filtros (${number(count)})`),
   search: 'Buscar bloqueos',
   searchHelp: 'Dirección, jail:sshd, -country:NL',
   wrongAddress: 'No es una dirección ni un rango. Ejemplos: 203.0.113.7, 203.0.113.0/24, 2001:db8::/32.',
@@ -224,25 +226,25 @@ export const overview: Texts['overview'] = {
   protection: 'Protección',
   sentence: {
     all: count =>
-      plural(count, { one: 'Su servidor está protegido', other: `Los ${count} servidores están protegidos` }),
+      plural(count, { one: 'Su servidor está protegido', other: `Los ${number(count)} servidores están protegidos` }),
     some: (well, all, count) =>
       plural(count, { one: 'Su servidor no está protegido', other: `${well} de ${all} servidores protegidos` }),
     unknown: count =>
       plural(count, {
         one: 'A la espera del primer informe de su servidor',
-        other: `A la espera de los primeros informes de ${count} servidores`,
+        other: `A la espera de los primeros informes de ${number(count)} servidores`,
       }),
   },
   exceptions: {
-    unprotected: count => `${count} sin protección`,
-    degraded: count => `${count} degradado(s)`,
-    offline: count => `${count} sin conexión`,
-    unknown: count => `${count} desconocido(s)`,
-    pending: count => `${count} pendiente(s)`,
+    unprotected: count => `${number(count)} sin protección`,
+    degraded: count => `${number(count)} degradado(s)`,
+    offline: count => `${number(count)} sin conexión`,
+    unknown: count => `${number(count)} desconocido(s)`,
+    pending: count => `${number(count)} pendiente(s)`,
   },
   holds: 'Lo que está bloqueado no pasa.',
   problems: 'Servidores que requieren atención',
-  moreProblems: count => plural(count, { one: '1 servidor más', other: `${count} servidores más` }),
+  moreProblems: count => plural(count, { one: '1 servidor más', other: `${number(count)} servidores más` }),
   offlineReason: 'Sin señales de vida. Los bloqueos de su cortafuegos siguen; nada nuevo le llega.',
   since: 'desde',
   viewServer: 'Ver el servidor',
@@ -279,8 +281,8 @@ export const overview: Texts['overview'] = {
     servers: 'Servidores',
   },
   others: {
-    jails: count => plural(count, { one: 'Otras, 1 jail', other: `Otras, ${count} jails` }),
-    countries: count => plural(count, { one: 'Otros, 1 país', other: `Otros, ${count} países` }),
+    jails: count => plural(count, { one: 'Otras, 1 jail', other: `Otras, ${number(count)} jails` }),
+    countries: count => plural(count, { one: 'Otros, 1 país', other: `Otros, ${number(count)} países` }),
     any: 'Otros',
   },
   unknownNetwork: 'Red desconocida',
@@ -359,7 +361,7 @@ export const ip: Texts['ip'] = {
   everywhere: count =>
     plural(count, {
       one: 'En el único servidor, aunque no informe de un bloqueo',
-      other: `En los ${count} servidores, también los que no informan de un bloqueo`,
+      other: `En los ${number(count)} servidores, también los que no informan de un bloqueo`,
     }),
   alsoFleetBan: entry => `Levantar también el bloqueo de flota de ${entry}`,
   alsoFleetBanMeans: 'Hasta entonces, cada servidor sigue descartando sus paquetes.',
@@ -406,13 +408,13 @@ export const ip: Texts['ip'] = {
   legend: { attempt: 'intento', banned: 'bloqueada', rest: 'por venir', over: 'terminado' },
   span: (jail, from, until) => `${jail}: ${from} – ${until}`,
   forGood: 'sin fin',
-  moreServers: count => plural(count, { one: '1 servidor más', other: `${count} servidores más` }),
-  allBans: count => plural(count, { one: 'Su único bloqueo', other: `Sus ${count} bloqueos` }),
+  moreServers: count => plural(count, { one: '1 servidor más', other: `${number(count)} servidores más` }),
+  allBans: count => plural(count, { one: 'Su único bloqueo', other: `Sus ${number(count)} bloqueos` }),
   evidence: 'Pruebas',
   evidenceHelp: 'Líneas de log que llevaron al bloqueo',
   lines: (shown, said, count) => plural(count, { one: '1 línea', other: `${shown} de ${said} líneas` }),
   linesOf: server => `Líneas de log de ${server}`,
-  linesCopied: count => plural(count, { one: '1 línea copiada.', other: `${count} líneas copiadas.` }),
+  linesCopied: count => plural(count, { one: '1 línea copiada.', other: `${number(count)} líneas copiadas.` }),
   wasDone: 'Lo que se hizo',
   reputationTitle: 'Reputación',
   risk: { high: 'Riesgo alto', medium: 'Riesgo medio', low: 'Riesgo bajo' },
@@ -420,14 +422,15 @@ export const ip: Texts['ip'] = {
   fleet: 'Su flota',
   bansSince: (bans, time) => `${bans} desde el ${time}`,
   neighbours: 'Vecinas',
-  ofRange: count => `${count} de 256`,
-  bannedNow: count => `han sido bloqueadas, ${count} ahora.`,
+  ofRange: count => `${number(count)} de 256`,
+  bannedNow: count => `han sido bloqueadas, ${number(count)} ahora.`,
   most: 'Más bloqueos:',
   showTheirs: 'Mostrar sus bloqueos',
   banRange: 'Bloquear el rango…',
   inMonth: 'Bloqueos de este rango, 30 días',
   monthOf: (said, count) => plural(count, { one: '1 bloqueo en 30 días', other: `${said} bloqueos en 30 días` }),
-  mapOf: (count, range, now) => `${count} de 256 direcciones de ${range} han sido bloqueadas, ${now} lo están ahora`,
+  mapOf: (count, range, now) =>
+    `${number(count)} de 256 direcciones de ${range} han sido bloqueadas, ${now} lo están ahora`,
   whatKnocks: 'sus golpes',
   knocksNone: 'Nunca ha golpeado.',
   knocksShown: (shown, total) => `Los ${shown} más recientes de ${total}.`,
@@ -551,13 +554,14 @@ export const serverList: Texts['servers'] = {
   add: 'Añadir un servidor',
   search: 'Buscar por nombre o dirección',
   searchHint: 'web-01 status:offline jail:sshd',
-  groups: (state, count) => `${state} · ${count}`,
+  groups: (state, count) => `${state} · ${number(count)}`,
   again: count =>
-    `${plural(count, { one: '1 ha cambiado de estado', other: `${count} han cambiado de estado` })}. Reordenar`,
+    `${plural(count, { one: '1 ha cambiado de estado', other: `${number(count)} han cambiado de estado` })}. Reordenar`,
   update: 'Actualización disponible',
   bulk: {
-    chosen: count => plural(count, { one: '1 servidor seleccionado', other: `${count} servidores seleccionados` }),
-    all: total => `Seleccionar los ${total} que coinciden`,
+    chosen: count =>
+      plural(count, { one: '1 servidor seleccionado', other: `${number(count)} servidores seleccionados` }),
+    all: total => `Seleccionar los ${number(total)} que coinciden`,
     acts: {
       'reload-all': 'Recargar todas las jails…',
       'service-restart': 'Reiniciar fail2ban…',

@@ -1,7 +1,8 @@
+import { number } from '../../../lib/numbers.ts'
 import { plural } from '../../../lib/texts/catalogue.ts'
 import type { Texts } from '../texts.ts'
 
-const servers = (count: number) => plural(count, { one: '1 servidor', other: `${count} servidores` })
+const servers = (count: number) => plural(count, { one: '1 servidor', other: `${number(count)} servidores` })
 /** Of a number in words, as it is shown. */
 const entriesOf = (said: string) => (said === '1' ? '1 entrada' : `${said} entradas`)
 const addressesOf = (said: string) => (said === '1' ? '1 dirección IPv4' : `${said} direcciones IPv4`)
@@ -39,7 +40,7 @@ export const blocklists: Texts['blocklists'] = {
     duplicates: count => `${count} duplicadas`,
   },
   nothing: 'Nada',
-  held: (held, all) => `${held} de ${all}`,
+  held: (held, all) => `${held} de ${number(all)}`,
   heldTitle: (held, all) => `En el cortafuegos de ${held} de ${servers(all)}.`,
   allHold: 'Todos los servidores la tienen.',
   details: 'Detalles…',
@@ -105,7 +106,7 @@ export const blocklists: Texts['blocklists'] = {
     sessions: count =>
       plural(count, {
         one: 'Nombra la dirección de 1 usuario conectado.',
-        other: `Nombra las direcciones de ${count} usuarios conectados.`,
+        other: `Nombra las direcciones de ${number(count)} usuarios conectados.`,
       }),
     yours: names => `Nombra estas suyas, que se excluyen: ${names}`,
   },

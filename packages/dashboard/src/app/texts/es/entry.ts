@@ -1,3 +1,4 @@
+import { number } from '../../../lib/numbers.ts'
 import { plural } from '../../../lib/texts/catalogue.ts'
 import type { Texts } from '../texts.ts'
 
@@ -76,7 +77,7 @@ export const invite: Texts['invite'] = {
   until: time => `Este enlace sirve una vez, hasta ${time}.`,
   password: 'Contraseña',
   rules: {
-    length: count => `${count} caracteres`,
+    length: count => `${number(count)} caracteres`,
     lower: 'una minúscula',
     upper: 'una mayúscula',
     digit: 'un dígito',

@@ -1,3 +1,4 @@
+import { number } from '../../../lib/numbers.ts'
 import { plural } from '../../../lib/texts/catalogue.ts'
 import type { Texts } from '../texts.ts'
 
@@ -54,7 +55,7 @@ export const feeds: Texts['feeds'] = {
   size: (total, ipv4, ipv6) =>
     plural(total, {
       one: `Ahora contiene 1 entrada (${ipv4} IPv4, ${ipv6} IPv6).`,
-      other: `Ahora contiene ${total} entradas (${ipv4} IPv4, ${ipv6} IPv6).`,
+      other: `Ahora contiene ${number(total)} entradas (${ipv4} IPv4, ${ipv6} IPv6).`,
     }),
   none: 'Ahora no contiene nada.',
   joined: count => `${count} si las vecinas se unen en rangos.`,

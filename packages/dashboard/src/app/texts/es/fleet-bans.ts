@@ -1,7 +1,8 @@
+import { number } from '../../../lib/numbers.ts'
 import { plural } from '../../../lib/texts/catalogue.ts'
 import type { Texts } from '../texts.ts'
 
-const servers = (count: number) => plural(count, { one: '1 servidor', other: `${count} servidores` })
+const servers = (count: number) => plural(count, { one: '1 servidor', other: `${number(count)} servidores` })
 
 export const fleetBans: Texts['fleet-bans'] = {
   title: 'Bloqueos de flota',
@@ -27,11 +28,12 @@ export const fleetBans: Texts['fleet-bans'] = {
   permanent: 'Permanente',
   expired: when => `Caducó ${when}`,
   removed: when => `Levantado ${when}`,
-  held: (held, all) => `${held} de ${all}`,
+  held: (held, all) => `${held} de ${number(all)}`,
   heldTitle: (held, all) => `En el cortafuegos de ${held} de ${servers(all)}.`,
-  pending: count => plural(count, { one: '1 aún no lo ha confirmado.', other: `${count} aún no lo han confirmado.` }),
-  failed: count => plural(count, { one: '1 lo rechazó.', other: `${count} lo rechazaron.` }),
-  notCovered: count => plural(count, { one: '1 no puede aplicarlo.', other: `${count} no pueden aplicarlo.` }),
+  pending: count =>
+    plural(count, { one: '1 aún no lo ha confirmado.', other: `${number(count)} aún no lo han confirmado.` }),
+  failed: count => plural(count, { one: '1 lo rechazó.', other: `${number(count)} lo rechazaron.` }),
+  notCovered: count => plural(count, { one: '1 no puede aplicarlo.', other: `${number(count)} no pueden aplicarlo.` }),
   details: 'Detalles…',
   open: entry => `Detalles de ${entry}`,
   lift: 'Levantar en todas partes',
@@ -77,12 +79,15 @@ export const fleetBans: Texts['fleet-bans'] = {
     waiting: 'Esperando a los servidores.',
     holds: (held, all) =>
       held === all
-        ? plural(all, { one: 'En el cortafuegos del servidor.', other: `En el cortafuegos de los ${all} servidores.` })
+        ? plural(all, {
+            one: 'En el cortafuegos del servidor.',
+            other: `En el cortafuegos de los ${number(all)} servidores.`,
+          })
         : `En el cortafuegos de ${held} de ${servers(all)}.`,
     follow: count =>
       plural(count, {
         one: '1 servidor seguirá cuando responda.',
-        other: `${count} servidores seguirán cuando respondan.`,
+        other: `${number(count)} servidores seguirán cuando respondan.`,
       }),
     noServers: 'Aún no hay ningún servidor conectado. Lo aplicarán en cuanto se añadan.',
   },

@@ -1,7 +1,8 @@
+import { number } from '../../../lib/numbers.ts'
 import { plural } from '../../../lib/texts/catalogue.ts'
 import type { Texts } from '../texts.ts'
 
-const servers = (count: number) => plural(count, { one: '1 servidor', other: `${count} servidores` })
+const servers = (count: number) => plural(count, { one: '1 servidor', other: `${number(count)} servidores` })
 const entries = (count: string, n: number) => plural(n, { one: '1 entrada', other: `${count} entradas` })
 
 export const templates: Texts['templates'] = {
@@ -52,7 +53,7 @@ export const templates: Texts['templates'] = {
   onCount: count => `En ${servers(count)}`,
   notDeployed: 'No desplegada',
   deployedOff: 'Desplegada, desactivada',
-  deployedOn: (count, total) => `Desplegada en ${count} de ${servers(total)}.`,
+  deployedOn: (count, total) => `Desplegada en ${number(count)} de ${servers(total)}.`,
   remove: 'Quitar',
   removeFrom: name => `Quitar de ${name}`,
   removeChosen: count => `Quitar de ${servers(count)}`,
@@ -116,7 +117,7 @@ export const templates: Texts['templates'] = {
           ? [plural(untried, { one: '1 línea quedó sin probar.', other: `${untried} líneas quedaron sin probar.` })]
           : []),
       ].join(' '),
-    tooManyLines: (count, most) => `Son ${count} líneas; se pueden probar ${most} a la vez.`,
+    tooManyLines: (count, most) => `Son ${number(count)} líneas; se pueden probar ${most} a la vez.`,
     lineTooLong: (line, most) => `La línea ${line} tiene más de ${most} caracteres.`,
     tooLong: most => `Son más de ${most} caracteres.`,
   },
@@ -137,7 +138,7 @@ export const templates: Texts['templates'] = {
     away: count =>
       plural(count, {
         one: '1 de ellos está sin conexión y recibe la plantilla cuando vuelva.',
-        other: `${count} de ellos están sin conexión y reciben la plantilla cuando vuelvan.`,
+        other: `${number(count)} de ellos están sin conexión y reciben la plantilla cuando vuelvan.`,
       }),
     safe: 'Cada servidor prueba primero la jail. Si no funciona, se restaura el estado anterior y el servidor dice por qué.',
     needs: files => `Necesita en el servidor: ${files}`,
@@ -181,7 +182,7 @@ export const whitelist: Texts['whitelist'] = {
   removeText: ip =>
     `${ip} se podrá bloquear de nuevo, en cualquier servidor. Los bloqueos que la entrada levantó no vuelven.`,
   removeMany: count =>
-    `${count} entradas se podrán bloquear de nuevo, en cualquier servidor. Los bloqueos que levantaron no vuelven.`,
+    `${number(count)} entradas se podrán bloquear de nuevo, en cualquier servidor. Los bloqueos que levantaron no vuelven.`,
   removeYou: mine => `Le cubre a usted: su dirección es ${mine}. Podría quedarse fuera.`,
   noMatch: 'Ninguna entrada coincide.',
   selected: (count, n) => plural(n, { one: '1 entrada seleccionada', other: `${count} entradas seleccionadas` }),
@@ -196,7 +197,7 @@ export const whitelist: Texts['whitelist'] = {
   addServers: count =>
     plural(count, {
       one: 'Añadir la dirección de 1 servidor',
-      other: `Añadir las direcciones de ${count} servidores`,
+      other: `Añadir las direcciones de ${number(count)} servidores`,
     }),
   dialog: {
     title: 'Añadir a la whitelist',
@@ -204,7 +205,7 @@ export const whitelist: Texts['whitelist'] = {
     help: 'Una por línea. El texto tras # será la descripción: 192.0.2.0/24 # Oficina',
     none: 'Escriba al menos una dirección o un rango.',
     wrong: (line, text) => `Línea ${line}: ${text} no es una dirección ni un rango.`,
-    andMore: count => `y ${count} más`,
+    andMore: count => `y ${number(count)} más`,
     description: 'Descripción',
     holds: (size, n) => plural(n, { one: '1 dirección.', other: `${size} direcciones.` }),
     lifts: (count, n) => plural(n, { one: 'Levanta 1 bloqueo actual.', other: `Levanta ${count} bloqueos actuales.` }),
@@ -212,12 +213,13 @@ export const whitelist: Texts['whitelist'] = {
     within: (entry, description) =>
       description ? `Ya está cubierta por ${entry} (${description}).` : `Ya está cubierta por ${entry}.`,
     around: entry => `Contiene ${entry}, que ya está en la lista.`,
-    many: count => `${count} entradas. Se levantan los bloqueos que cubren.`,
+    many: count => `${number(count)} entradas. Se levantan los bloqueos que cubren.`,
     wide: ip => `${ip} es un rango muy amplio. Escríbalo de nuevo para confirmar:`,
     wideWrong: 'No es el mismo rango.',
     submit: 'Añadir',
-    added: count => plural(count, { one: 'Se añadió 1 entrada.', other: `Se añadieron ${count} entradas.` }),
-    skipped: count => plural(count, { one: '1 ya estaba en la lista.', other: `${count} ya estaban en la lista.` }),
+    added: count => plural(count, { one: 'Se añadió 1 entrada.', other: `Se añadieron ${number(count)} entradas.` }),
+    skipped: count =>
+      plural(count, { one: '1 ya estaba en la lista.', other: `${number(count)} ya estaban en la lista.` }),
     done: 'Listo',
   },
   coverage: {
@@ -259,7 +261,7 @@ export const whitelist: Texts['whitelist'] = {
     oneShort: 'Sincronizar',
     entries,
     none: 'Todavía no hay ningún servidor registrado.',
-    more: count => `Mostrar ${count} más`,
+    more: count => `Mostrar ${number(count)} más`,
     text: 'Para firewalls y otros programas, con una clave de API o una sesión:',
   },
   editTitle: 'Editar la entrada',
@@ -295,13 +297,13 @@ export const commands: Texts['commands'] = {
   tookMs: ms => `${ms} ms`,
   tookS: s => `${s} s`,
   servers,
-  atLeast: count => `${count} servidores o más`,
+  atLeast: count => `${number(count)} servidores o más`,
   batch: 'Lote completo',
   unfold: what => `Mostrar los comandos del lote ${what}`,
   fold: what => `Ocultar los comandos del lote ${what}`,
   tally: (count, state) => {
     const word = state.toLowerCase()
-    return `${count} ${plural(count, { one: word, other: word.replace(/(do|nte)$/, '$1s') })}`
+    return `${number(count)} ${plural(count, { one: word, other: word.replace(/(do|nte)$/, '$1s') })}`
   },
   gone: 'No existe tal comando. Los antiguos se eliminan tras el tiempo de conservación.',
   goneBatch: 'No existe tal lote. Los antiguos se eliminan tras el tiempo de conservación.',
@@ -332,15 +334,16 @@ export const commands: Texts['commands'] = {
   retryFailed: count =>
     plural(count, {
       one: 'Reintentar en 1 servidor que falló',
-      other: `Reintentar en ${count} servidores que fallaron`,
+      other: `Reintentar en ${number(count)} servidores que fallaron`,
     }),
-  cancelPending: count => plural(count, { one: 'Cancelar 1 que espera', other: `Cancelar ${count} que esperan` }),
+  cancelPending: count =>
+    plural(count, { one: 'Cancelar 1 que espera', other: `Cancelar ${number(count)} que esperan` }),
   retryShort: name => `Reintentar en ${name}`,
   asking: (what, count) => `${what} en ${servers(count)}…`,
   askingOne: (what, name) => `${what} en ${name}…`,
   batchTitle: (what, count) => `${what} · ${servers(count)}`,
   mixedTitle: (what, count) => `${what} · ${count} comandos`,
-  mixed: (what, count) => `${what} · ${count} distintos`,
+  mixed: (what, count) => `${what} · ${number(count)} distintos`,
   runsOn: (count, away) =>
     away === 0
       ? `Se ejecuta en ${servers(count)}.`
@@ -507,7 +510,8 @@ export const audit: Texts['audit'] = {
   csv: 'CSV',
   json: 'JSON',
   exportOf: format => `Exportar todo lo que coincide como ${format}`,
-  new: (count, more) => (more ? `${count}+ nuevas` : plural(count, { one: '1 nueva', other: `${count} nuevas` })),
+  new: (count, more) =>
+    more ? `${number(count)}+ nuevas` : plural(count, { one: '1 nueva', other: `${number(count)} nuevas` }),
   showNew: 'Mostrar',
   pinned: 'Volver a ahora',
   caption: 'Lo que se hizo, de lo más reciente a lo más antiguo',
@@ -637,8 +641,8 @@ export const audit: Texts['audit'] = {
   unbanned: ip => `Desbloqueó ${ip}`,
   sent: command => `Envió un comando: ${command}`,
   onServer: (what, server) => `${what} en ${server}`,
-  onServers: count => `${count} servidores`,
-  asked: count => `Mostrar las ${count} entradas`,
+  onServers: count => `${number(count)} servidores`,
+  asked: count => `Mostrar las ${number(count)} entradas`,
   on: 'sí',
   off: 'no',
   changed: 'Cambiado',

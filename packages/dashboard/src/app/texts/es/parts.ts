@@ -1,3 +1,4 @@
+import { number } from '../../../lib/numbers.ts'
 import { plural } from '../../../lib/texts/catalogue.ts'
 import type { Texts } from '../texts.ts'
 
@@ -72,7 +73,7 @@ export const rotateKey: Texts['rotate-key'] = {
 }
 export const form: Texts['form'] = {
   unsaved: 'Cambios sin guardar',
-  changes: count => plural(count, { one: '1 cambio', other: `${count} cambios` }),
+  changes: count => plural(count, { one: '1 cambio', other: `${number(count)} cambios` }),
   ofField: name => `${name}:`,
   saveChanges: 'Guardar cambios',
   saved: 'Guardado.',

@@ -1,7 +1,8 @@
+import { number } from '../../../lib/numbers.ts'
 import { plural } from '../../../lib/texts/catalogue.ts'
 import type { Texts } from '../texts.ts'
 
-const servers = (count: number) => plural(count, { one: '1 servidor', other: `${count} servidores` })
+const servers = (count: number) => plural(count, { one: '1 servidor', other: `${number(count)} servidores` })
 
 export const portknock: Texts['portknock'] = {
   title: 'Port knocking',
@@ -82,7 +83,7 @@ export const portknock: Texts['portknock'] = {
       knock: 'Golpes en',
       attempts: 'Exclusión tras',
       attemptsValue: (count, time) =>
-        `${plural(count, { one: '1 intento erróneo', other: `${count} intentos erróneos` })}, durante ${time}`,
+        `${plural(count, { one: '1 intento erróneo', other: `${number(count)} intentos erróneos` })}, durante ${time}`,
     },
     states: { enforced: 'Aplicada', pending: 'Pendiente', unsupported: 'No compatible', failed: 'Fallida' },
     stateHelp: {
@@ -94,7 +95,7 @@ export const portknock: Texts['portknock'] = {
     operatorsSeeWhy: 'Los Operators ven el motivo.',
     onServers: 'En los servidores',
     nowhere: 'En ningún servidor: no se cierra nada.',
-    moreServers: count => `Mostrar ${count} más`,
+    moreServers: count => `Mostrar ${number(count)} más`,
     rising: 'Los puertos de golpeo solo suben: un escaneo de puertos lento en ese orden abriría el puerto. Mézclelos.',
     falling: 'Los puertos de golpeo solo bajan: un escaneo de puertos lento en ese orden abriría el puerto. Mézclelos.',
     how: 'Cómo golpear',
@@ -140,7 +141,7 @@ export const portknock: Texts['portknock'] = {
     away: count =>
       plural(count, {
         one: '1 de ellos está sin conexión y cierra el puerto cuando vuelva.',
-        other: `${count} de ellos están sin conexión y cierran el puerto cuando vuelvan.`,
+        other: `${number(count)} de ellos están sin conexión y cierran el puerto cuando vuelvan.`,
       }),
     fields: {
       name: 'Nombre',
@@ -242,7 +243,7 @@ export const portknock: Texts['portknock'] = {
       left: 'Hasta',
       actions: 'Acciones',
     },
-    attempts: count => plural(count, { one: '1 intento erróneo', other: `${count} intentos erróneos` }),
+    attempts: count => plural(count, { one: '1 intento erróneo', other: `${number(count)} intentos erróneos` }),
     here: 'Readmitir aquí',
     hereOf: (ip, server) => `Readmitir aquí: ${ip} en ${server}`,
     everywhere: 'Readmitir en todas partes',

@@ -1,3 +1,4 @@
+import { number } from '../../../lib/numbers.ts'
 import { plural } from '../../../lib/texts/catalogue.ts'
 import type { Texts } from '../texts.ts'
 
@@ -49,7 +50,7 @@ export const reports: Texts['reports'] = {
   firing: 'Sigue activa',
   changes: 'Qué cambió',
   noChanges: 'Nada.',
-  more: count => `${count} más`,
+  more: count => `${number(count)} más`,
   schedules: {
     title: 'Envío por correo',
     what: 'las programaciones',

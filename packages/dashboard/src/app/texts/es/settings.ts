@@ -1,7 +1,8 @@
+import { number } from '../../../lib/numbers.ts'
 import { plural } from '../../../lib/texts/catalogue.ts'
 import type { Texts } from '../texts.ts'
 
-const servers = (count: number) => plural(count, { one: '1 servidor', other: `${count} servidores` })
+const servers = (count: number) => plural(count, { one: '1 servidor', other: `${number(count)} servidores` })
 
 export const account: Texts['account'] = {
   sections: 'Cuenta',
@@ -14,7 +15,7 @@ export const account: Texts['account'] = {
   role: 'Rol',
   access: 'Servidores',
   allServers: 'Todos',
-  someServers: count => plural(count, { one: '1 servidor elegido', other: `${count} servidores elegidos` }),
+  someServers: count => plural(count, { one: '1 servidor elegido', other: `${number(count)} servidores elegidos` }),
   provider: 'Entra con',
   password: 'Contraseña',
   created: 'Creada',
@@ -32,7 +33,7 @@ export const account: Texts['account'] = {
   codesLeft: count =>
     count === 0
       ? 'No quedan códigos de respaldo. Cree otros.'
-      : plural(count, { one: 'Queda 1 código de respaldo.', other: `Quedan ${count} códigos de respaldo.` }),
+      : plural(count, { one: 'Queda 1 código de respaldo.', other: `Quedan ${number(count)} códigos de respaldo.` }),
   addresses: {
     title: 'Direcciones que uso',
     text: 'Desde donde empezaron sus sesiones abiertas. Una dirección de la whitelist nunca se bloquea, en ningún servidor.',
@@ -135,7 +136,8 @@ export const identity: Texts['identity'] = {
     endOthers: 'Terminar las demás',
     endAll: 'Terminar todas las sesiones',
     ended: 'La sesión ha terminado.',
-    endedMany: count => plural(count, { one: 'Ha terminado 1 sesión.', other: `Han terminado ${count} sesiones.` }),
+    endedMany: count =>
+      plural(count, { one: 'Ha terminado 1 sesión.', other: `Han terminado ${number(count)} sesiones.` }),
     bansOf: address => `Bloqueos de ${address}`,
   },
   keys: {
@@ -153,7 +155,7 @@ export const identity: Texts['identity'] = {
     tagsHelp: 'Opcional. Entonces solo ve los servidores que tienen alguna de estas etiquetas, ahora y más tarde.',
     endingSoon: names => `Caduca en menos de una semana: ${names}. Cree antes una clave nueva.`,
     expiry: 'Caduca',
-    days: count => `En ${count} días`,
+    days: count => `En ${number(count)} días`,
     never: 'Nunca',
     createNow: 'Crear clave',
     columns: {
@@ -209,8 +211,8 @@ export const identity: Texts['identity'] = {
     specificMeans: 'Ve estos y nada de los demás, en todas las listas y recuentos.',
     find: 'Buscar un servidor',
     list: 'Servidores',
-    chosen: count => plural(count, { one: '1 servidor elegido', other: `${count} servidores elegidos` }),
-    more: count => `${count} más: escriba para encontrarlos.`,
+    chosen: count => plural(count, { one: '1 servidor elegido', other: `${number(count)} servidores elegidos` }),
+    more: count => `${number(count)} más: escriba para encontrarlos.`,
     none: 'Ningún servidor coincide.',
     empty: 'Todavía no se ha añadido ningún servidor.',
     missing: 'Elija al menos un servidor o una etiqueta.',
@@ -300,12 +302,12 @@ export const backup: Texts['backup'] = {
   then: 'Después',
   unknown: names => `Esta versión no conoce: ${names}. El servidor lo rechazará.`,
   back: 'Atrás',
-  apply: count => plural(count, { one: 'Importar 1 cambio', other: `Importar ${count} cambios` }),
+  apply: count => plural(count, { one: 'Importar 1 cambio', other: `Importar ${number(count)} cambios` }),
   replaceTitle: '¿Reemplazar los ajustes?',
   replaceText: count =>
     plural(count, {
       one: 'Cambia 1 ajuste y no se conserva nada de él.',
-      other: `Cambian ${count} ajustes y no se conserva nada de ellos.`,
+      other: `Cambian ${number(count)} ajustes y no se conserva nada de ellos.`,
     }),
   replaceVerb: 'Reemplazar los ajustes',
   replaceWord: 'reemplazar',
@@ -345,7 +347,7 @@ export const settings: Texts['settings'] = {
   found: count =>
     count === 0
       ? 'Ningún ajuste coincide.'
-      : plural(count, { one: 'Coincide 1 ajuste.', other: `Coinciden ${count} ajustes.` }),
+      : plural(count, { one: 'Coincide 1 ajuste.', other: `Coinciden ${number(count)} ajustes.` }),
   changedBy: 'Cambiado por',
   empty: 'nadie',
   signInTitle: 'Inicio de sesión y sesiones',
@@ -376,8 +378,8 @@ export const settings: Texts['settings'] = {
   },
   without: (none, total) =>
     none === 0
-      ? plural(total, { one: 'El único usuario tiene uno.', other: `Los ${total} usuarios tienen uno.` })
-      : `${none} de ${plural(total, { one: '1 usuario', other: `${total} usuarios` })} ${plural(none, { one: 'no tiene', other: 'no tienen' })} ninguno.`,
+      ? plural(total, { one: 'El único usuario tiene uno.', other: `Los ${number(total)} usuarios tienen uno.` })
+      : `${none} de ${plural(total, { one: '1 usuario', other: `${number(total)} usuarios` })} ${plural(none, { one: 'no tiene', other: 'no tienen' })} ninguno.`,
   withoutMany: 'Demasiados usuarios para contar los que no la tienen.',
   youToo: 'Usted es uno de ellos. Configure primero la suya.',
   toAccount: 'Ir a su cuenta',

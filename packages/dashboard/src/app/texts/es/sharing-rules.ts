@@ -1,8 +1,9 @@
+import { number } from '../../../lib/numbers.ts'
 import { plural } from '../../../lib/texts/catalogue.ts'
 import type { Texts } from '../texts.ts'
 
-const servers = (count: number) => plural(count, { one: '1 servidor', other: `${count} servidores` })
-const bans = (count: number) => plural(count, { one: '1 bloqueo', other: `${count} bloqueos` })
+const servers = (count: number) => plural(count, { one: '1 servidor', other: `${number(count)} servidores` })
+const bans = (count: number) => plural(count, { one: '1 bloqueo', other: `${number(count)} bloqueos` })
 
 export const sharingRules: Texts['sharing-rules'] = {
   title: 'Reglas de difusión',
@@ -70,14 +71,14 @@ export const sharingRules: Texts['sharing-rules'] = {
   simulation: {
     title: days => `Los últimos ${days} días`,
     running: 'Simulando…',
-    would: count => `Habría bloqueado ${plural(count, { one: '1 dirección', other: `${count} direcciones` })}.`,
+    would: count => `Habría bloqueado ${plural(count, { one: '1 dirección', other: `${number(count)} direcciones` })}.`,
     none: 'No habría bloqueado a nadie.',
     returned: (count, spared) =>
-      `${count} de ellas volvieron a un servidor del destino: ${bans(spared)} que no habrían hecho falta.`,
+      `${number(count)} de ellas volvieron a un servidor del destino: ${bans(spared)} que no habrían hecho falta.`,
     refused: count =>
       plural(count, {
         one: '1 coincidencia nunca se bloquea.',
-        other: `${count} coincidencias nunca se bloquean.`,
+        other: `${number(count)} coincidencias nunca se bloquean.`,
       }),
     trips: when => `Habría llegado a su límite y se habría detenido el ${when}.`,
     partial: from => `Solo se leyeron bloqueos desde ${from}; antes hay demasiados.`,
@@ -91,7 +92,7 @@ export const sharingRules: Texts['sharing-rules'] = {
     none: 'Aún no ha habido coincidencias.',
     outcomes: { banned: 'Bloqueada', refused: 'No bloqueada', tripped: 'Detenida' },
     until: when => `hasta ${when}`,
-    times: count => `${count}.ª vez`,
-    more: count => `${count} más`,
+    times: count => `${number(count)}.ª vez`,
+    more: count => `${number(count)} más`,
   },
 }

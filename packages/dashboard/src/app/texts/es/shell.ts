@@ -1,7 +1,8 @@
+import { number } from '../../../lib/numbers.ts'
 import { plural } from '../../../lib/texts/catalogue.ts'
 import type { Texts } from '../texts.ts'
 
-const servers = (count: number) => plural(count, { one: '1 servidor', other: `${count} servidores` })
+const servers = (count: number) => plural(count, { one: '1 servidor', other: `${number(count)} servidores` })
 
 export const time: Texts['time'] = {
   justNow: 'ahora mismo',
@@ -26,7 +27,7 @@ export const common: Texts['common'] = {
   signOut: count =>
     plural(count, {
       one: '¿Cerrar la sesión y descartar sus cambios sin guardar?',
-      other: `¿Cerrar la sesión y descartar sus cambios sin guardar en ${count} páginas?`,
+      other: `¿Cerrar la sesión y descartar sus cambios sin guardar en ${number(count)} páginas?`,
     }),
   product: 'Stockade',
   demo: 'Demo',
@@ -151,13 +152,13 @@ export const shell: Texts['shell'] = {
   relativeTimes: 'Mostrar horas relativas',
   signOut: 'Cerrar sesión',
   attention: count =>
-    plural(count, { one: '1 servidor requiere atención', other: `${count} servidores requieren atención` }),
+    plural(count, { one: '1 servidor requiere atención', other: `${number(count)} servidores requieren atención` }),
   help: 'Documentación de la API',
   version: version => `Versión ${version}`,
   limited: count =>
     plural(count, {
       one: 'Ve el único servidor al que tiene acceso.',
-      other: `Ve los ${count} servidores a los que tiene acceso.`,
+      other: `Ve los ${number(count)} servidores a los que tiene acceso.`,
     }),
   notFoundTitle: 'Aquí no hay nada',
   notFound: 'No hay ninguna página en esta dirección. Puede estar mal escrita, o lo que mostraba se eliminó.',
@@ -185,7 +186,7 @@ export const find: Texts['find'] = {
   noneHint:
     'Escriba una dirección, un rango, el nombre de un servidor, plantilla, usuario o ajuste, o una acción como «oscura».',
   hint: 'Elija con las flechas, abra con Intro, cierre con Esc.',
-  count: count => (count === 1 ? '1 resultado' : `${count} resultados`),
+  count: count => (count === 1 ? '1 resultado' : `${number(count)} resultados`),
   groups: {
     address: 'Dirección',
     recent: 'Recientes',
@@ -212,7 +213,7 @@ export const find: Texts['find'] = {
   system: 'Apariencia como el sistema',
   copyRequest: 'Copiar como petición de la API (curl)',
   requestCopied: count =>
-    count === 1 ? 'Copiada la petición de esta página.' : `Copiadas las ${count} peticiones de esta página.`,
+    count === 1 ? 'Copiada la petición de esta página.' : `Copiadas las ${number(count)} peticiones de esta página.`,
   noRequest: 'Esta página no pide nada a la API.',
   signOut: 'Cerrar sesión',
   apiDocs: 'Documentación de la API',
@@ -226,9 +227,9 @@ export const toasts: Texts['toasts'] = {
 export const activity: Texts['activity'] = {
   title: 'Actividad',
   what: 'los últimos comandos',
-  running: count => `${count} en curso`,
-  waiting: count => `${count} en espera`,
-  failed: count => plural(count, { one: '1 fallido', other: `${count} fallidos` }),
+  running: count => `${number(count)} en curso`,
+  waiting: count => `${number(count)} en espera`,
+  failed: count => plural(count, { one: '1 fallido', other: `${number(count)} fallidos` }),
   none: 'Todavía no se ha pedido nada a los servidores.',
   lead: 'Los últimos comandos, del más reciente al más antiguo. Cada uno lleva a su salida.',
   all: 'Todos los comandos',
@@ -240,12 +241,12 @@ export const activity: Texts['activity'] = {
   more: count =>
     plural(count, {
       one: '1 comando está en camino o ha fallado',
-      other: `${count} comandos están en camino o han fallado`,
+      other: `${number(count)} comandos están en camino o han fallado`,
     }),
 }
 export const notices: Texts['notices'] = {
   title: 'Avisos',
-  count: count => plural(count, { one: '1 aviso', other: `${count} avisos` }),
+  count: count => plural(count, { one: '1 aviso', other: `${number(count)} avisos` }),
   close: 'Cerrar los avisos',
   elsewhere: here => `Ha abierto Stockade en ${here}. Los comandos de instalación y los correos indican otra URL:`,
   licence: (used, limit) =>
@@ -265,15 +266,15 @@ export const fleet: Texts['fleet'] = {
   all: 'Todos',
   allOnline: 'Todos los que están en línea',
   nobody: 'Ninguno',
-  chosen: count => plural(count, { one: '1 servidor elegido', other: `${count} servidores elegidos` }),
+  chosen: count => plural(count, { one: '1 servidor elegido', other: `${number(count)} servidores elegidos` }),
   noServers: 'Todavía no hay servidores.',
   noneFound: 'Ningún servidor con ese nombre.',
-  moreFound: count => `${count} más: escriba un nombre para encontrarlos.`,
+  moreFound: count => `${number(count)} más: escriba un nombre para encontrarlos.`,
   willWait: 'Espera hasta que vuelva',
   waiting: count =>
     plural(count, {
       one: '1 de ellos no está disponible: su comando espera hasta que vuelva.',
-      other: `${count} de ellos no están disponibles: sus comandos esperan hasta que vuelvan.`,
+      other: `${number(count)} de ellos no están disponibles: sus comandos esperan hasta que vuelvan.`,
     }),
   palisade: {
     label: 'Todos los servidores',
@@ -312,28 +313,30 @@ export const fleet: Texts['fleet'] = {
     },
     onOne: server => `en ${server}`,
     on: count => `en ${servers(count)}`,
-    progress: (done, total) => `${done} de ${total} hechos`,
-    goingNamed: (what, done, total) => `${what}: ${done} de ${total} hechos`,
-    ratio: (done, total) => `${done} de ${total}`,
+    progress: (done, total) => `${number(done)} de ${number(total)} hechos`,
+    goingNamed: (what, done, total) => `${what}: ${number(done)} de ${number(total)} hechos`,
+    ratio: (done, total) => `${number(done)} de ${number(total)}`,
     done: count => `Hecho en ${servers(count)}`,
-    doneCommands: count => plural(count, { one: 'Hecho: 1 comando', other: `Hecho: ${count} comandos` }),
+    doneCommands: count => plural(count, { one: 'Hecho: 1 comando', other: `Hecho: ${number(count)} comandos` }),
     failed: count => `Ha fallado en ${servers(count)}`,
-    failedCommands: count => plural(count, { one: '1 comando ha fallado', other: `${count} comandos han fallado` }),
+    failedCommands: count =>
+      plural(count, { one: '1 comando ha fallado', other: `${number(count)} comandos han fallado` }),
     failedNamed: (what, failed) => `${what}: ${failed}`,
     partly: (done, failed) => `${done}, ha fallado en ${failed}`,
     partlyCommands: (done, failed) =>
       `${done}, ${plural(failed, { one: '1 ha fallado', other: `${failed} han fallado` })}`,
     cancelled: count => `Cancelado en ${servers(count)}`,
-    cancelledCommands: count => plural(count, { one: '1 comando cancelado', other: `${count} comandos cancelados` }),
+    cancelledCommands: count =>
+      plural(count, { one: '1 comando cancelado', other: `${number(count)} comandos cancelados` }),
     follow: (names, count) =>
       plural(count, { one: `${names} lo hará cuando vuelva.`, other: `${names} lo harán cuando vuelvan.` }),
-    moreServers: count => plural(count, { one: '1 servidor más', other: `${count} servidores más` }),
+    moreServers: count => plural(count, { one: '1 servidor más', other: `${number(count)} servidores más` }),
     cause: (server, why) => `${server}: ${why}`,
     noAnswer: 'sin respuesta a tiempo',
-    moreFailed: count => plural(count, { one: '1 más ha fallado.', other: `${count} más han fallado.` }),
-    more: count => `${count} más`,
+    moreFailed: count => plural(count, { one: '1 más ha fallado.', other: `${number(count)} más han fallado.` }),
+    more: count => `${number(count)} más`,
     offline: 'Sin conexión',
-    retry: count => `Reintentar los fallidos (${count})`,
+    retry: count => `Reintentar los fallidos (${number(count)})`,
     cancelRest: 'Cancelar el resto',
     toBatch: 'Ver el progreso por servidor',
   },
@@ -384,15 +387,21 @@ export const undo: Texts['undo'] = {
   syncing: count =>
     plural(count, {
       one: '1 servidor está aplicando la whitelist.',
-      other: `${count} servidores están aplicando la whitelist.`,
+      other: `${number(count)} servidores están aplicando la whitelist.`,
     }),
   unlistedMany: count =>
-    plural(count, { one: '1 entrada quitada de la whitelist.', other: `${count} entradas quitadas de la whitelist.` }),
+    plural(count, {
+      one: '1 entrada quitada de la whitelist.',
+      other: `${number(count)} entradas quitadas de la whitelist.`,
+    }),
   enabled: (jail, where) => `Activando ${jail} en ${where}…`,
   disabled: (jail, where) => `Desactivando ${jail} en ${where}…`,
   whitelistedMany: count =>
-    plural(count, { one: '1 entrada añadida a la whitelist.', other: `${count} entradas añadidas a la whitelist.` }),
-  addresses: count => plural(count, { one: '1 dirección', other: `${count} direcciones` }),
+    plural(count, {
+      one: '1 entrada añadida a la whitelist.',
+      other: `${number(count)} entradas añadidas a la whitelist.`,
+    }),
+  addresses: count => plural(count, { one: '1 dirección', other: `${number(count)} direcciones` }),
   show: 'Mostrarlo',
   cancelled: 'Deshecho antes de ejecutarse.',
   failed: 'Había fallado: no hay nada que deshacer.',
@@ -400,20 +409,20 @@ export const undo: Texts['undo'] = {
   opposites: count =>
     plural(count, {
       one: 'Ya se había ejecutado. Lo contrario está en camino.',
-      other: `Ya se había ejecutado en ${count} servidores. Lo contrario está en camino allí.`,
+      other: `Ya se había ejecutado en ${number(count)} servidores. Lo contrario está en camino allí.`,
     }),
   bannedAgain: ip => `${ip} ya no está en la whitelist y sus bloqueos están en camino de vuelta.`,
   delisted: 'Ya no está en la whitelist. Los bloqueos que levantó siguen levantados.',
   delistedMany: count =>
     plural(count, {
       one: '1 entrada ya no está en la whitelist. Los bloqueos que levantó siguen levantados.',
-      other: `${count} entradas ya no están en la whitelist. Los bloqueos que levantaron siguen levantados.`,
+      other: `${number(count)} entradas ya no están en la whitelist. Los bloqueos que levantaron siguen levantados.`,
     }),
   listed: what => `De nuevo en la whitelist: ${what}.`,
   listedMany: count =>
     plural(count, {
       one: '1 entrada de nuevo en la whitelist.',
-      other: `${count} entradas de nuevo en la whitelist.`,
+      other: `${number(count)} entradas de nuevo en la whitelist.`,
     }),
   left: 'Se queda como está.',
   leftPartly: 'Donde aún esperaba, está deshecho. Donde ya se había ejecutado, se queda como está.',
@@ -429,7 +438,7 @@ export const search: Texts['search'] = {
   helpTitle: 'Cómo buscar',
   clear: 'Borrar la búsqueda',
   suggestions: 'Sugerencias',
-  found: count => (count === 0 ? '' : plural(count, { one: '1 sugerencia', other: `${count} sugerencias` })),
+  found: count => (count === 0 ? '' : plural(count, { one: '1 sugerencia', other: `${number(count)} sugerencias` })),
   use: word => `Usar ${word}`,
   remove: 'Quitar',
   set: 'Filtros activos',

@@ -1,3 +1,4 @@
+import { number } from '../../../lib/numbers.ts'
 import { plural } from '../../../lib/texts/catalogue.ts'
 import type { Texts } from '../texts.ts'
 
@@ -82,7 +83,7 @@ export const siem: Texts['siem'] = {
   severity: severity => `Gravedad ${severity}.`,
   below: 'Por debajo del mínimo: no se envía.',
   nothingSent: 'Tal como está, no se envía nada.',
-  someSent: (count, of) => `Se envían ${count} de ${of} tipos.`,
+  someSent: (count, of) => `Se envían ${number(count)} de ${of} tipos.`,
   minimum: 'Gravedad mínima',
   minimumOf: severity => (severity === 0 ? '0: todo' : severity === 10 ? '10' : `${severity} o más`),
   minimumHelp: '0 por defecto. Se aplica cuando un evento entra en la cola.',
@@ -217,7 +218,7 @@ export const siem: Texts['siem'] = {
   queueNewest: shown => `Estos son los ${shown} más recientes.`,
   queueCaption: 'Eventos en espera, del más reciente al más antiguo',
   queueColumns: { at: 'Ocurrió', type: 'Tipo', id: 'Id del evento', retries: 'Intentos' },
-  retries: count => plural(count, { one: '1 intento', other: `${count} intentos` }),
+  retries: count => plural(count, { one: '1 intento', other: `${number(count)} intentos` }),
   notTried: 'sin intentar aún',
   flushNow: 'Enviar ahora',
   discard: 'Descartar todo…',

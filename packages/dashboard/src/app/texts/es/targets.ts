@@ -1,7 +1,8 @@
+import { number } from '../../../lib/numbers.ts'
 import { plural } from '../../../lib/texts/catalogue.ts'
 import type { Texts } from '../texts.ts'
 
-const servers = (count: number) => plural(count, { one: '1 servidor', other: `${count} servidores` })
+const servers = (count: number) => plural(count, { one: '1 servidor', other: `${number(count)} servidores` })
 
 export const targets: Texts['targets'] = {
   what: 'las etiquetas',
@@ -16,8 +17,8 @@ export const targets: Texts['targets'] = {
   noTags:
     'Ningún servidor tiene etiquetas todavía. Póngalas en la página de un servidor, o en la lista para los servidores seleccionados.',
   noneFound: 'No hay ninguna etiqueta con ese nombre.',
-  moreFound: count => `${count} más: escriba un nombre para encontrarlas.`,
-  chosen: count => plural(count, { one: '1 etiqueta elegida', other: `${count} etiquetas elegidas` }),
+  moreFound: count => `${number(count)} más: escriba un nombre para encontrarlas.`,
+  chosen: count => plural(count, { one: '1 etiqueta elegida', other: `${number(count)} etiquetas elegidas` }),
   missingTag: 'Elija al menos una etiqueta.',
   missingServer: 'Elija al menos un servidor.',
   edit: {

@@ -1,3 +1,4 @@
+import { number } from '../../../lib/numbers.ts'
 import { plural } from '../../../lib/texts/catalogue.ts'
 import type { Texts } from '../texts.ts'
 
@@ -44,7 +45,7 @@ export const sealing: Texts['sealing'] = {
   youSign: 'Usted firma',
   hosts: 'Para',
   until: 'Vale hasta',
-  more: count => `y ${count} más`,
+  more: count => `y ${number(count)} más`,
   template: 'Lo que se instalará',
   checked: 'Su navegador lo ha comparado: es lo que pidió, para estos servidores y no más tiempo.',
   wrong: what =>
@@ -82,7 +83,7 @@ export const guard: Texts['guard'] = {
     'Se borra cada bloqueo que informó desde entonces. Lo que hicieron en los hosts queda. No se puede deshacer. Escriba el nombre del servidor para confirmar.',
   forgetSince: 'Informados desde',
   forgetVerb: 'Olvidarlos',
-  forgotten: count => plural(count, { one: '1 bloqueo olvidado.', other: `${count} bloqueos olvidados.` }),
+  forgotten: count => plural(count, { one: '1 bloqueo olvidado.', other: `${number(count)} bloqueos olvidados.` }),
   keys: 'Claves de su agente',
   used: 'Último uso',
   never: 'Sin usar',
@@ -117,7 +118,7 @@ export const limits: Texts['limits'] = {
   keep: 'Conservar las claves de API de este usuario',
   keepHelp: 'Si no, terminan: quien entró en la cuenta pudo crear una.',
   revoked: count =>
-    plural(count, { one: '1 clave de API ha terminado.', other: `${count} claves de API han terminado.` }),
+    plural(count, { one: '1 clave de API ha terminado.', other: `${number(count)} claves de API han terminado.` }),
 }
 export const protection: Texts['protection'] = {
   title: 'Protección',
@@ -128,10 +129,10 @@ export const protection: Texts['protection'] = {
     unknown: 'Protección desconocida',
   },
   counted: {
-    protected: count => plural(count, { one: '1 protegido', other: `${count} protegidos` }),
-    degraded: count => plural(count, { one: '1 degradado', other: `${count} degradados` }),
-    unprotected: count => `${count} sin protección`,
-    unknown: count => plural(count, { one: '1 desconocido', other: `${count} desconocidos` }),
+    protected: count => plural(count, { one: '1 protegido', other: `${number(count)} protegidos` }),
+    degraded: count => plural(count, { one: '1 degradado', other: `${number(count)} degradados` }),
+    unprotected: count => `${number(count)} sin protección`,
+    unknown: count => plural(count, { one: '1 desconocido', other: `${number(count)} desconocidos` }),
   },
   since: 'desde',
   means: {

@@ -1,8 +1,12 @@
+import { number } from '../../../lib/numbers.ts'
 import { plural } from '../../../lib/texts/catalogue.ts'
 import type { Texts } from '../texts.ts'
 
 const sessions = (count: number) =>
-  plural(count, { one: `${count}\u00a0session est terminée.`, other: `${count}\u00a0sessions sont terminées.` })
+  plural(count, {
+    one: `${number(count)}\u00a0session est terminée.`,
+    other: `${number(count)}\u00a0sessions sont terminées.`,
+  })
 
 export const identity: Texts['identity'] = {
   roleMeans: {
@@ -72,7 +76,7 @@ export const identity: Texts['identity'] = {
       'Facultatif. Elle ne voit alors que les serveurs portant l’une de ces étiquettes, maintenant et plus tard.',
     endingSoon: names => `Expire dans la semaine\u00a0: ${names}. Créez une nouvelle clé avant.`,
     expiry: 'Expiration',
-    days: count => `Après ${count}\u00a0jours`,
+    days: count => `Après ${number(count)}\u00a0jours`,
     never: 'Jamais',
     createNow: 'Créer la clé',
     columns: {
@@ -128,11 +132,12 @@ export const identity: Texts['identity'] = {
     specificMeans: 'Voit ceux-ci et rien des autres, dans toutes les listes et tous les totaux.',
     find: 'Rechercher un serveur',
     list: 'Serveurs',
-    chosen: count => plural(count, { one: `${count}\u00a0serveur choisi`, other: `${count}\u00a0serveurs choisis` }),
+    chosen: count =>
+      plural(count, { one: `${number(count)}\u00a0serveur choisi`, other: `${number(count)}\u00a0serveurs choisis` }),
     more: count =>
       plural(count, {
-        one: `${count}\u00a0autre\u00a0: saisissez un nom pour le trouver.`,
-        other: `${count}\u00a0autres\u00a0: saisissez un nom pour les trouver.`,
+        one: `${number(count)}\u00a0autre\u00a0: saisissez un nom pour le trouver.`,
+        other: `${number(count)}\u00a0autres\u00a0: saisissez un nom pour les trouver.`,
       }),
     none: 'Aucun serveur ne correspond.',
     empty: 'Aucun serveur n’a encore été ajouté.',
@@ -259,7 +264,8 @@ export const account: Texts['account'] = {
   role: 'Rôle',
   access: 'Serveurs',
   allServers: 'Tous',
-  someServers: count => plural(count, { one: `${count}\u00a0serveur choisi`, other: `${count}\u00a0serveurs choisis` }),
+  someServers: count =>
+    plural(count, { one: `${number(count)}\u00a0serveur choisi`, other: `${number(count)}\u00a0serveurs choisis` }),
   provider: 'Connexion avec',
   password: 'Mot de passe',
   created: 'Création',
@@ -277,13 +283,16 @@ export const account: Texts['account'] = {
   codesLeft: count =>
     count === 0
       ? 'Plus aucun code de secours. Créez-en de nouveaux.'
-      : plural(count, { one: '1 code de secours restant.', other: `${count} codes de secours restants.` }),
+      : plural(count, { one: '1 code de secours restant.', other: `${number(count)} codes de secours restants.` }),
   addresses: {
     title: 'Adresses que j’utilise',
     text: 'D’où vos sessions ouvertes ont commencé. Une adresse de la whitelist n’est jamais bannie, sur aucun serveur.',
     here: 'Vous êtes ici',
     banned: count =>
-      plural(count, { one: `Bannie sur ${count}\u00a0serveur`, other: `Bannie sur ${count}\u00a0serveurs` }),
+      plural(count, {
+        one: `Bannie sur ${number(count)}\u00a0serveur`,
+        other: `Bannie sur ${number(count)}\u00a0serveurs`,
+      }),
     free: 'Non bannie',
     whitelisted: 'Sur la whitelist',
     whitelist: 'Mettre sur la whitelist',
@@ -321,8 +330,8 @@ export const audit: Texts['audit'] = {
   exportOf: format => `Exporter tout ce qui correspond en ${format}`,
   new: (count, more) =>
     plural(count, {
-      one: `${count}${more ? '+' : ''}\u00a0nouvelle`,
-      other: `${count}${more ? '+' : ''}\u00a0nouvelles`,
+      one: `${number(count)}${more ? '+' : ''}\u00a0nouvelle`,
+      other: `${number(count)}${more ? '+' : ''}\u00a0nouvelles`,
     }),
   showNew: 'Afficher',
   pinned: 'Revenir à maintenant',
@@ -453,8 +462,8 @@ export const audit: Texts['audit'] = {
   unbanned: ip => `A débanni ${ip}`,
   sent: command => `A envoyé une commande : ${command}`,
   onServer: (what, server) => `${what} sur ${server}`,
-  onServers: count => `${count} serveurs`,
-  asked: count => `Afficher les ${count} entrées`,
+  onServers: count => `${number(count)} serveurs`,
+  asked: count => `Afficher les ${number(count)} entrées`,
   on: 'activé',
   off: 'désactivé',
   changed: 'Modifié',
@@ -619,7 +628,10 @@ export const settings: Texts['settings'] = {
   found: count =>
     count === 0
       ? 'Aucun réglage ne correspond.'
-      : plural(count, { one: `${count}\u00a0réglage correspond.`, other: `${count}\u00a0réglages correspondent.` }),
+      : plural(count, {
+          one: `${number(count)}\u00a0réglage correspond.`,
+          other: `${number(count)}\u00a0réglages correspondent.`,
+        }),
   changedBy: 'Modifié par',
   empty: 'personne',
   signInTitle: 'Connexion et sessions',
@@ -653,9 +665,9 @@ export const settings: Texts['settings'] = {
     none === 0
       ? plural(total, {
           one: 'Le seul utilisateur en a un.',
-          other: `Les ${total}\u00a0utilisateurs en ont tous un.`,
+          other: `Les ${number(total)}\u00a0utilisateurs en ont tous un.`,
         })
-      : `${none} sur ${plural(total, { one: `${total}\u00a0utilisateur`, other: `${total}\u00a0utilisateurs` })} ${plural(none, { one: 'n’en a pas', other: 'n’en ont pas' })}.`,
+      : `${none} sur ${plural(total, { one: `${number(total)}\u00a0utilisateur`, other: `${number(total)}\u00a0utilisateurs` })} ${plural(none, { one: 'n’en a pas', other: 'n’en ont pas' })}.`,
   withoutMany: 'Trop d’utilisateurs pour compter ceux qui n’en ont pas.',
   youToo: 'Vous en faites partie. Configurez d’abord la vôtre.',
   toAccount: 'Aller à votre compte',

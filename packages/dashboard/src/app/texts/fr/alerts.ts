@@ -1,3 +1,4 @@
+import { number } from '../../../lib/numbers.ts'
 import type { Texts } from '../texts.ts'
 
 export const alerts: Texts['alerts'] = {
@@ -9,13 +10,13 @@ export const alerts: Texts['alerts'] = {
   pending: 'Pas encore assez longtemps',
   recent: 'Terminées ces 7 derniers jours',
   noneOver: 'Rien à signaler ces 7 derniers jours.',
-  more: count => (count === 1 ? 'et 1 autre' : `et ${count} autres`),
+  more: count => (count === 1 ? 'et 1 autre' : `et ${number(count)} autres`),
   severities: { critical: 'Critique', warning: 'Avertissement', info: 'Information' },
   over: 'Terminée',
   flapping: 'va et vient',
   silenced: 'en sourdine',
   ackedBy: name => `prise en charge par ${name}`,
-  toldOn: count => (count === 1 ? 'signalée sur 1 canal' : `signalée sur ${count} canaux`),
+  toldOn: count => (count === 1 ? 'signalée sur 1 canal' : `signalée sur ${number(count)} canaux`),
   notTold: 'non signalée : aucune route',
   cause: names => `cause : ${names}`,
   ack: 'Prendre en charge',
@@ -61,7 +62,7 @@ export const alerts: Texts['alerts'] = {
   preview: 'Essayer sur les 7 derniers jours',
   previewNone: 'Elle ne se serait pas déclenchée.',
   previewTimes: count =>
-    count === 1 ? 'Elle se serait déclenchée une fois.' : `Elle se serait déclenchée ${count} fois.`,
+    count === 1 ? 'Elle se serait déclenchée une fois.' : `Elle se serait déclenchée ${number(count)} fois.`,
   routes: 'Où vont les alertes',
   routesLead: 'Chaque canal est averti des gravités cochées.',
   noRoute: 'Aucun canal n’est encore averti. Cochez-en un ci-dessous.',
@@ -69,7 +70,9 @@ export const alerts: Texts['alerts'] = {
   toChannels: 'Vers les canaux',
   ticked: (channel, severity) => `${channel} : ${severity}`,
   special: count =>
-    count === 1 ? '1 route particulière reste telle quelle.' : `${count} routes particulières restent telles quelles.`,
+    count === 1
+      ? '1 route particulière reste telle quelle.'
+      : `${number(count)} routes particulières restent telles quelles.`,
   kinds: {
     'server-unprotected': 'Serveur non protégé',
     'server-degraded': 'Serveur dégradé',

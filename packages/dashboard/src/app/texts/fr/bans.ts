@@ -1,8 +1,11 @@
+import { number } from '../../../lib/numbers.ts'
 import { plural } from '../../../lib/texts/catalogue.ts'
 import type { Texts } from '../texts.ts'
 
-const servers = (count: number) => plural(count, { one: `${count}\u00a0serveur`, other: `${count}\u00a0serveurs` })
-const jails = (count: number) => plural(count, { one: `${count}\u00a0jail`, other: `${count}\u00a0jails` })
+const servers = (count: number) =>
+  plural(count, { one: `${number(count)}\u00a0serveur`, other: `${number(count)}\u00a0serveurs` })
+const jails = (count: number) =>
+  plural(count, { one: `${number(count)}\u00a0jail`, other: `${number(count)}\u00a0jails` })
 /** `said`: the number as it is written. */
 const addresses = (said: string, count: number) =>
   plural(count, { one: `${said}\u00a0adresse`, other: `${said}\u00a0adresses` })
@@ -18,25 +21,26 @@ export const overview: Texts['overview'] = {
   key: period => `Afficher la période\u00a0: ${period}`,
   protection: 'Protection',
   sentence: {
-    all: count => plural(count, { one: 'Votre serveur est protégé', other: `Les ${count} serveurs sont protégés` }),
+    all: count =>
+      plural(count, { one: 'Votre serveur est protégé', other: `Les ${number(count)} serveurs sont protégés` }),
     some: (well, all, count) =>
       plural(count, { one: 'Votre serveur n’est pas protégé', other: `${well} serveurs protégés sur ${all}` }),
     unknown: count =>
       plural(count, {
         one: 'En attente du premier rapport de votre serveur',
-        other: `En attente des premiers rapports de ${count} serveurs`,
+        other: `En attente des premiers rapports de ${number(count)} serveurs`,
       }),
   },
   exceptions: {
-    unprotected: count => `${count} sans protection`,
-    degraded: count => `${count} dégradé(s)`,
-    offline: count => `${count} hors ligne`,
-    unknown: count => `${count} inconnu(s)`,
-    pending: count => `${count} en attente`,
+    unprotected: count => `${number(count)} sans protection`,
+    degraded: count => `${number(count)} dégradé(s)`,
+    offline: count => `${number(count)} hors ligne`,
+    unknown: count => `${number(count)} inconnu(s)`,
+    pending: count => `${number(count)} en attente`,
   },
   holds: 'Ce qui est banni ne passe pas.',
   problems: 'Serveurs qui demandent votre attention',
-  moreProblems: count => plural(count, { one: '1 autre serveur', other: `${count} autres serveurs` }),
+  moreProblems: count => plural(count, { one: '1 autre serveur', other: `${number(count)} autres serveurs` }),
   offlineReason: 'Aucun signe de vie. Les bans de son pare-feu tiennent ; rien de nouveau ne l’atteint.',
   since: 'depuis',
   viewServer: 'Voir le serveur',
@@ -73,8 +77,8 @@ export const overview: Texts['overview'] = {
     servers: 'Serveurs',
   },
   others: {
-    jails: count => plural(count, { one: 'Autres, 1 jail', other: `Autres, ${count} jails` }),
-    countries: count => plural(count, { one: 'Autres, 1 pays', other: `Autres, ${count} pays` }),
+    jails: count => plural(count, { one: 'Autres, 1 jail', other: `Autres, ${number(count)} jails` }),
+    countries: count => plural(count, { one: 'Autres, 1 pays', other: `Autres, ${number(count)} pays` }),
     any: 'Autres',
   },
   unknownNetwork: 'Réseau inconnu',
@@ -126,10 +130,12 @@ export const bans: Texts['bans'] = {
   named: (ip, jail, server) => `${ip} dans ${jail} sur ${server}`,
   chooseTo: 'Choisir toutes les lignes jusqu’à celle-ci',
   new: (count, more) =>
-    more ? `${count}+\u00a0nouveaux` : plural(count, { one: `${count}\u00a0nouveau`, other: `${count}\u00a0nouveaux` }),
+    more
+      ? `${number(count)}+\u00a0nouveaux`
+      : plural(count, { one: `${number(count)}\u00a0nouveau`, other: `${number(count)}\u00a0nouveaux` }),
   showNew: 'Afficher',
   filters: 'Filtres',
-  filtersSet: count => (count === 0 ? 'Filtres' : `Filtres (${count})`),
+  filtersSet: count => (count === 0 ? 'Filtres' : `Filtres (${number(count)})`),
   search: 'Rechercher dans les bans',
   searchHelp: 'Adresse, jail:sshd, -country:NL',
   wrongAddress: 'Ce n’est ni une adresse ni une plage. Exemples\u00a0: 203.0.113.7, 203.0.113.0/24, 2001:db8::/32.',
@@ -291,8 +297,8 @@ export const banDialog: Texts['ban-dialog'] = {
   onMany: servers,
   waitMany: count =>
     plural(count, {
-      one: `${count}\u00a0d’entre eux est hors ligne. Il bannira l’adresse à son retour.`,
-      other: `${count}\u00a0d’entre eux sont hors ligne. Ils banniront l’adresse à leur retour.`,
+      one: `${number(count)}\u00a0d’entre eux est hors ligne. Il bannira l’adresse à son retour.`,
+      other: `${number(count)}\u00a0d’entre eux sont hors ligne. Ils banniront l’adresse à leur retour.`,
     }),
   waits: name => `${name} est hors ligne. Il bannira l’adresse à son retour.`,
   jail: 'Jail',
@@ -430,13 +436,14 @@ export const serverList: Texts['servers'] = {
   add: 'Ajouter un serveur',
   search: 'Rechercher par nom ou adresse',
   searchHint: 'web-01 status:offline jail:sshd',
-  groups: (state, count) => `${state} · ${count}`,
+  groups: (state, count) => `${state} · ${number(count)}`,
   again: count =>
-    `${plural(count, { one: `${count}\u00a0a changé d’état`, other: `${count}\u00a0ont changé d’état` })}. Trier de nouveau`,
+    `${plural(count, { one: `${number(count)}\u00a0a changé d’état`, other: `${number(count)}\u00a0ont changé d’état` })}. Trier de nouveau`,
   update: 'Mise à jour disponible',
   bulk: {
-    chosen: count => plural(count, { one: `${count}\u00a0serveur choisi`, other: `${count}\u00a0serveurs choisis` }),
-    all: total => `Choisir les ${total} qui correspondent`,
+    chosen: count =>
+      plural(count, { one: `${number(count)}\u00a0serveur choisi`, other: `${number(count)}\u00a0serveurs choisis` }),
+    all: total => `Choisir les ${number(total)} qui correspondent`,
     acts: {
       'reload-all': 'Recharger tous les jails…',
       'service-restart': 'Redémarrer fail2ban…',
@@ -596,13 +603,15 @@ export const ip: Texts['ip'] = {
   legend: { attempt: 'tentative', banned: 'bannie', rest: 'à venir', over: 'terminé' },
   span: (jail, from, until) => `${jail}\u00a0: ${from} – ${until}`,
   forGood: 'sans fin',
-  moreServers: count => plural(count, { one: `${count}\u00a0autre serveur`, other: `${count}\u00a0autres serveurs` }),
-  allBans: count => plural(count, { one: 'Son seul ban', other: `Ses ${count}\u00a0bans` }),
+  moreServers: count =>
+    plural(count, { one: `${number(count)}\u00a0autre serveur`, other: `${number(count)}\u00a0autres serveurs` }),
+  allBans: count => plural(count, { one: 'Son seul ban', other: `Ses ${number(count)}\u00a0bans` }),
   evidence: 'Preuves',
   evidenceHelp: 'Lignes de log qui ont mené au ban',
   lines: (shown, said, count) => plural(count, { one: `${said}\u00a0ligne`, other: `${shown} lignes sur ${said}` }),
   linesOf: server => `Lignes de log de ${server}`,
-  linesCopied: count => plural(count, { one: `${count}\u00a0ligne copiée.`, other: `${count}\u00a0lignes copiées.` }),
+  linesCopied: count =>
+    plural(count, { one: `${number(count)}\u00a0ligne copiée.`, other: `${number(count)}\u00a0lignes copiées.` }),
   wasDone: 'Ce qui a été fait',
   reputationTitle: 'Réputation',
   risk: { high: 'Risque élevé', medium: 'Risque moyen', low: 'Risque faible' },
@@ -611,15 +620,16 @@ export const ip: Texts['ip'] = {
   fleet: 'Votre parc',
   bansSince: (bans, time) => `${bans} depuis le ${time}`,
   neighbours: 'Voisines',
-  ofRange: count => `${count} sur 256`,
-  bannedNow: count => `ont été bannies, ${count} le sont en ce moment.`,
+  ofRange: count => `${number(count)} sur 256`,
+  bannedNow: count => `ont été bannies, ${number(count)} le sont en ce moment.`,
   most: 'Le plus de bans\u00a0:',
   showTheirs: 'Afficher leurs bans',
   banRange: 'Bannir la plage…',
   inMonth: 'Bans de cette plage, 30\u00a0jours',
   monthOf: (said, count) =>
     plural(count, { one: `${said}\u00a0ban en 30\u00a0jours`, other: `${said}\u00a0bans en 30\u00a0jours` }),
-  mapOf: (count, range, now) => `${count} adresses sur 256 dans ${range} ont été bannies, ${now} le sont en ce moment`,
+  mapOf: (count, range, now) =>
+    `${number(count)} adresses sur 256 dans ${range} ont été bannies, ${now} le sont en ce moment`,
   whatKnocks: 'ses frappes',
   knocksNone: 'Elle n’a jamais frappé.',
   knocksShown: (shown, total) => `Les ${shown} plus récentes sur ${total}.`,

@@ -1,7 +1,8 @@
+import { number } from '../../../lib/numbers.ts'
 import { plural } from '../../../lib/texts/catalogue.ts'
 import type { Texts } from '../texts.ts'
 
-const servers = (count: number) => plural(count, { one: '1\u00a0serveur', other: `${count}\u00a0serveurs` })
+const servers = (count: number) => plural(count, { one: '1\u00a0serveur', other: `${number(count)}\u00a0serveurs` })
 /** Of a number in words, as it is shown. */
 const entriesOf = (said: string) => (said === '1' ? '1\u00a0entrée' : `${said}\u00a0entrées`)
 const addressesOf = (said: string) => (said === '1' ? '1\u00a0adresse IPv4' : `${said}\u00a0adresses IPv4`)
@@ -39,7 +40,7 @@ export const blocklists: Texts['blocklists'] = {
     duplicates: count => `${count} en double`,
   },
   nothing: 'Rien',
-  held: (held, all) => `${held} sur ${all}`,
+  held: (held, all) => `${held} sur ${number(all)}`,
   heldTitle: (held, all) => `Dans le pare-feu de ${held} sur ${servers(all)}.`,
   allHold: 'Chaque serveur l’a.',
   details: 'Détails…',
@@ -106,7 +107,7 @@ export const blocklists: Texts['blocklists'] = {
     sessions: count =>
       plural(count, {
         one: 'Elle nomme l’adresse de 1\u00a0utilisateur connecté.',
-        other: `Elle nomme les adresses de ${count}\u00a0utilisateurs connectés.`,
+        other: `Elle nomme les adresses de ${number(count)}\u00a0utilisateurs connectés.`,
       }),
     yours: names => `Elle nomme ces adresses à vous, qui sont écartées\u00a0: ${names}`,
   },

@@ -1,7 +1,9 @@
+import { number } from '../../../lib/numbers.ts'
 import { plural } from '../../../lib/texts/catalogue.ts'
 import type { Texts } from '../texts.ts'
 
-const servers = (count: number) => plural(count, { one: `${count}\u00a0serveur`, other: `${count}\u00a0serveurs` })
+const servers = (count: number) =>
+  plural(count, { one: `${number(count)}\u00a0serveur`, other: `${number(count)}\u00a0serveurs` })
 const entries = (count: string, n: number) => plural(n, { one: `${count}\u00a0entrée`, other: `${count}\u00a0entrées` })
 const addresses = (count: string, n: number) =>
   plural(n, { one: `${count}\u00a0adresse`, other: `${count}\u00a0adresses` })
@@ -40,7 +42,7 @@ export const whitelist: Texts['whitelist'] = {
   removeText: ip =>
     `${ip} pourra de nouveau être bannie, sur tous les serveurs. Les bans que l’entrée a levés ne reviennent pas.`,
   removeMany: count =>
-    `${count}\u00a0entrées pourront de nouveau être bannies, sur tous les serveurs. Les bans qu’elles ont levés ne reviennent pas.`,
+    `${number(count)}\u00a0entrées pourront de nouveau être bannies, sur tous les serveurs. Les bans qu’elles ont levés ne reviennent pas.`,
   removeYou: mine => `Elle vous couvre\u00a0: votre adresse est ${mine}. Vous risquez de perdre l’accès.`,
   noMatch: 'Aucune entrée ne correspond.',
   selected: (count, n) =>
@@ -64,7 +66,7 @@ export const whitelist: Texts['whitelist'] = {
     help: 'Une par ligne. Le texte après # devient la description : 192.0.2.0/24 # Bureau',
     none: 'Saisissez au moins une adresse ou une plage.',
     wrong: (line, text) => `Ligne ${line}\u00a0: ${text} n’est ni une adresse ni une plage.`,
-    andMore: count => `et ${count} de plus`,
+    andMore: count => `et ${number(count)} de plus`,
     description: 'Description',
     holds: (size, n) => `${addresses(size, n)}.`,
     lifts: (count, n) =>
@@ -75,18 +77,21 @@ export const whitelist: Texts['whitelist'] = {
     around: entry => `Contient ${entry}, déjà sur la liste.`,
     many: count =>
       plural(count, {
-        one: `${count}\u00a0entrée. Les bans qu’elle couvre sont levés.`,
-        other: `${count}\u00a0entrées. Les bans qu’elles couvrent sont levés.`,
+        one: `${number(count)}\u00a0entrée. Les bans qu’elle couvre sont levés.`,
+        other: `${number(count)}\u00a0entrées. Les bans qu’elles couvrent sont levés.`,
       }),
     wide: ip => `${ip} est une plage très large. Saisissez-la de nouveau pour confirmer\u00a0:`,
     wideWrong: 'Ce n’est pas la même plage.',
     submit: 'Ajouter',
     added: count =>
-      plural(count, { one: `${count}\u00a0entrée a été ajoutée.`, other: `${count}\u00a0entrées ont été ajoutées.` }),
+      plural(count, {
+        one: `${number(count)}\u00a0entrée a été ajoutée.`,
+        other: `${number(count)}\u00a0entrées ont été ajoutées.`,
+      }),
     skipped: count =>
       plural(count, {
-        one: `${count}\u00a0était déjà sur la liste.`,
-        other: `${count}\u00a0étaient déjà sur la liste.`,
+        one: `${number(count)}\u00a0était déjà sur la liste.`,
+        other: `${number(count)}\u00a0étaient déjà sur la liste.`,
       }),
     done: 'Terminer',
   },
@@ -129,7 +134,7 @@ export const whitelist: Texts['whitelist'] = {
     oneShort: 'Synchroniser',
     entries,
     none: 'Aucun serveur n’est encore inscrit.',
-    more: count => `En afficher ${count} de plus`,
+    more: count => `En afficher ${number(count)} de plus`,
     text: 'Pour les pare-feu et d’autres programmes, avec une clé d’API ou une session\u00a0:',
   },
   editTitle: 'Modifier l’entrée',
@@ -166,11 +171,11 @@ export const commands: Texts['commands'] = {
   tookMs: ms => `${ms}\u00a0ms`,
   tookS: s => `${s}\u00a0s`,
   servers,
-  atLeast: count => `${count}\u00a0serveurs ou plus`,
+  atLeast: count => `${number(count)}\u00a0serveurs ou plus`,
   batch: 'Tout le lot',
   unfold: what => `Afficher les commandes du lot ${what}`,
   fold: what => `Masquer les commandes du lot ${what}`,
-  tally: (count, state) => `${state.toLowerCase()}\u00a0: ${count}`,
+  tally: (count, state) => `${state.toLowerCase()}\u00a0: ${number(count)}`,
   gone: 'Cette commande n’existe pas. Les anciennes sont supprimées après la durée de conservation.',
   goneBatch: 'Ce lot n’existe pas. Les anciens sont supprimés après la durée de conservation.',
   back: 'Toutes les commandes',
@@ -198,13 +203,13 @@ export const commands: Texts['commands'] = {
   retry: 'Réessayer',
   cancel: 'Annuler la commande',
   retryFailed: count => `Réessayer sur ${servers(count)} en échec`,
-  cancelPending: count => `Annuler ${count} en attente`,
+  cancelPending: count => `Annuler ${number(count)} en attente`,
   retryShort: name => `Réessayer sur ${name}`,
   asking: (what, count) => `${what} sur ${servers(count)}…`,
   askingOne: (what, name) => `${what} sur ${name}…`,
   batchTitle: (what, count) => `${what} · ${servers(count)}`,
   mixedTitle: (what, count) => `${what} · ${count}\u00a0commandes`,
-  mixed: (what, count) => `${what} · ${count} différentes`,
+  mixed: (what, count) => `${what} · ${number(count)} différentes`,
   runsOn: (count, away) =>
     away === 0
       ? `S’exécute sur ${servers(count)}.`
@@ -304,7 +309,7 @@ export const templates: Texts['templates'] = {
   onCount: count => `Sur ${servers(count)}`,
   notDeployed: 'Non déployé',
   deployedOff: 'Déployé, désactivé',
-  deployedOn: (count, total) => `Déployé sur ${count} de ${servers(total)}.`,
+  deployedOn: (count, total) => `Déployé sur ${number(count)} de ${servers(total)}.`,
   remove: 'Retirer',
   removeFrom: name => `Retirer de ${name}`,
   removeChosen: count => `Retirer de ${servers(count)}`,
@@ -376,7 +381,7 @@ export const templates: Texts['templates'] = {
             ]
           : []),
       ].join(' '),
-    tooManyLines: (count, most) => `Il y a ${count} lignes\u00a0; ${most} peuvent être essayées à la fois.`,
+    tooManyLines: (count, most) => `Il y a ${number(count)} lignes\u00a0; ${most} peuvent être essayées à la fois.`,
     lineTooLong: (line, most) => `La ligne ${line} dépasse ${most} caractères.`,
     tooLong: most => `Il y a plus de ${most} caractères.`,
   },
@@ -396,8 +401,8 @@ export const templates: Texts['templates'] = {
     none: 'Comme dans le modèle',
     away: count =>
       plural(count, {
-        one: `${count}\u00a0d’entre eux est hors ligne\u00a0: il recevra le modèle à son retour.`,
-        other: `${count}\u00a0d’entre eux sont hors ligne\u00a0: ils recevront le modèle à leur retour.`,
+        one: `${number(count)}\u00a0d’entre eux est hors ligne\u00a0: il recevra le modèle à son retour.`,
+        other: `${number(count)}\u00a0d’entre eux sont hors ligne\u00a0: ils recevront le modèle à leur retour.`,
       }),
     safe: 'Chaque serveur teste d’abord le jail. S’il n’y fonctionne pas, l’état précédent est rétabli et le serveur dit pourquoi.',
     needs: files => `Nécessaire sur le serveur\u00a0: ${files}`,

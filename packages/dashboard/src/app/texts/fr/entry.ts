@@ -1,3 +1,4 @@
+import { number } from '../../../lib/numbers.ts'
 import { plural } from '../../../lib/texts/catalogue.ts'
 import type { Texts } from '../texts.ts'
 
@@ -78,7 +79,7 @@ export const invite: Texts['invite'] = {
   until: time => `Ce lien sert une fois, jusqu’au ${time}.`,
   password: 'Mot de passe',
   rules: {
-    length: count => `${count}\u00a0caractères`,
+    length: count => `${number(count)}\u00a0caractères`,
     lower: 'une minuscule',
     upper: 'une majuscule',
     digit: 'un chiffre',

@@ -1,3 +1,4 @@
+import { number } from '../../../lib/numbers.ts'
 import { plural } from '../../../lib/texts/catalogue.ts'
 import type { Texts } from '../texts.ts'
 
@@ -53,8 +54,8 @@ export const feeds: Texts['feeds'] = {
   },
   size: (total, ipv4, ipv6) =>
     plural(total, {
-      one: `Contient ${total} entrée actuellement (${ipv4} IPv4, ${ipv6} IPv6).`,
-      other: `Contient ${total} entrées actuellement (${ipv4} IPv4, ${ipv6} IPv6).`,
+      one: `Contient ${number(total)} entrée actuellement (${ipv4} IPv4, ${ipv6} IPv6).`,
+      other: `Contient ${number(total)} entrées actuellement (${ipv4} IPv4, ${ipv6} IPv6).`,
     }),
   none: 'Ne contient rien actuellement.',
   joined: count => `${count} quand les voisines sont réunies en plages.`,

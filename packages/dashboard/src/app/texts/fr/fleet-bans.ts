@@ -1,7 +1,8 @@
+import { number } from '../../../lib/numbers.ts'
 import { plural } from '../../../lib/texts/catalogue.ts'
 import type { Texts } from '../texts.ts'
 
-const servers = (count: number) => plural(count, { one: '1\u00a0serveur', other: `${count}\u00a0serveurs` })
+const servers = (count: number) => plural(count, { one: '1\u00a0serveur', other: `${number(count)}\u00a0serveurs` })
 
 export const fleetBans: Texts['fleet-bans'] = {
   title: 'Bans de flotte',
@@ -27,13 +28,13 @@ export const fleetBans: Texts['fleet-bans'] = {
   permanent: 'Permanent',
   expired: when => `Expiré ${when}`,
   removed: when => `Levé ${when}`,
-  held: (held, all) => `${held} sur ${all}`,
+  held: (held, all) => `${held} sur ${number(all)}`,
   heldTitle: (held, all) => `Dans le pare-feu de ${held} sur ${servers(all)}.`,
   pending: count =>
-    plural(count, { one: '1 ne l’a pas encore confirmé.', other: `${count} ne l’ont pas encore confirmé.` }),
-  failed: count => plural(count, { one: '1 l’a refusé.', other: `${count} l’ont refusé.` }),
+    plural(count, { one: '1 ne l’a pas encore confirmé.', other: `${number(count)} ne l’ont pas encore confirmé.` }),
+  failed: count => plural(count, { one: '1 l’a refusé.', other: `${number(count)} l’ont refusé.` }),
   notCovered: count =>
-    plural(count, { one: '1 ne peut pas l’appliquer.', other: `${count} ne peuvent pas l’appliquer.` }),
+    plural(count, { one: '1 ne peut pas l’appliquer.', other: `${number(count)} ne peuvent pas l’appliquer.` }),
   details: 'Détails…',
   open: entry => `Détails de ${entry}`,
   lift: 'Lever partout',
@@ -79,12 +80,12 @@ export const fleetBans: Texts['fleet-bans'] = {
     waiting: 'En attente des serveurs.',
     holds: (held, all) =>
       held === all
-        ? plural(all, { one: 'Dans le pare-feu du serveur.', other: `Dans le pare-feu des ${all} serveurs.` })
+        ? plural(all, { one: 'Dans le pare-feu du serveur.', other: `Dans le pare-feu des ${number(all)} serveurs.` })
         : `Dans le pare-feu de ${held} sur ${servers(all)}.`,
     follow: count =>
       plural(count, {
         one: '1\u00a0serveur suivra dès qu’il répondra.',
-        other: `${count}\u00a0serveurs suivront dès qu’ils répondront.`,
+        other: `${number(count)}\u00a0serveurs suivront dès qu’ils répondront.`,
       }),
     noServers: 'Aucun serveur n’est encore connecté. Ils l’appliqueront dès leur ajout.',
   },

@@ -1,3 +1,4 @@
+import { number } from '../../../lib/numbers.ts'
 import { plural } from '../../../lib/texts/catalogue.ts'
 import type { Texts } from '../texts.ts'
 
@@ -158,12 +159,15 @@ export const backup: Texts['backup'] = {
   unknown: names => `Cette version ne connaît pas\u00a0: ${names}. Le serveur refusera le fichier.`,
   back: 'Retour',
   apply: count =>
-    plural(count, { one: `Importer ${count}\u00a0changement`, other: `Importer ${count}\u00a0changements` }),
+    plural(count, {
+      one: `Importer ${number(count)}\u00a0changement`,
+      other: `Importer ${number(count)}\u00a0changements`,
+    }),
   replaceTitle: 'Remplacer les réglages\u00a0?',
   replaceText: count =>
     plural(count, {
-      one: `${count}\u00a0réglage change, et rien n’en est conservé.`,
-      other: `${count}\u00a0réglages changent, et rien n’en est conservé.`,
+      one: `${number(count)}\u00a0réglage change, et rien n’en est conservé.`,
+      other: `${number(count)}\u00a0réglages changent, et rien n’en est conservé.`,
     }),
   replaceVerb: 'Remplacer les réglages',
   replaceWord: 'remplacer',
@@ -217,7 +221,8 @@ export const steps: Texts['steps'] = {
 }
 export const form: Texts['form'] = {
   unsaved: 'Modifications non enregistrées',
-  changes: count => plural(count, { one: `${count}\u00a0modification`, other: `${count}\u00a0modifications` }),
+  changes: count =>
+    plural(count, { one: `${number(count)}\u00a0modification`, other: `${number(count)}\u00a0modifications` }),
   ofField: name => `${name}\u00a0:`,
   saveChanges: 'Enregistrer',
   saved: 'Enregistré.',

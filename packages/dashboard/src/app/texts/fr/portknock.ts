@@ -1,9 +1,11 @@
+import { number } from '../../../lib/numbers.ts'
 import { plural } from '../../../lib/texts/catalogue.ts'
 import type { Texts } from '../texts.ts'
 
-const servers = (count: number) => plural(count, { one: `${count}\u00a0serveur`, other: `${count}\u00a0serveurs` })
+const servers = (count: number) =>
+  plural(count, { one: `${number(count)}\u00a0serveur`, other: `${number(count)}\u00a0serveurs` })
 const wrongTries = (count: number) =>
-  plural(count, { one: `${count}\u00a0essai erroné`, other: `${count}\u00a0essais erronés` })
+  plural(count, { one: `${number(count)}\u00a0essai erroné`, other: `${number(count)}\u00a0essais erronés` })
 
 export const portknock: Texts['portknock'] = {
   title: 'Port knocking',
@@ -99,7 +101,7 @@ export const portknock: Texts['portknock'] = {
     operatorsSeeWhy: 'Les Operators voient pourquoi.',
     onServers: 'Sur les serveurs',
     nowhere: 'Sur aucun serveur\u00a0: rien n’est fermé.',
-    moreServers: count => `En afficher ${count} de plus`,
+    moreServers: count => `En afficher ${number(count)} de plus`,
     rising: 'Les ports à frapper vont en montant\u00a0: un scan lent dans cet ordre ouvrirait le port. Mélangez-les.',
     falling:
       'Les ports à frapper vont en descendant\u00a0: un scan lent dans cet ordre ouvrirait le port. Mélangez-les.',
@@ -143,8 +145,8 @@ export const portknock: Texts['portknock'] = {
     servers: 'Serveurs',
     away: count =>
       plural(count, {
-        one: `${count}\u00a0d’entre eux est hors ligne\u00a0: il fermera le port à son retour.`,
-        other: `${count}\u00a0d’entre eux sont hors ligne\u00a0: ils fermeront le port à leur retour.`,
+        one: `${number(count)}\u00a0d’entre eux est hors ligne\u00a0: il fermera le port à son retour.`,
+        other: `${number(count)}\u00a0d’entre eux sont hors ligne\u00a0: ils fermeront le port à leur retour.`,
       }),
     fields: {
       name: 'Nom',

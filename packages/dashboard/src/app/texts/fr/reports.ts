@@ -1,3 +1,4 @@
+import { number } from '../../../lib/numbers.ts'
 import { plural } from '../../../lib/texts/catalogue.ts'
 import type { Texts } from '../texts.ts'
 
@@ -49,7 +50,7 @@ export const reports: Texts['reports'] = {
   firing: 'Toujours active',
   changes: 'Ce qui a changé',
   noChanges: 'Rien.',
-  more: count => `${count} de plus`,
+  more: count => `${number(count)} de plus`,
   schedules: {
     title: 'Envoi par e-mail',
     what: 'les planifications',

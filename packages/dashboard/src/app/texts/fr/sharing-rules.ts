@@ -1,8 +1,10 @@
+import { number } from '../../../lib/numbers.ts'
 import { plural } from '../../../lib/texts/catalogue.ts'
 import type { Texts } from '../texts.ts'
 
-const servers = (count: number) => plural(count, { one: '1 serveur', other: `${count} serveurs` })
-const bans = (count: number) => plural(count, { one: `${count} bannissement`, other: `${count} bannissements` })
+const servers = (count: number) => plural(count, { one: '1 serveur', other: `${number(count)} serveurs` })
+const bans = (count: number) =>
+  plural(count, { one: `${number(count)} bannissement`, other: `${number(count)} bannissements` })
 
 export const sharingRules: Texts['sharing-rules'] = {
   title: 'Règles de partage',
@@ -70,14 +72,15 @@ export const sharingRules: Texts['sharing-rules'] = {
   simulation: {
     title: days => `Les ${days} derniers jours`,
     running: 'Simulation…',
-    would: count => `Aurait banni ${plural(count, { one: `${count} adresse`, other: `${count} adresses` })}.`,
+    would: count =>
+      `Aurait banni ${plural(count, { one: `${number(count)} adresse`, other: `${number(count)} adresses` })}.`,
     none: 'N’aurait banni personne.',
     returned: (count, spared) =>
-      `${count} d’entre elles sont revenues sur un serveur visé : ${bans(spared)} qui n’auraient pas été nécessaires.`,
+      `${number(count)} d’entre elles sont revenues sur un serveur visé : ${bans(spared)} qui n’auraient pas été nécessaires.`,
     refused: count =>
       plural(count, {
-        one: `${count} correspondance n’est jamais bannie.`,
-        other: `${count} correspondances ne sont jamais bannies.`,
+        one: `${number(count)} correspondance n’est jamais bannie.`,
+        other: `${number(count)} correspondances ne sont jamais bannies.`,
       }),
     trips: when => `Elle aurait atteint sa limite et se serait arrêtée le ${when}.`,
     partial: from => `Seuls les bannissements depuis ${from} ont été lus ; il y en a trop avant.`,
@@ -91,7 +94,7 @@ export const sharingRules: Texts['sharing-rules'] = {
     none: 'Elle n’a pas encore eu de correspondance.',
     outcomes: { banned: 'Bannie', refused: 'Non bannie', tripped: 'Arrêtée' },
     until: when => `jusqu’à ${when}`,
-    times: count => `${count}ᵉ fois`,
-    more: count => `${count} de plus`,
+    times: count => `${number(count)}ᵉ fois`,
+    more: count => `${number(count)} de plus`,
   },
 }

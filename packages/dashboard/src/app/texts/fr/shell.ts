@@ -1,7 +1,9 @@
+import { number } from '../../../lib/numbers.ts'
 import { plural } from '../../../lib/texts/catalogue.ts'
 import type { Texts } from '../texts.ts'
 
-const servers = (count: number) => plural(count, { one: `${count}\u00a0serveur`, other: `${count}\u00a0serveurs` })
+const servers = (count: number) =>
+  plural(count, { one: `${number(count)}\u00a0serveur`, other: `${number(count)}\u00a0serveurs` })
 
 export const time: Texts['time'] = {
   justNow: 'à l’instant',
@@ -26,7 +28,7 @@ export const common: Texts['common'] = {
   signOut: count =>
     plural(count, {
       one: 'Se déconnecter et abandonner vos modifications non enregistrées\u00a0?',
-      other: `Se déconnecter et abandonner vos modifications non enregistrées sur ${count}\u00a0pages\u00a0?`,
+      other: `Se déconnecter et abandonner vos modifications non enregistrées sur ${number(count)}\u00a0pages\u00a0?`,
     }),
   product: 'Stockade',
   demo: 'Démo',
@@ -153,13 +155,16 @@ export const shell: Texts['shell'] = {
   relativeTimes: 'Afficher les heures relatives',
   signOut: 'Se déconnecter',
   attention: count =>
-    plural(count, { one: '1 serveur demande votre attention', other: `${count} serveurs demandent votre attention` }),
+    plural(count, {
+      one: '1 serveur demande votre attention',
+      other: `${number(count)} serveurs demandent votre attention`,
+    }),
   help: 'Documentation de l’API',
   version: version => `Version ${version}`,
   limited: count =>
     plural(count, {
       one: 'Vous voyez le seul serveur auquel vous avez accès.',
-      other: `Vous voyez les ${count}\u00a0serveurs auxquels vous avez accès.`,
+      other: `Vous voyez les ${number(count)}\u00a0serveurs auxquels vous avez accès.`,
     }),
   notFoundTitle: 'Rien ici',
   notFound: 'Il n’y a pas de page à cette adresse. Elle a peut-être été mal saisie, ou son contenu a été supprimé.',
@@ -188,7 +193,7 @@ export const find: Texts['find'] = {
   noneHint:
     'Saisissez une adresse, une plage, le nom d’un serveur, d’un modèle, d’un utilisateur ou d’un réglage, ou une action comme «\u00a0sombre\u00a0».',
   hint: 'Flèches pour choisir, Entrée pour ouvrir, Échap pour fermer.',
-  count: count => plural(count, { one: `${count}\u00a0résultat`, other: `${count}\u00a0résultats` }),
+  count: count => plural(count, { one: `${number(count)}\u00a0résultat`, other: `${number(count)}\u00a0résultats` }),
   groups: {
     address: 'Adresse',
     recent: 'Récents',
@@ -215,7 +220,9 @@ export const find: Texts['find'] = {
   system: 'Thème du système',
   copyRequest: 'Copier comme requête API (curl)',
   requestCopied: count =>
-    count === 1 ? 'La requête de cette page est copiée.' : `Les ${count}\u00a0requêtes de cette page sont copiées.`,
+    count === 1
+      ? 'La requête de cette page est copiée.'
+      : `Les ${number(count)}\u00a0requêtes de cette page sont copiées.`,
   noRequest: 'Cette page ne demande rien à l’API.',
   signOut: 'Se déconnecter',
   apiDocs: 'Documentation de l’API',
@@ -225,9 +232,9 @@ export const toasts: Texts['toasts'] = { label: 'Nouvelles', undo: 'Défaire', c
 export const activity: Texts['activity'] = {
   title: 'Activité',
   what: 'les dernières commandes',
-  running: count => `${count} en cours`,
-  waiting: count => `${count} en attente`,
-  failed: count => plural(count, { one: `${count}\u00a0échec`, other: `${count}\u00a0échecs` }),
+  running: count => `${number(count)} en cours`,
+  waiting: count => `${number(count)} en attente`,
+  failed: count => plural(count, { one: `${number(count)}\u00a0échec`, other: `${number(count)}\u00a0échecs` }),
   none: 'Rien n’a encore été demandé aux serveurs.',
   lead: 'Les dernières commandes, de la plus récente à la plus ancienne. Chacune mène à sa sortie.',
   all: 'Toutes les commandes',
@@ -238,13 +245,13 @@ export const activity: Texts['activity'] = {
   close: 'Fermer l’activité',
   more: count =>
     plural(count, {
-      one: `${count}\u00a0commande est en route ou a échoué`,
-      other: `${count}\u00a0commandes sont en route ou ont échoué`,
+      one: `${number(count)}\u00a0commande est en route ou a échoué`,
+      other: `${number(count)}\u00a0commandes sont en route ou ont échoué`,
     }),
 }
 export const notices: Texts['notices'] = {
   title: 'Avis',
-  count: count => `${count}\u00a0avis`,
+  count: count => `${number(count)}\u00a0avis`,
   close: 'Fermer les avis',
   elsewhere: here =>
     `Vous avez ouvert Stockade à l’adresse ${here}. Les commandes d’installation et les e-mails indiquent une autre URL\u00a0:`,
@@ -265,22 +272,22 @@ export const undo: Texts['undo'] = {
   unlisted: what => `Retiré de la whitelist\u00a0: ${what}.`,
   syncing: count =>
     plural(count, {
-      one: `${count}\u00a0serveur reprend la whitelist.`,
-      other: `${count}\u00a0serveurs reprennent la whitelist.`,
+      one: `${number(count)}\u00a0serveur reprend la whitelist.`,
+      other: `${number(count)}\u00a0serveurs reprennent la whitelist.`,
     }),
   unlistedMany: count =>
     plural(count, {
-      one: `${count}\u00a0entrée retirée de la whitelist.`,
-      other: `${count}\u00a0entrées retirées de la whitelist.`,
+      one: `${number(count)}\u00a0entrée retirée de la whitelist.`,
+      other: `${number(count)}\u00a0entrées retirées de la whitelist.`,
     }),
   enabled: (jail, where) => `Activation de ${jail} sur ${where}…`,
   disabled: (jail, where) => `Désactivation de ${jail} sur ${where}…`,
   whitelistedMany: count =>
     plural(count, {
-      one: `${count}\u00a0entrée ajoutée à la whitelist.`,
-      other: `${count}\u00a0entrées ajoutées à la whitelist.`,
+      one: `${number(count)}\u00a0entrée ajoutée à la whitelist.`,
+      other: `${number(count)}\u00a0entrées ajoutées à la whitelist.`,
     }),
-  addresses: count => plural(count, { one: `${count}\u00a0adresse`, other: `${count}\u00a0adresses` }),
+  addresses: count => plural(count, { one: `${number(count)}\u00a0adresse`, other: `${number(count)}\u00a0adresses` }),
   show: 'Afficher',
   cancelled: 'Défait avant l’exécution.',
   failed: 'La commande avait échoué\u00a0: il n’y a rien à défaire.',
@@ -288,20 +295,20 @@ export const undo: Texts['undo'] = {
   opposites: count =>
     plural(count, {
       one: 'La commande était déjà exécutée. L’opération inverse est en route.',
-      other: `La commande était déjà exécutée sur ${count}\u00a0serveurs. L’opération inverse y est en route.`,
+      other: `La commande était déjà exécutée sur ${number(count)}\u00a0serveurs. L’opération inverse y est en route.`,
     }),
   bannedAgain: ip => `${ip} n’est plus sur la whitelist, et ses bans sont en cours de rétablissement.`,
   delisted: 'De nouveau retiré de la whitelist. Les bans levés restent levés.',
   delistedMany: count =>
     plural(count, {
-      one: `${count}\u00a0entrée de nouveau retirée de la whitelist. Les bans levés restent levés.`,
-      other: `${count}\u00a0entrées de nouveau retirées de la whitelist. Les bans levés restent levés.`,
+      one: `${number(count)}\u00a0entrée de nouveau retirée de la whitelist. Les bans levés restent levés.`,
+      other: `${number(count)}\u00a0entrées de nouveau retirées de la whitelist. Les bans levés restent levés.`,
     }),
   listed: what => `De nouveau sur la whitelist\u00a0: ${what}.`,
   listedMany: count =>
     plural(count, {
-      one: `${count}\u00a0entrée de nouveau sur la whitelist.`,
-      other: `${count}\u00a0entrées de nouveau sur la whitelist.`,
+      one: `${number(count)}\u00a0entrée de nouveau sur la whitelist.`,
+      other: `${number(count)}\u00a0entrées de nouveau sur la whitelist.`,
     }),
   left: 'Rien n’est changé.',
   leftPartly: 'Annulé là où la commande attendait encore. Là où elle avait déjà été exécutée, rien n’est changé.',
@@ -316,19 +323,20 @@ export const fleet: Texts['fleet'] = {
   all: 'Tous',
   allOnline: 'Tous en ligne',
   nobody: 'Aucun',
-  chosen: count => plural(count, { one: `${count}\u00a0serveur choisi`, other: `${count}\u00a0serveurs choisis` }),
+  chosen: count =>
+    plural(count, { one: `${number(count)}\u00a0serveur choisi`, other: `${number(count)}\u00a0serveurs choisis` }),
   noServers: 'Il n’y a encore aucun serveur.',
   noneFound: 'Aucun serveur de ce nom.',
   moreFound: count =>
     plural(count, {
-      one: `${count}\u00a0autre\u00a0: saisissez un nom pour le trouver.`,
-      other: `${count}\u00a0autres\u00a0: saisissez un nom pour les trouver.`,
+      one: `${number(count)}\u00a0autre\u00a0: saisissez un nom pour le trouver.`,
+      other: `${number(count)}\u00a0autres\u00a0: saisissez un nom pour les trouver.`,
     }),
   willWait: 'Attend son retour',
   waiting: count =>
     plural(count, {
-      one: `${count}\u00a0d’entre eux est hors ligne\u00a0: sa commande attend son retour.`,
-      other: `${count}\u00a0d’entre eux sont hors ligne\u00a0: leurs commandes attendent leur retour.`,
+      one: `${number(count)}\u00a0d’entre eux est hors ligne\u00a0: sa commande attend son retour.`,
+      other: `${number(count)}\u00a0d’entre eux sont hors ligne\u00a0: leurs commandes attendent leur retour.`,
     }),
   palisade: {
     label: 'Tous les serveurs',
@@ -366,31 +374,39 @@ export const fleet: Texts['fleet'] = {
     },
     onOne: server => `sur ${server}`,
     on: count => `sur ${servers(count)}`,
-    progress: (done, total) => `${done} sur ${total} terminés`,
-    goingNamed: (what, done, total) => `${what}\u00a0: ${done} sur ${total}`,
-    ratio: (done, total) => `${done} sur ${total}`,
+    progress: (done, total) => `${number(done)} sur ${number(total)} terminés`,
+    goingNamed: (what, done, total) => `${what}\u00a0: ${number(done)} sur ${number(total)}`,
+    ratio: (done, total) => `${number(done)} sur ${number(total)}`,
     done: count => `Fait sur ${servers(count)}`,
     doneCommands: count =>
-      `Terminé\u00a0: ${plural(count, { one: `${count}\u00a0commande`, other: `${count}\u00a0commandes` })}`,
+      `Terminé\u00a0: ${plural(count, { one: `${number(count)}\u00a0commande`, other: `${number(count)}\u00a0commandes` })}`,
     failed: count => `Échec sur ${servers(count)}`,
     failedCommands: count =>
-      plural(count, { one: `${count}\u00a0commande a échoué`, other: `${count}\u00a0commandes ont échoué` }),
+      plural(count, {
+        one: `${number(count)}\u00a0commande a échoué`,
+        other: `${number(count)}\u00a0commandes ont échoué`,
+      }),
     failedNamed: (what, failed) => `${what}\u00a0: ${failed}`,
     partly: (done, failed) => `${done}, échec sur ${failed}`,
     partlyCommands: (done, failed) =>
       `${done}, ${plural(failed, { one: `${failed}\u00a0échec`, other: `${failed}\u00a0échecs` })}`,
     cancelled: count => `Annulé sur ${servers(count)}`,
     cancelledCommands: count =>
-      plural(count, { one: `${count}\u00a0commande annulée`, other: `${count}\u00a0commandes annulées` }),
+      plural(count, {
+        one: `${number(count)}\u00a0commande annulée`,
+        other: `${number(count)}\u00a0commandes annulées`,
+      }),
     follow: (names, count) =>
       plural(count, { one: `${names} suivra à son retour.`, other: `${names} suivront à leur retour.` }),
-    moreServers: count => plural(count, { one: `${count}\u00a0autre serveur`, other: `${count}\u00a0autres serveurs` }),
+    moreServers: count =>
+      plural(count, { one: `${number(count)}\u00a0autre serveur`, other: `${number(count)}\u00a0autres serveurs` }),
     cause: (server, why) => `${server}\u00a0: ${why}`,
     noAnswer: 'pas de réponse dans le délai prévu',
-    moreFailed: count => plural(count, { one: `${count}\u00a0autre échec.`, other: `${count}\u00a0autres échecs.` }),
-    more: count => plural(count, { one: `${count}\u00a0autre`, other: `${count}\u00a0autres` }),
+    moreFailed: count =>
+      plural(count, { one: `${number(count)}\u00a0autre échec.`, other: `${number(count)}\u00a0autres échecs.` }),
+    more: count => plural(count, { one: `${number(count)}\u00a0autre`, other: `${number(count)}\u00a0autres` }),
     offline: 'Hors ligne',
-    retry: count => `Réessayer les échecs (${count})`,
+    retry: count => `Réessayer les échecs (${number(count)})`,
     cancelRest: 'Annuler le reste',
     toBatch: 'Voir la progression par serveur',
   },
@@ -442,7 +458,9 @@ export const search: Texts['search'] = {
   clear: 'Effacer la recherche',
   suggestions: 'Suggestions',
   found: count =>
-    count === 0 ? '' : plural(count, { one: `${count}\u00a0suggestion`, other: `${count}\u00a0suggestions` }),
+    count === 0
+      ? ''
+      : plural(count, { one: `${number(count)}\u00a0suggestion`, other: `${number(count)}\u00a0suggestions` }),
   use: word => `Utiliser ${word}`,
   remove: 'Retirer',
   set: 'Filtres actifs',

@@ -1,3 +1,4 @@
+import { number } from '../../../lib/numbers.ts'
 import { plural } from '../../../lib/texts/catalogue.ts'
 import type { Texts } from '../texts.ts'
 
@@ -92,8 +93,8 @@ export const siem: Texts['siem'] = {
   nothingSent: 'En l’état, rien n’est envoyé.',
   someSent: (count, of) =>
     plural(count, {
-      one: `${count}\u00a0type sur ${of} est envoyé.`,
-      other: `${count}\u00a0types sur ${of} sont envoyés.`,
+      one: `${number(count)}\u00a0type sur ${of} est envoyé.`,
+      other: `${number(count)}\u00a0types sur ${of} sont envoyés.`,
     }),
   minimum: 'Gravité minimale',
   minimumOf: severity => (severity === 0 ? '0\u00a0: tout' : severity === 10 ? '10' : `${severity} et plus`),
@@ -230,7 +231,7 @@ export const siem: Texts['siem'] = {
   queueNewest: shown => `Voici les ${shown} plus récents.`,
   queueCaption: 'Événements en attente, du plus récent au plus ancien',
   queueColumns: { at: 'Date', type: 'Type', id: 'ID d’événement', retries: 'Essais' },
-  retries: count => plural(count, { one: `${count}\u00a0essai`, other: `${count}\u00a0essais` }),
+  retries: count => plural(count, { one: `${number(count)}\u00a0essai`, other: `${number(count)}\u00a0essais` }),
   notTried: 'pas encore essayé',
   flushNow: 'Envoyer maintenant',
   discard: 'Vider la file…',

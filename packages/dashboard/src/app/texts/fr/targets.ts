@@ -1,7 +1,9 @@
+import { number } from '../../../lib/numbers.ts'
 import { plural } from '../../../lib/texts/catalogue.ts'
 import type { Texts } from '../texts.ts'
 
-const servers = (count: number) => plural(count, { one: `${count} serveur`, other: `${count} serveurs` })
+const servers = (count: number) =>
+  plural(count, { one: `${number(count)} serveur`, other: `${number(count)} serveurs` })
 
 export const targets: Texts['targets'] = {
   what: 'les étiquettes',
@@ -16,8 +18,9 @@ export const targets: Texts['targets'] = {
   noTags:
     'Aucun serveur ne porte encore d’étiquette. Définissez-les sur la page d’un serveur, ou dans la liste pour les serveurs sélectionnés.',
   noneFound: 'Aucune étiquette de ce nom.',
-  moreFound: count => `${count} de plus : saisissez un nom pour les trouver.`,
-  chosen: count => plural(count, { one: `${count} étiquette choisie`, other: `${count} étiquettes choisies` }),
+  moreFound: count => `${number(count)} de plus : saisissez un nom pour les trouver.`,
+  chosen: count =>
+    plural(count, { one: `${number(count)} étiquette choisie`, other: `${number(count)} étiquettes choisies` }),
   missingTag: 'Choisissez au moins une étiquette.',
   missingServer: 'Choisissez au moins un serveur.',
   edit: {

@@ -1,3 +1,4 @@
+import { number } from '../../../lib/numbers.ts'
 import { plural } from '../../../lib/texts/catalogue.ts'
 import type { Texts } from '../texts.ts'
 
@@ -44,7 +45,7 @@ export const sealing: Texts['sealing'] = {
   youSign: 'Vous signez',
   hosts: 'Pour',
   until: 'Valable jusqu’à',
-  more: count => `et ${count} autres`,
+  more: count => `et ${number(count)} autres`,
   template: 'Ce qui sera installé',
   checked: 'Votre navigateur a comparé\u00a0: c’est ce que vous avez demandé, pour ces serveurs et pas plus longtemps.',
   wrong: what =>
@@ -83,7 +84,10 @@ export const guard: Texts['guard'] = {
   forgetSince: 'Signalés depuis',
   forgetVerb: 'Les oublier',
   forgotten: count =>
-    plural(count, { one: `${count} bannissement est oublié.`, other: `${count} bannissements sont oubliés.` }),
+    plural(count, {
+      one: `${number(count)} bannissement est oublié.`,
+      other: `${number(count)} bannissements sont oubliés.`,
+    }),
   keys: 'Clés de son agent',
   used: 'Dernière utilisation',
   never: 'Jamais utilisée',
@@ -118,7 +122,10 @@ export const limits: Texts['limits'] = {
   keep: 'Garder les clés d’API de cet utilisateur',
   keepHelp: 'Sinon elles prennent fin\u00a0: qui est entré dans le compte a pu en créer une.',
   revoked: count =>
-    plural(count, { one: `${count} clé d’API a pris fin.`, other: `${count} clés d’API ont pris fin.` }),
+    plural(count, {
+      one: `${number(count)} clé d’API a pris fin.`,
+      other: `${number(count)} clés d’API ont pris fin.`,
+    }),
 }
 export const protection: Texts['protection'] = {
   title: 'Protection',
@@ -129,10 +136,12 @@ export const protection: Texts['protection'] = {
     unknown: 'Protection inconnue',
   },
   counted: {
-    protected: count => plural(count, { one: `${count}\u00a0protégé`, other: `${count}\u00a0protégés` }),
-    degraded: count => plural(count, { one: `${count}\u00a0dégradé`, other: `${count}\u00a0dégradés` }),
-    unprotected: count => plural(count, { one: `${count}\u00a0non protégé`, other: `${count}\u00a0non protégés` }),
-    unknown: count => plural(count, { one: `${count}\u00a0inconnu`, other: `${count}\u00a0inconnus` }),
+    protected: count =>
+      plural(count, { one: `${number(count)}\u00a0protégé`, other: `${number(count)}\u00a0protégés` }),
+    degraded: count => plural(count, { one: `${number(count)}\u00a0dégradé`, other: `${number(count)}\u00a0dégradés` }),
+    unprotected: count =>
+      plural(count, { one: `${number(count)}\u00a0non protégé`, other: `${number(count)}\u00a0non protégés` }),
+    unknown: count => plural(count, { one: `${number(count)}\u00a0inconnu`, other: `${number(count)}\u00a0inconnus` }),
   },
   since: 'depuis',
   means: {

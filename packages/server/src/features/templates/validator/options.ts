@@ -1,3 +1,4 @@
+import { nearestOf } from '@stockade/contract'
 import { shown } from './report.ts'
 import type { Reader } from './report.ts'
 import type { Option } from './ini.ts'
@@ -46,9 +47,10 @@ export const dangerous: ReadonlyMap<string, string> = table({
 })
 export const refusedOption = (name: string): string => {
   const reason = dangerous.get(name)
-  return reason === undefined
-    ? `The option ${shown(name)} is not one that a template may set.`
-    : `The option ${name} is refused: ${reason}.`
+  if (reason !== undefined) return `The option ${name} is refused: ${reason}.`
+  const nearest = nearestOf(name, [...jailChecks.keys()])
+  const hint = nearest === undefined ? '' : ` Did you mean ${nearest}?`
+  return `The option ${shown(name)} is not one that a template may set.${hint}`
 }
 
 /** A plain option: one value, no percent signs but those of known variables, no tags. */

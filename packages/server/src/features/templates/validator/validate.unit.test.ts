@@ -279,6 +279,11 @@ describe('warnings', () => {
       /ships no filter mine/,
     )
   })
+  test('an option that is spelled wrong, with the one that is near', () => {
+    const said = (line: string) => errors(`${goodJail}\n${line}`, goodFilter).map(({ message }) => message)
+    expect(said('bantme = 5')).toEqual(['The option bantme is not one that a template may set. Did you mean bantime?'])
+    expect(said('qqqq = 5')).toEqual(['The option qqqq is not one that a template may set.'])
+  })
   test('a log that hosts may not want to be read', () => {
     const jail = goodJail.replace('/var/log/app.log', '/var/log/app.log\n  /srv/app/app.log tail')
     expect(warned(goodFilter, jail)).toEqual([
