@@ -128,8 +128,10 @@ export const createLedger = (needs: {
       return []
     }
     const ban: ActiveBan = { jail: row.jail, ip: row.ip, time: row.time, bantime: row.bantime, round: 0 }
-    const entries = [banEntry(row, ip, banEventId(needs.serverId, row.jail, row.ip, row.time), intent)]
-    if (before && before.time > row.time) return [...entries, unbanEntry(ban, before.time * 1000)]
+    const eventId = banEventId(needs.serverId, row.jail, row.ip, row.time)
+    // A report of its end would end the later ban, too, which the server has: so it is told as one that lasted until then.
+    if (before && before.time > row.time) return [banEntry(shortened(row, before.time), ip, eventId, intent)]
+    const entries = [banEntry(row, ip, eventId, intent)]
     if (before) entries.unshift(unbanEntry(before, Math.min(endOf(before) ?? Infinity, row.time * 1000)))
     memory.active.set(ban)
     needs.onBan?.(ban.jail, ban.ip)
@@ -251,6 +253,12 @@ export const createLedger = (needs: {
 /** The id under which a ban that is in force was reported last. */
 export const activeEventId = (serverId: string, ban: ActiveBan): string =>
   banEventId(serverId, ban.jail, ban.ip, stampOf(ban))
+
+/** A ban that was over at this time at the latest, in epoch seconds. */
+const shortened = (row: BanRow, end: number): BanRow => {
+  const most = end - row.time
+  return { ...row, bantime: row.bantime < 0 ? most : Math.min(row.bantime, most) }
+}
 
 /** The API accepts 1 s to 1 year. Longer bans go without a duration, and their end is reported when it happens. */
 const durationOf = (bantime: number): number | null =>
