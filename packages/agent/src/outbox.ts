@@ -258,7 +258,7 @@ const readLines = (
   }
 }
 
-/** The agent wrote it, or an earlier version of it. The report stands under the name of its kind. */
+/** Checks the outline only: the file is written by this agent or an earlier version. Each kind of entry has a field of the same name. */
 const isEntry = (value: unknown): value is Entry =>
   isRecord(value) && isOneOf(['ban', 'unban', 'adopt', 'knock'], value['kind']) && isRecord(value[value['kind']])
 

@@ -5,7 +5,7 @@ export const whole = (value: unknown, least: number): number | undefined => {
   const found = Number(value)
   return Number.isSafeInteger(found) && found >= least ? found : undefined
 }
-/** The page of a list; the first one stands in no URL. */
+/** The page number of a list, from 2; the first page has no parameter. */
 export const pageOf = (raw: Record<string, unknown>): number | undefined => whole(raw.page, 2)
 /** A text without the space around it; undefined where it is empty. */
 export const words = (value: unknown, most: number): string | undefined =>
