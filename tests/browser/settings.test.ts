@@ -290,6 +290,8 @@ describe.runIf(hasBrowser)('settings', () => {
       await expect.poll(() => entries().count()).toBe(3)
       await page.getByRole('button', { name: 'admin', exact: true }).first().click()
       await asked('action:server. user:admin')
+      // The URL changes before the field does, and what is typed in between is replaced.
+      await expect.poll(() => field.inputValue()).toBe('action:server. user:admin')
       await expect.poll(() => entries().count()).toBe(3)
       await field.fill('user:admin action:portknock.')
       await field.press('Enter')
