@@ -1,20 +1,59 @@
 import type { PoolClient } from 'pg'
 import { lockSums, sumWaiting } from '../bans/sums.postgres.ts'
 import { keptFromKey } from '../bans/bans.store.ts'
-import { hoursLeft, keyOfIp, leavingCells, shrinking } from './retire-chunk.ts'
-import type { OldBan, RetireInput, Retired, TrimInput, Trimmed } from './retire-chunk.ts'
+import { shrinking } from './retire-chunk.ts'
+import type { RetireInput, Retired, TrimInput, Trimmed } from './retire-chunk.ts'
 
-const bytesOf = (ip: Uint8Array) => Buffer.from(ip.buffer, ip.byteOffset, ip.byteLength)
-
-/** When each address was last banned, of the rows that are summed; others may come meanwhile. */
-const lastBans = async (client: PoolClient, ips: readonly Uint8Array[]): Promise<Map<string, number | null>> => {
-  const { rows } = await client.query<{ ip: Buffer; at: number | null }>(
-    `select ip, (select max(banned_at) from bans where bans.ip = given.ip
-        and id not in (select ban_id from unsummed_bans)) as at from unnest($1::bytea[]) as given (ip)`,
-    [ips.map(bytesOf)],
-  )
-  return new Map(rows.map(({ ip, at }) => [keyOfIp(ip), at]))
-}
+/** A statement sees no row that it wrote itself, so cells that become empty are deleted and the others are updated. */
+const shrink = shrinking.flatMap(([table, keys]) => {
+  const same = keys.map(key => `kept.${key} = leaving.${key}`).join(' and ')
+  return [
+    `${table}_leaving as (select ${keys.join(', ')}, count(*) as n from gone group by ${keys.join(', ')})`,
+    `${table}_less as (
+      update ${table} as kept set n = kept.n - leaving.n from ${table}_leaving as leaving where ${same} and kept.n <> leaving.n)`,
+    `${table}_empty as (
+      delete from ${table} as kept using ${table}_leaving as leaving where ${same} and kept.n = leaving.n)`,
+  ]
+})
+const hourOf = (column: string) => `${column} - ${column} % 3600000`
+const isSummed = 'id not in (select ban_id from unsummed_bans)'
+/**
+ * A chunk is one statement. A ban that is not summed yet stays for the next run. An address moves among the hours of last bans only
+ * when its last ban goes, which one look into its index tells.
+ */
+const retire = `with old as materialized (
+    select id, banned_at, exists (select from active_bans
+        where active_bans.banned_at = bans.banned_at and active_bans.ban_id = bans.id) or not (${isSummed}) as stays
+      from bans where banned_at < $1 and (banned_at, id) > ($2, $3) order by banned_at, id limit $4),
+  gone as (
+    delete from bans using old where bans.id = old.id and not stays
+      returning bans.id, bans.server_no, bans.jail_id, bans.country_id, bans.ip, bans.banned_at),
+  ${shrink.join(',\n  ')},
+  lasts as (
+    select last.ip, last.banned_at from gone cross join lateral (
+        select id, ip, banned_at from bans where bans.ip = gone.ip and ${isSummed}
+          order by banned_at desc, id desc limit 1) as last
+      where last.id = gone.id),
+  moves as (
+    select ${hourOf('banned_at')} as bucket, -1 as n from lasts
+    union all
+    select ${hourOf('left_at')}, 1 from lasts cross join lateral (
+        select banned_at as left_at from bans where bans.ip = lasts.ip and ${isSummed}
+          and not exists (select from gone where gone.id = bans.id) order by banned_at desc limit 1) as left_over),
+  hours as (select bucket, sum(n)::bigint as n from moves group by bucket having sum(n) <> 0),
+  hours_empty as (
+    delete from rolled_ip_hours as kept using hours where kept.bucket = hours.bucket and kept.n + hours.n = 0),
+  hours_moved as (
+    insert into rolled_ip_hours (bucket, n)
+      select bucket, n from hours
+        where not exists (select from rolled_ip_hours as kept where kept.bucket = hours.bucket and kept.n + hours.n = 0)
+        order by bucket
+      on conflict (bucket) do update set n = rolled_ip_hours.n + excluded.n),
+  kept_from as (
+    insert into meta (key, value) select $5, (max(banned_at) + 1)::text from gone having count(*) > 0
+      on conflict (key) do update set value = excluded.value where meta.value::bigint < excluded.value::bigint)
+  select (select count(*) from old) as seen, (select count(*) from gone) as removed, last.banned_at as at, last.id
+    from (select banned_at, id from old order by banned_at desc, id desc limit 1) as last`
 
 /** The lock of the summing: no sums are taken while bans are deleted, and two runs never take the same bans. */
 export const retireFromPostgres = async (
@@ -22,60 +61,27 @@ export const retireFromPostgres = async (
   { before, after, most }: RetireInput,
 ): Promise<Retired> => {
   await lockSums(client)
-  const { rows } = await client.query<OldBan>(
-    `select id, server_no, jail_id, country_id, ip, banned_at, (exists (select 1 from active_bans
-        where active_bans.banned_at = bans.banned_at and active_bans.ban_id = bans.id))::int as active
-      from bans where banned_at < $1 and (banned_at, id) > ($2, $3) order by banned_at, id limit $4`,
-    [before, after.at, after.id, most],
-  )
-  const end = rows.at(-1)
-  const next = end && rows.length === most ? { at: end.banned_at, id: end.id } : null
-  const gone = rows.filter(({ active }) => !active)
-  const newest = gone.at(-1)
-  if (!newest) return { removed: 0, next }
   await sumWaiting(client)
-  const ips = [...new Map(gone.map(({ ip }) => [keyOfIp(ip), ip])).values()]
-  const last = await lastBans(client, ips)
-  await client.query('delete from bans where id = any ($1::bigint[])', [gone.map(({ id }) => id)])
-  const left = await lastBans(client, ips)
-  for (const [table, keys] of shrinking) {
-    const columns = [...keys, 'n']
-    const cells = leavingCells(gone, keys)
-    const values = columns.map((_, column) => cells.map(cell => cell[column]))
-    const given = `unnest(${columns.map((_, at) => `$${at + 1}::bigint[]`).join(', ')}) as gone (${columns.join(', ')})`
-    const same = keys.map(key => `kept.${key} = gone.${key}`).join(' and ')
-    await client.query(`update ${table} as kept set n = kept.n - gone.n from ${given} where ${same}`, values)
-    await client.query(`delete from ${table} as kept using ${given} where ${same} and kept.n = 0`, values)
-  }
-  const moved = hoursLeft(
-    ips.map(ip => ({ before: last.get(keyOfIp(ip)) ?? null, after: left.get(keyOfIp(ip)) ?? null })),
-  )
-  if (moved.length > 0) {
-    const buckets = moved.map(([bucket]) => bucket)
-    await client.query(
-      `insert into rolled_ip_hours (bucket, n) select * from unnest($1::bigint[], $2::bigint[])
-        on conflict (bucket) do update set n = rolled_ip_hours.n + excluded.n`,
-      [buckets, moved.map(([, n]) => n)],
-    )
-    await client.query('delete from rolled_ip_hours where bucket = any ($1::bigint[]) and n = 0', [buckets])
-  }
-  await client.query(
-    `insert into meta (key, value) values ($1, $2) on conflict (key) do update set value = excluded.value
-      where meta.value::bigint < excluded.value::bigint`,
-    [keptFromKey, String(newest.banned_at + 1)],
-  )
-  return { removed: gone.length, next }
+  const { rows } = await client.query<{ seen: number; removed: number; at: number; id: number }>(retire, [
+    ...[before, after.at, after.id, most],
+    keptFromKey,
+  ])
+  const [chunk] = rows
+  if (!chunk) return { removed: 0, next: null }
+  return { removed: chunk.removed, next: chunk.seen === most ? { at: chunk.at, id: chunk.id } : null }
 }
 
+/** The oldest events, until one is to be kept. */
+const trim = `with oldest as materialized (select id, at from events where id > $2 order by id limit $3),
+  gone as (delete from events using oldest where events.id = oldest.id and oldest.at < $1 returning events.id),
+  unaudited as (delete from audit using gone where audit.event_id = gone.id)
+  select (select count(*) from oldest) as seen, (select count(*) from gone) as removed, (select max(id) from oldest) as last`
 export const trimPostgres = async (client: PoolClient, { before, after, most }: TrimInput): Promise<Trimmed> => {
-  const { rows } = await client.query<{ id: number; at: number }>(
-    'select id, at from events where id > $1 order by id limit $2 for update skip locked',
-    [after, most],
-  )
-  const gone = rows.flatMap(({ id, at }) => (at < before ? [id] : []))
-  if (gone.length === 0) return { removed: 0, next: null }
+  // Read by the trigger that refuses every other change; it lasts until the commit.
   await client.query("select set_config('stockade.retention', 'on', true)")
-  await client.query('delete from events where id = any ($1::bigint[])', [gone])
-  await client.query('delete from audit where event_id = any ($1::bigint[])', [gone])
-  return { removed: gone.length, next: rows.length === most ? (rows.at(-1)?.id ?? null) : null }
+  const { rows } = await client.query<{ seen: number; removed: number; last: number | null }>(trim, [
+    ...[before, after, most],
+  ])
+  const { seen = 0, removed = 0, last = null } = rows[0] ?? {}
+  return { removed, next: removed > 0 && seen === most ? last : null }
 }
