@@ -26,6 +26,7 @@ export const createRetention = (needs: {
   log: { info(facts: object, message: string): void }
 }): RetentionService => {
   const { db, clock } = needs
+  const most = mostRows[db.engine]
   let closed = false
 
   /** Works off chunks; between them the writer is free for twice as long as each took. */
@@ -44,7 +45,7 @@ export const createRetention = (needs: {
     const before = clock() - needs.banDays * day
     let after: Place = { at: 0, id: 0 }
     return inChunks(async () => {
-      const { removed, next } = await db.run(retireBans, { before, after, most: mostRows })
+      const { removed, next } = await db.run(retireBans, { before, after, most })
       after = next ?? after
       return { removed, more: next !== null }
     })
@@ -53,7 +54,7 @@ export const createRetention = (needs: {
     const before = clock() - needs.eventDays * day
     let after = 0
     return inChunks(async () => {
-      const { removed, next } = await db.run(trimEvents, { before, after, most: mostRows })
+      const { removed, next } = await db.run(trimEvents, { before, after, most })
       after = next ?? after
       return { removed, more: next !== null }
     })
@@ -61,8 +62,8 @@ export const createRetention = (needs: {
   const commands = () => {
     const before = clock() - commandsKept
     return inChunks(async () => {
-      const removed = await removeOldCommands(db.write, before, mostRows)
-      return { removed, more: removed === mostRows }
+      const removed = await removeOldCommands(db.write, before, most)
+      return { removed, more: removed === most }
     })
   }
   return {

@@ -1,7 +1,8 @@
 import { hourOf } from '../../core/clock.ts'
+import type { Engine } from '../../db/database.ts'
 
-/** Rows that one transaction looks at: more would keep writers waiting. */
-export const mostRows = 200
+/** Rows that one transaction looks at. On SQLite more would keep writers waiting; on PostgreSQL nobody who reports waits for it. */
+export const mostRows: Readonly<Record<Engine, number>> = { sqlite: 200, postgres: 1000 }
 
 /** Where a run is among the bans, oldest first. */
 export interface Place {

@@ -16,14 +16,15 @@ const shrink = shrinking.flatMap(([table, keys]) => {
   ]
 })
 const hourOf = (column: string) => `${column} - ${column} % 3600000`
-const isSummed = 'id not in (select ban_id from unsummed_bans)'
+const isSummed = 'id not in (select ban_id from waiting)'
 /**
  * A chunk is one statement. A ban that is not summed yet stays for the next run. An address moves among the hours of last bans only
- * when its last ban goes, which one look into its index tells.
+ * when its last ban goes, which one look into its index tells. Without `offset 0` PostgreSQL would read all active bans for each chunk.
  */
-const retire = `with old as materialized (
+const retire = `with waiting as materialized (select ban_id from unsummed_bans),
+  old as materialized (
     select id, banned_at, exists (select from active_bans
-        where active_bans.banned_at = bans.banned_at and active_bans.ban_id = bans.id) or not (${isSummed}) as stays
+        where active_bans.banned_at = bans.banned_at and active_bans.ban_id = bans.id offset 0) or not (${isSummed}) as stays
       from bans where banned_at < $1 and (banned_at, id) > ($2, $3) order by banned_at, id limit $4),
   gone as (
     delete from bans using old where bans.id = old.id and not stays
@@ -39,7 +40,7 @@ const retire = `with old as materialized (
     union all
     select ${hourOf('left_at')}, 1 from lasts cross join lateral (
         select banned_at as left_at from bans where bans.ip = lasts.ip and ${isSummed}
-          and not exists (select from gone where gone.id = bans.id) order by banned_at desc limit 1) as left_over),
+          and id not in (select id from gone) order by banned_at desc limit 1) as left_over),
   hours as (select bucket, sum(n)::bigint as n from moves group by bucket having sum(n) <> 0),
   hours_empty as (
     delete from rolled_ip_hours as kept using hours where kept.bucket = hours.bucket and kept.n + hours.n = 0),
