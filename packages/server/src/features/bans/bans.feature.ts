@@ -80,7 +80,7 @@ export const bansFeature = async (
       mountBans(
         http,
         service,
-        createBanStats(needs),
+        createBanStats({ ...needs, columns }),
         createTopBans(needs),
         createAttackers({ ...needs, filters, reasons, columns }),
         createBanComparison({ ...needs, drain: service.drain }),

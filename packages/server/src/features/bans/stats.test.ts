@@ -130,6 +130,12 @@ describe('statistics of bans', () => {
     await new Promise(resolve => setTimeout(resolve, 1200))
     await check()
   })
+  test('are the same once the list of attackers has read the bans into memory, and follow what comes', async () => {
+    await admin.client.call('GET /bans/attackers')
+    await check()
+    await send(some(50, 40 * day))
+    await check()
+  })
   test('roll on with the time', async () => {
     clock.forward(5 * 3600 + 1234)
     await check()

@@ -9,6 +9,7 @@ import { countryName } from '../ipinfo/ipinfo.service.ts'
 import type { ServersService } from '../servers/servers.service.ts'
 import { countedServers, totalsOf } from '../servers/servers.store.ts'
 import { countBans } from './bans.store.ts'
+import type { BanColumns } from './columns/columns.ts'
 import {
   countAddresses,
   countAddressesOn,
@@ -54,8 +55,18 @@ export const createBanStats = (needs: {
   db: Database
   clock: Clock
   servers: Pick<ServersService, 'get' | 'named'>
+  /** Null with PostgreSQL. */
+  columns: Pick<BanColumns, 'countAddresses'> | null
 }): BanStatsService => {
-  const { db, clock, servers } = needs
+  const { db, clock, servers, columns } = needs
+
+  const addressesOf = async (scope: ServerScope, period: Period, from: number) => {
+    if (scope === 'all') return countAddresses(db.read, db.engine, from)
+    if (period === 'day') return countAddressesOn(db.read, db.engine, scope, from)
+    // A month of a server may have 50,000 bans: 40 ms in SQL, 12 ms in the columns of a million bans. Of a week SQL is faster.
+    const counted = period === 'month' ? ((await columns?.countAddresses(scope, from)) ?? null) : null
+    return counted ?? countAddressesOn(scanFor(db, 'statistics', { period }), db.engine, scope, from)
+  }
 
   const gather = async (scope: ServerScope, period: Period) => {
     const sql = db.read
@@ -74,11 +85,7 @@ export const createBanStats = (needs: {
     const countries = await countBy(sql, db.engine, 'country', scope, from)
     const codes = await countryCodes(sql)
     const total = sum(hours)
-    // Reads each ban of these servers: 40 ms for the 50,000 of a month, in which nothing else would be answered.
-    const beside = period === 'day' ? sql : scanFor(db, 'statistics', { period })
-    const addresses = await (scope === 'all'
-      ? countAddresses(sql, db.engine, from)
-      : countAddressesOn(beside, db.engine, scope, from))
+    const addresses = await addressesOf(scope, period, from)
     // A host's clock may be ahead by minutes: what it reports now belongs to this window, and to the list of this window.
     const to = Math.max(now, ((await newestBan(sql, db.engine, scope, now)) ?? 0) + 1)
     const ranked = [...jails].map(([id, count]) => ({ id, name: named.get(id) ?? '', count })).sort(byCount)

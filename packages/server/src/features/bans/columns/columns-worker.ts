@@ -12,6 +12,8 @@ export interface ColumnsRequest extends ColumnsAsked {
   readonly key: number
 }
 export type ColumnsReply =
+  /** Every ban is read. */
+  | { readonly kind: 'loaded' }
   | { readonly kind: 'found'; readonly key: number; readonly found: ColumnsFound; readonly lifted: readonly number[] }
   | { readonly kind: 'failed'; readonly key: number; readonly message: string }
 
@@ -25,6 +27,8 @@ const worthSettling = (bans: number) => Math.max(20_000, bans / 16)
 const db = new DatabaseSync((workerData as { readonly file: string }).file, { timeout: 2000 })
 db.exec('pragma query_only = on; pragma cache_size = -4096')
 const followed = followBans(db)
+const send = (reply: ColumnsReply) => port.postMessage(reply)
+send({ kind: 'loaded' })
 const liftedAmong = (ids: readonly number[]): number[] =>
   ids.length === 0
     ? []
@@ -36,7 +40,6 @@ const liftedAmong = (ids: readonly number[]): number[] =>
         .all(...ids)
         .map(({ id }) => id)
 
-const send = (reply: ColumnsReply) => port.postMessage(reply)
 port.on('message', ({ key, ...asked }: ColumnsRequest) => {
   try {
     followed.catchUp()

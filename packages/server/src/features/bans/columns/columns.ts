@@ -1,4 +1,5 @@
 import { Worker } from 'node:worker_threads'
+import type { ServerScope } from '../../../core/actor.ts'
 import { minute } from '../../../core/clock.ts'
 import { lastOf } from '../../../core/ip.ts'
 import type { AttackerPage, AttackersAsked } from '../attackers.store.ts'
@@ -12,6 +13,8 @@ import type { ColumnsReply, ColumnsRequest } from './columns-worker.ts'
 export interface BanColumns {
   /** Null where the columns can't answer: they failed, or the bans do not fit. `tree` is the search of the filter. */
   group(asked: AttackersAsked, tree: ColumnTree | null, now: number): Promise<AttackerPage | null>
+  /** Distinct addresses that were banned on these servers from a moment on; null where the bans are not read already. */
+  countAddresses(servers: ServerScope, from: number): Promise<number | null>
   /** Reads the bans now, before somebody asks and waits for it. */
   warmUp(): void
   close(): Promise<void>
@@ -48,6 +51,7 @@ type Waiting = (page: AttackerPage | null) => void
 interface Thread {
   readonly worker: Worker
   readonly waiting: Map<number, Waiting>
+  isLoaded: boolean
 }
 
 export const createBanColumns = (
@@ -73,6 +77,10 @@ export const createBanColumns = (
     void release(failed)
   }
   const hear = (from: Thread, reply: ColumnsReply) => {
+    if (reply.kind === 'loaded') {
+      from.isLoaded = true
+      return
+    }
     const resolve = from.waiting.get(reply.key)
     from.waiting.delete(reply.key)
     if (reply.kind === 'failed') {
@@ -92,7 +100,7 @@ export const createBanColumns = (
       resourceLimits: { maxYoungGenerationSizeMb: 2, maxOldGenerationSizeMb: 96 },
     })
     worker.unref()
-    const started: Thread = { worker, waiting: new Map() }
+    const started: Thread = { worker, waiting: new Map(), isLoaded: false }
     worker.on('message', (reply: ColumnsReply) => hear(started, reply))
     worker.on('error', error => stop(started, error))
     worker.on('exit', () => void release(started))
@@ -109,26 +117,36 @@ export const createBanColumns = (
     lastAsked = performance.now()
     return (thread ??= start())
   }
+  const group: BanColumns['group'] = ({ filter, sort, descending, offset, limit }, tree, now) => {
+    if (isClosed || performance.now() < pausedUntil) return Promise.resolve(null)
+    const { worker, waiting } = wake()
+    const request: ColumnsRequest & ColumnsAsked = {
+      key: nextKey++,
+      filter: columnFilterOf(filter, tree),
+      now,
+      sort,
+      descending,
+      offset,
+      limit,
+    }
+    return new Promise(resolve => {
+      waiting.set(request.key, resolve)
+      worker.postMessage(request)
+    })
+  }
   return {
+    group,
+    async countAddresses(servers, from) {
+      if (!thread?.isLoaded) return null
+      const page = await group(
+        { filter: { servers, from }, sort: 'bans', descending: true, offset: 0, limit: 1 },
+        null,
+        from,
+      )
+      return page?.attackers ?? null
+    },
     warmUp() {
       if (!isClosed && performance.now() >= pausedUntil) wake()
-    },
-    group({ filter, sort, descending, offset, limit }, tree, now) {
-      if (isClosed || performance.now() < pausedUntil) return Promise.resolve(null)
-      const { worker, waiting } = wake()
-      const request: ColumnsRequest & ColumnsAsked = {
-        key: nextKey++,
-        filter: columnFilterOf(filter, tree),
-        now,
-        sort,
-        descending,
-        offset,
-        limit,
-      }
-      return new Promise(resolve => {
-        waiting.set(request.key, resolve)
-        worker.postMessage(request)
-      })
     },
     async close() {
       isClosed = true
