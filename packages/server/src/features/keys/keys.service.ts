@@ -201,7 +201,7 @@ export const createKeys = async (needs: {
     async flush() {
       const batch = new Map(used)
       used.clear()
-      if (batch.size > 0) await db.write.transaction().execute(sql => touchKeys(sql, batch))
+      if (batch.size > 0) await touchKeys(db.write, db.engine, batch)
     },
   }
   await service.reload()

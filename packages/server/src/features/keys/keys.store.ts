@@ -1,4 +1,6 @@
+import { sql as raw } from 'kysely'
 import type { Insertable, Kysely, Selectable } from 'kysely'
+import type { Engine } from '../../db/database.ts'
 import type { ApiKeysTable } from '../../db/tables/accounts.ts'
 import type { Schema } from '../../db/schema.ts'
 
@@ -56,19 +58,26 @@ export const expireKey = async (sql: Sql, id: number, at: number): Promise<void>
     .where(eb => eb.or([eb('expires_at', 'is', null), eb('expires_at', '>', at)]))
     .execute()
 }
+/** One statement for all keys of a process, which every host's is among. Another process may have seen a key later. */
 export const touchKeys = async (
   sql: Sql,
+  engine: Engine,
   used: ReadonlyMap<number, { readonly at: number; readonly from: string }>,
 ): Promise<void> => {
-  // In one order everywhere, so that two processes never wait for each other in a circle.
-  for (const [id, { at, from }] of [...used].sort(([a], [b]) => a - b))
-    await sql
-      .updateTable('api_keys')
-      .set({ last_used: at, last_used_from: from })
-      .where('id', '=', id)
-      // Another process may have seen it later.
-      .where(eb => eb.or([eb('last_used', 'is', null), eb('last_used', '<=', at)]))
-      .execute()
+  const json = JSON.stringify([...used].map(([id, { at, from }]) => ({ id, used_at: at, used_from: from })))
+  const isLater = raw`(last_used is null or last_used <= used_at)`
+  // PostgreSQL locks in one order everywhere, so that two processes never wait for each other in a circle.
+  const later =
+    engine === 'sqlite'
+      ? raw`select value ->> 'id' as used_id, value ->> 'used_at' as used_at, value ->> 'used_from' as used_from from json_each(${json})`
+      : raw`select api_keys.id as used_id, used_at, used_from
+          from jsonb_to_recordset(${json}::jsonb) as given (id bigint, used_at bigint, used_from text)
+            join api_keys on api_keys.id = given.id
+          where ${isLater} order by api_keys.id for update of api_keys`
+  await raw`with later as (${later})
+    update api_keys set last_used = used_at, last_used_from = used_from from later where id = used_id and ${isLater}`.execute(
+    sql,
+  )
 }
 export const keysOf = (sql: Sql, userId: number): Promise<(KeyRow & { server_id: string | null })[]> =>
   sql

@@ -1,6 +1,12 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { aHost, eventually, raw, startServer } from '../../testing/index.ts'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
+import { openStorage } from '../../admin/storage.ts'
+import { readConfig } from '../../config.ts'
+import { aHost, eventually, freshDatabase, raw, startServer } from '../../testing/index.ts'
 import type { Signed, TestServer } from '../../testing/index.ts'
+import { touchKeys } from './keys.store.ts'
 
 let server: TestServer
 let admin: Signed
@@ -176,4 +182,52 @@ test('a key with networks is for requests from there', async () => {
     expect(
       await raw(server, 'POST', '/api/v1/keys', { token: admin.token, body: { name: 'x', source_networks } }),
     ).toMatchObject({ status: 400 })
+})
+test('the last use of each key is stored, and an earlier use that another process saw changes nothing', async () => {
+  const dataDir = mkdtempSync(join(tmpdir(), 'stockade-keys-'))
+  const database = await freshDatabase()
+  const own = await startServer({ dataDir, ...(database ? { databaseUrl: database.url } : {}) })
+  const { client } = await own.setUp()
+  const began = Date.now()
+  const ids: number[] = []
+  for (const name of ['one', 'two', 'three']) {
+    const { id, key } = await client.call('POST /keys', { body: { name } })
+    await own.client(key).call('GET /servers')
+    ids.push(id)
+  }
+  await own.close()
+  const db = await openStorage(
+    readConfig({
+      STOCKADE_DATA_DIR: dataDir,
+      ...(database ? { STOCKADE_DATABASE_URL: database.url, STOCKADE_SECRET_KEY: 'x'.repeat(32) } : {}),
+    }),
+  )
+  onTestFinished(async () => {
+    await db.close()
+    await database?.drop()
+    rmSync(dataDir, { recursive: true, force: true })
+  })
+  const uses = () =>
+    db.read
+      .selectFrom('api_keys')
+      .select(['last_used', 'last_used_from'])
+      .where('id', 'in', ids)
+      .orderBy('id')
+      .execute()
+  const stored = await uses()
+  for (const { last_used } of stored) expect(last_used).toBeGreaterThanOrEqual(began)
+  expect(stored.map(row => row.last_used_from)).toEqual(['127.0.0.1', '127.0.0.1', '127.0.0.1'])
+
+  const [first = 0, second = 0] = ids
+  const seen = { at: began + 3_600_000, from: '192.0.2.1' }
+  const earlier = { at: began - 1, from: '192.0.2.2' }
+  await touchKeys(
+    db.write,
+    db.engine,
+    new Map([
+      [second, seen],
+      [first, earlier],
+    ]),
+  )
+  expect(await uses()).toEqual([stored[0], { last_used: seen.at, last_used_from: seen.from }, stored[2]])
 })
