@@ -23,7 +23,7 @@ const { values } = parseArgs({
 /** What the dashboard asks for, each 5 s. */
 const looks = [
   ...['/bans?limit=50', '/bans?active=true&limit=50', '/bans/attackers?limit=50', '/bans/stats?period=month'],
-  ...['/servers?limit=100', '/bans/top?period=day', '/commands?limit=50', '/audit?limit=50', '/alerts'],
+  ...['/servers?limit=100', '/bans/top?period=day', '/commands?limit=50', '/settings/audit?limit=50', '/alerts'],
 ]
 
 const database = await startPostgres({ isDurable: true })
@@ -44,7 +44,14 @@ try {
   const { client: admin } = await first.setUp()
   const { key } = await admin.call('POST /keys', { body: { name: 'statements', permissions: 'admin' } })
   servers.push(await spawnServer(options))
-  await client.query('select pg_stat_statements_reset()')
+  const refused = new Map<string, number>()
+  const look = async (path: string) => {
+    const reply = await fetch(`${servers[1]?.url ?? ''}/api/v1${path}`, { headers: { authorization: `Bearer ${key}` } })
+    await reply.text()
+    if (!reply.ok) refused.set(path, reply.status)
+  }
+  for (const path of looks) await look(path)
+  for (const [path, status] of refused) throw new Error(`${path} was answered by ${status}.`)
 
   const began = performance.now()
   const fleet = spawn(
@@ -54,19 +61,16 @@ try {
       ...['--url', first.url, '--key', key, '--keep', '--agents', values.agents],
       ...['--bans-per-second', values['bans-per-second'], '--seconds', values.seconds],
     ],
-    { stdio: 'inherit' },
+    { stdio: ['ignore', 'pipe', 'inherit'] },
   )
+  // The day of a fleet does not begin with its registration.
+  fleet.stdout.setEncoding('utf8').on('data', (text: string) => {
+    process.stdout.write(text)
+    if (text.includes('registered in')) void client.query('select pg_stat_statements_reset()')
+  })
   const ended = once(fleet, 'exit')
-  const headers = { authorization: `Bearer ${key}` }
-  const refused = new Map<string, number>()
   const looking = setInterval(() => {
-    for (const path of looks)
-      fetch(`${servers[1]?.url ?? ''}/api/v1${path}`, { headers })
-        .then(async reply => {
-          await reply.text()
-          if (!reply.ok) refused.set(path, reply.status)
-        })
-        .catch(() => refused.set(path, 0))
+    for (const path of looks) look(path).catch(() => refused.set(path, 0))
   }, 5000)
   const [code] = (await ended) as [number | null]
   clearInterval(looking)
