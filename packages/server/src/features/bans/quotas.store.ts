@@ -12,12 +12,15 @@ export interface Use {
 
 export const usesOf = (sql: Sql, day: number): Promise<Use[]> =>
   sql.selectFrom('server_quotas').select(['server_no', 'reports', 'bytes']).where('day', '=', day).execute()
+/** Rows of one statement: each has four of the parameters, of which SQLite takes 32,766. */
+const usesAtOnce = 1000
 /** Adds to the stored counts; always in the same order, so that two processes cannot deadlock. */
 export const addUses = async (sql: Sql, day: number, uses: readonly Use[]): Promise<void> => {
-  for (const use of [...uses].sort((a, b) => a.server_no - b.server_no))
+  const rows = [...uses].sort((a, b) => a.server_no - b.server_no).map(use => ({ ...use, day }))
+  for (let from = 0; from < rows.length; from += usesAtOnce)
     await sql
       .insertInto('server_quotas')
-      .values({ ...use, day })
+      .values(rows.slice(from, from + usesAtOnce))
       .onConflict(on =>
         on.columns(['server_no', 'day']).doUpdateSet({
           reports: raw`server_quotas.reports + excluded.reports`,
