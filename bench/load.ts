@@ -33,6 +33,8 @@ export interface Measured {
   readonly seconds: number
   /** User and system time of the server's process and its threads. */
   readonly cpuSeconds: number
+  /** The same of the generator itself. */
+  readonly ownCpuSeconds: number
   /** Milliseconds. */
   readonly p50: number
   readonly p99: number
@@ -117,7 +119,7 @@ const spin = () => {
 if (load.spin) spin()
 
 setTimeout(() => {
-  const start = { at: performance.now(), cpu: cpuOf(load.pid) }
+  const start = { at: performance.now(), cpu: cpuOf(load.pid), own: cpuOf(process.pid) }
   counting = true
   setTimeout(() => {
     counting = false
@@ -131,6 +133,7 @@ setTimeout(() => {
       firstError,
       seconds,
       cpuSeconds: cpuOf(load.pid) - start.cpu,
+      ownCpuSeconds: cpuOf(process.pid) - start.own,
       p50: at(0.5),
       p99: at(0.99),
     }

@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os'
 import { performance } from 'node:perf_hooks'
 import pg from 'pg'
 import { aHost, spawnServer, startPostgres } from '@stockade/server/testing'
@@ -16,6 +17,7 @@ import { judge, median, say } from './report.ts'
 
 const short = process.env.BENCH === 'short'
 const rounds = short ? 1 : 3
+const cores = availableParallelism()
 const timing = { seconds: short ? 2 : 5, warmUp: short ? 1 : 2 }
 
 const database = await startPostgres({ isDurable: true })
@@ -87,6 +89,7 @@ try {
     const rates: number[] = []
     const cpus: number[] = []
     const databaseCpus: number[] = []
+    const generatorCpus: number[] = []
     const medians: number[] = []
     const tails: number[] = []
     let errors = 0
@@ -98,6 +101,7 @@ try {
       rates.push(sum(part => part.done / part.seconds))
       cpus.push((sum(part => part.cpuSeconds) * 1e6) / done)
       databaseCpus.push((cpu * 1e6) / done)
+      generatorCpus.push((sum(part => part.ownCpuSeconds) * 1e6) / done)
       medians.push(Math.max(...parts.map(part => part.p50)))
       tails.push(Math.max(...parts.map(part => part.p99)))
       errors += sum(part => part.errors)
@@ -105,7 +109,11 @@ try {
     const name = `${connections} callers, ${processes === 1 ? 'one process' : `${processes} processes`}`
     say(
       `${name}: ${Math.round(median(rates))} bans a second, p50 ${median(medians).toFixed(2)} ms, p99 ${median(tails).toFixed(1)} ms, ` +
-        `CPU ${median(cpus).toFixed(0)} us of the server and ${median(databaseCpus).toFixed(0)} us of PostgreSQL, ${errors} errors`,
+        `CPU ${median(cpus).toFixed(0)} us of the server, ${median(databaseCpus).toFixed(0)} us of PostgreSQL and ${median(generatorCpus).toFixed(0)} us of the generator, ${errors} errors`,
+    )
+    const each = median(cpus) + median(databaseCpus) + median(generatorCpus)
+    say(
+      `  ${each.toFixed(0)} us of CPU a ban: ${cores} cores that never wait do ${Math.round((cores * 1e6) / each)} a second`,
     )
     if (rate !== null) judge(`${name}, bans a second, at least`, median(rates), rate)
     if (p50 !== null) judge(`${name}, p50, at most`, median(medians), p50, ' ms')

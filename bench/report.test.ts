@@ -5,7 +5,7 @@ import { judge, lineOf, median, paired, print, verdictOf } from './report.ts'
 /* A goal that nothing was measured for is not met, whatever the goal. */
 
 const aRound = (given: Partial<Measured> = {}): Measured => ({
-  ...{ done: 100, errors: 0, firstError: null, seconds: 1, cpuSeconds: 0.01, p50: 2, p99: 9 },
+  ...{ done: 100, errors: 0, firstError: null, seconds: 1, cpuSeconds: 0.01, ownCpuSeconds: 0.01, p50: 2, p99: 9 },
   ...given,
 })
 const empty = aRound({ done: 0, errors: 3, firstError: 'timed out', p50: 0, p99: 0 })
