@@ -1,5 +1,4 @@
 import js from '@eslint/js'
-import hooks from 'eslint-plugin-react-hooks'
 import ts from 'typescript-eslint'
 import { ownLines } from './scripts/lint/own-lines.mjs'
 
@@ -43,11 +42,6 @@ export default ts.config(
         performance: 'readonly',
       },
     },
-  },
-  {
-    files: ['packages/dashboard/**/*.{ts,tsx}'],
-    plugins: { 'react-hooks': hooks },
-    rules: { ...hooks.configs.recommended.rules },
   },
   /*
    * Bounds. What is over them today is counted in eslint-suppressions.json, file by file: a file can get better, not worse. After it

@@ -41,7 +41,14 @@ const { values } = parseArgs({
 const say = (text = '') => void process.stdout.write(`${text}\n`)
 const number = (
   name:
-    'agents' | 'bans-per-second' | 'seconds' | 'heartbeat' | 'start-period' | 'batches' | 'whitelist-changes' | 'seed',
+    | 'agents'
+    | 'bans-per-second'
+    | 'seconds'
+    | 'heartbeat'
+    | 'start-period'
+    | 'batches'
+    | 'whitelist-changes'
+    | 'seed',
 ) => {
   const value = Number(values[name])
   if (Number.isFinite(value) && value >= 0) return value

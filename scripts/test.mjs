@@ -21,7 +21,8 @@ const steps = [
       'node_modules/.cache/eslint/',
     ],
   ],
-  ['format', ['node_modules/prettier/bin/prettier.cjs', '--check', '--log-level', 'warn', '.']],
+  ['hooks', ['node_modules/oxlint/bin/oxlint', '--threads', '1', 'packages/dashboard']],
+  ['format', ['node_modules/oxfmt/bin/oxfmt', '--threads', '1', '--list-different', '.']],
 ]
 /** Runs a check; what it prints is shown when it is done, so that it does not mix with the rest. Resolves to whether it passed. */
 const check = ([name, args]) =>

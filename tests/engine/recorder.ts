@@ -32,7 +32,15 @@ export interface Acknowledged {
 
 /** What the recorder does instead of answering. */
 export type Mischief =
-  'html' | 'wrong-types' | 'truncated' | 'huge' | 'reset' | 'slow' | 'error-500' | 'unauthorized' | null
+  | 'html'
+  | 'wrong-types'
+  | 'truncated'
+  | 'huge'
+  | 'reset'
+  | 'slow'
+  | 'error-500'
+  | 'unauthorized'
+  | null
 
 /**
  * A small peer that speaks the agent's part of the interface and remembers what it was told. It checks the shape of what

@@ -1,5 +1,9 @@
+import { execFile } from 'node:child_process'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { ESLint } from 'eslint'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { root } from './sources.ts'
 // A formatter is a plain module, as ESLint loads it.
 import format from '../../scripts/lint/formatter.mjs'
@@ -58,4 +62,30 @@ test('lines of inner functions do not count for the outer one, and a store may h
   expect(await complaints('packages/agent/src/planted.ts', factory)).toBe('')
   const store = "import { sql } from 'kysely'\nexport const planted = sql`select 1`\n"
   expect(await complaints('packages/server/src/features/bans/planted.store.ts', store)).toBe('')
+})
+
+test('a component that is made anew by each render, and state set by an effect, are refused', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'stockade-planted-'))
+  onTestFinished(() => rm(folder, { recursive: true, force: true }))
+  const file = join(folder, 'planted.tsx')
+  await writeFile(
+    file,
+    `import { useEffect, useState } from 'react'
+export const Planted = ({ count }: { count: number }) => {
+  const [shown, setShown] = useState(0)
+  const Inner = () => <b>{shown}</b>
+  useEffect(() => setShown(count), [count])
+  return <Inner />
+}
+export const Conditional = ({ on }: { on: boolean }) => {
+  if (on) useState(1)
+  return null
+}
+`,
+  )
+  const said = await new Promise<string>(resolve => {
+    const program = [`${root}node_modules/oxlint/bin/oxlint`, '-c', `${root}.oxlintrc.json`, file]
+    execFile(process.execPath, program, (_, stdout) => resolve(stdout))
+  })
+  for (const rule of ['static-components', 'set-state-in-effect', 'rules-of-hooks']) expect(said).toContain(rule)
 })

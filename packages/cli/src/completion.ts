@@ -26,7 +26,7 @@ const optionNamed = (command: Command, word: string): Option | undefined =>
   optionsOf(command).find(({ long, short }) => word === long || word === short)
 
 const kindOfOption = (option: Option): 'server' | 'tag' | 'profile' | null =>
-  (({ '--server': 'server', '--tag': 'tag', '--profile': 'profile' }) as const)[option.long ?? ''] ?? null
+  ({ '--server': 'server', '--tag': 'tag', '--profile': 'profile' } as const)[option.long ?? ''] ?? null
 /** Servers and other things are named by `<name-or-id>`; the words about it tell them apart. */
 const namesServers = ({ description }: Argument): boolean => /\bhostnames?\b|^the servers$/.test(description)
 

@@ -118,7 +118,7 @@ const lists: Record<
       'status:pending', 'status:completed,failed', 'status:timeout', 'status:cancelled', 'params:203.0.113.7', 'params:sshd',
       'output:"no such jail"', 'output:100%', 'output:o_', 'created:<now-30h', 'created:>now-1h', 'created:<now',
       'unban', 'MAIL', 'robot', '203.0.113.7', 'zzz',
-    ], // prettier-ignore
+    ], // oxfmt-ignore
     means: (field, value, row) => {
       switch (field) {
         case 'type':
@@ -150,7 +150,7 @@ const lists: Record<
       'action:*create', 'action:auth', 'ip:203.0.113.0/27', 'ip:203.0.113.', 'ip:2001:db8::/32', 'ip:127.0.0.1', 'ip:192.0.2.1',
       'details:site_name', 'details:50%', 'details:off_', 'details:zzz', 'at:<now-1m', 'at:>now-1m',
       'robot', 'login', '203.0.113', 'zzz',
-    ], // prettier-ignore
+    ], // oxfmt-ignore
     means: (field, value, row) => {
       const details = JSON.stringify(row.details)
       switch (field) {
@@ -176,7 +176,7 @@ const lists: Record<
       'name:web-*', 'name:mail-01', 'name:web', 'ip:2001:db8::/32', 'ip:198.51.100.', 'ip:198.51.100.20', 'status:online',
       'status:pending,offline', 'description:"the \\"office"', 'description:mail', 'os:debian', 'engine:1.0*', 'engine:1.0',
       'agent:0.1.0', 'jail:sshd', 'jail:x*', 'mail', '2001:db8:0::7', 'zzz',
-    ], // prettier-ignore
+    ], // oxfmt-ignore
     means: (field, value, row) => {
       switch (field) {
         case 'name':

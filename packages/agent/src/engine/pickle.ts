@@ -6,7 +6,13 @@ import { isList } from '../json.ts'
  */
 
 export type Pickled =
-  null | boolean | number | string | readonly Pickled[] | PyObject | { readonly [key: string]: Pickled }
+  | null
+  | boolean
+  | number
+  | string
+  | readonly Pickled[]
+  | PyObject
+  | { readonly [key: string]: Pickled }
 
 /** A Python object that is not plain data, such as an exception. */
 export interface PyObject {

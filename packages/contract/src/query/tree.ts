@@ -30,7 +30,8 @@ export interface QueryProblem extends QueryPlace {
 }
 /** `tree` is null where nothing is asked. */
 export type ParsedQuery =
-  { readonly ok: true; readonly tree: QueryNode | null } | { readonly ok: false; readonly problem: QueryProblem }
+  | { readonly ok: true; readonly tree: QueryNode | null }
+  | { readonly ok: false; readonly problem: QueryProblem }
 
 const quotedText = (text: string) => `"${text.replace(/["\\]/g, '\\$&')}"`
 /** `field:value`, in quotes where the value would read otherwise. */

@@ -7,7 +7,9 @@ export interface ToastLink {
 }
 /** What a receipt follows: a batch, a single command, or the whitelist as it is since a moment, on its way to the servers. */
 export type ReceiptOf =
-  { readonly batchId: string } | { readonly commandId: string } | { readonly whitelistSince: number }
+  | { readonly batchId: string }
+  | { readonly commandId: string }
+  | { readonly whitelistSince: number }
 export interface Told {
   /** One sentence that names the thing. */
   readonly text: string

@@ -12,7 +12,8 @@ export interface ScanRequest {
   readonly parameters: readonly SQLInputValue[]
 }
 export type ScanReply =
-  { readonly ok: true; readonly rows: readonly unknown[] } | { readonly ok: false; readonly message: string }
+  | { readonly ok: true; readonly rows: readonly unknown[] }
+  | { readonly ok: false; readonly message: string }
 
 const db = new DatabaseSync(process.argv[2] ?? '', { timeout: 2000 })
 db.exec('pragma query_only = on; pragma cache_size = -32768; pragma temp_store = memory')

@@ -33,7 +33,8 @@ export type WriterReply =
 
 /** Unsolicited messages: checkpoints failed several times in a row, or work again. */
 export type WriterNews =
-  { readonly news: 'copying fails'; readonly reason: string } | { readonly news: 'copying works again' }
+  | { readonly news: 'copying fails'; readonly reason: string }
+  | { readonly news: 'copying works again' }
 
 const port = parentPort
 if (!port) throw new Error('This runs as a worker thread.')

@@ -5,7 +5,14 @@ import { reasonsTexts } from './reasons.texts.ts'
 /** Why an address was banned, as the API reads it from the log lines. */
 export interface Reason {
   readonly kind:
-    'failed-logins' | 'mail-logins' | 'requests' | 'probes' | 'repeat-offender' | 'rate-limit' | 'manual' | 'other'
+    | 'failed-logins'
+    | 'mail-logins'
+    | 'requests'
+    | 'probes'
+    | 'repeat-offender'
+    | 'rate-limit'
+    | 'manual'
+    | 'other'
   readonly attempts: number | null
   readonly users: readonly string[]
   readonly paths: readonly string[]

@@ -62,7 +62,10 @@ export const listTabs = [
 export const listTabsOfAdmins = [...listTabs, { to: '/lists/feeds', text: 'feeds' }] as const
 
 export type NavItem =
-  (typeof see)[number] | (typeof protection)[number] | (typeof operationsOfAdmins)[number] | (typeof admin)[number]
+  | (typeof see)[number]
+  | (typeof protection)[number]
+  | (typeof operationsOfAdmins)[number]
+  | (typeof admin)[number]
 export interface NavGroup {
   readonly name: 'see' | 'protection' | 'operations' | 'admin'
   readonly items: readonly NavItem[]

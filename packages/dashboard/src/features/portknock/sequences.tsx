@@ -33,7 +33,8 @@ import styles from './portknock.module.css'
 const SequenceDialog = lazy(() => import('./sequence-dialog.tsx'))
 
 type Asked =
-  { readonly what: 'add'; readonly given?: Draft } | { readonly what: 'edit' | 'delete'; readonly sequence: Sequence }
+  | { readonly what: 'add'; readonly given?: Draft }
+  | { readonly what: 'edit' | 'delete'; readonly sequence: Sequence }
 
 const limit = 20
 

@@ -22,7 +22,9 @@ export interface VerifiedBackup {
 }
 /** How a task ended: with a result, with a sentence, or null when it was stopped before its end. */
 export type TaskOutcome<Result> =
-  { readonly isDone: true; readonly result: Result } | { readonly isDone: false; readonly problem: string } | null
+  | { readonly isDone: true; readonly result: Result }
+  | { readonly isDone: false; readonly problem: string }
+  | null
 
 /** Runs tasks, one at a time. */
 export interface BackupRunner {

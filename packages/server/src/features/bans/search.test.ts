@@ -193,7 +193,7 @@ const terms = [
   'log:"invalid user"', 'log:%', 'log:of_it', 'log:\\', 'log:für', 'log:failed*root', 'log:zzz',
   'banned:>now-24h', 'banned:<=now-2d', 'banned:>=2020-01-01', 'banned:<2020-01-01',
   '8.8.8.8', '203.0.113.', 'nginx', 'google', 'netherlands', 'web', 'nothing-at-all', '"sample town"',
-] // prettier-ignore
+] // oxfmt-ignore
 
 describe('a search', () => {
   test('by each field finds what it says, in order and number', async () => {

@@ -14,7 +14,13 @@ export interface Person {
 }
 /** Why somebody who came back from a provider is not let in; the sign-in page says it in words. */
 export type Refusal =
-  'disabled' | 'state' | 'denied' | 'provider_unavailable' | 'not_allowed' | 'email_unverified' | 'account_exists'
+  | 'disabled'
+  | 'state'
+  | 'denied'
+  | 'provider_unavailable'
+  | 'not_allowed'
+  | 'email_unverified'
+  | 'account_exists'
 export class SignInRefused extends Error {
   readonly code: Refusal
   constructor(code: Refusal, message: string) {

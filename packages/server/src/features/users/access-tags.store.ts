@@ -7,11 +7,8 @@ import { parseJson } from '../../core/json-text.ts'
 
 type Sql = Kysely<Schema>
 
-export const accessTagsOf = ({
-  access_tags,
-}: {
-  readonly access_tags: UsersTable['access_tags']
-}): readonly string[] => (access_tags === null ? [] : parseJson(access_tags))
+export const accessTagsOf = ({ access_tags }: { readonly access_tags: UsersTable['access_tags'] }): readonly string[] =>
+  access_tags === null ? [] : parseJson(access_tags)
 
 /**
  * The tags that the access of users, and of API keys that are still good, depends on. Keys of those who are not administrators do not

@@ -1,7 +1,10 @@
 /* Memory of typed arrays, which lies outside the heap: the collector would keep what is not needed any more for minutes. */
 
 export type Numbers =
-  Float64Array<ArrayBuffer> | Uint32Array<ArrayBuffer> | Uint16Array<ArrayBuffer> | Uint8Array<ArrayBuffer>
+  | Float64Array<ArrayBuffer>
+  | Uint32Array<ArrayBuffer>
+  | Uint16Array<ArrayBuffer>
+  | Uint8Array<ArrayBuffer>
 
 /** Gives the memory of arrays back at once. They are empty from then on. */
 export const free = (...arrays: readonly Numbers[]): void => {

@@ -96,7 +96,7 @@ interface Entry {
 
 const sshJournal = '_SYSTEMD_UNIT=ssh.service + _SYSTEMD_UNIT=sshd.service + _COMM=sshd + _COMM=sshd-session'
 
-// prettier-ignore
+// oxfmt-ignore
 const entries: readonly Entry[] = [
   { id: 1, name: 'sshd', title: 'SSH', watches: 'Failed SSH logins', category: 'common', on: true, port: 'ssh', log: 'sshd', filter: 'sshd[_daemon="sshd(?:-session)?"]', os: 'DRA', journalmatch: sshJournal },
   { id: 2, name: 'sshd-aggressive', title: 'SSH (aggressive mode)', watches: 'Failed SSH logins and connections that never try one', category: 'common', limits: [3, hour, day], port: 'ssh', log: 'sshd', filter: 'sshd[mode=aggressive, _daemon="sshd(?:-session)?"]', os: 'DRA', journalmatch: sshJournal },
