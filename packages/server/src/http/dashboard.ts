@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
-import compress from '@fastify/compress'
 import statics from '@fastify/static'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { places } from '../core/places.ts'
@@ -52,21 +51,26 @@ export const serveDashboard = async (
   if (!dashboardBuilt())
     return reply =>
       reply.status(503).type('text/plain; charset=utf-8').send('The dashboard is not built. Run: npm run build\n')
-  await fastify.register(async scope => {
-    await scope.register(compress, { threshold: 1024 })
-    await scope.register(statics, {
-      root: dist,
-      wildcard: false,
-      index: false,
-      globIgnore: ['index.html'],
-      cacheControl: false,
-      setHeaders(reply, path) {
-        // The names of built files change with their content.
-        reply.header('cache-control', path.includes('/assets/') ? 'public, max-age=31536000, immutable' : 'no-cache')
-        reply.header('x-content-type-options', 'nosniff')
-      },
-    })
+  // The build has compressed them already (packages/dashboard/build.mjs).
+  await fastify.register(statics, {
+    root: `${dist}assets`,
+    prefix: '/assets/',
+    preCompressed: true,
+    index: false,
+    cacheControl: false,
+    setHeaders(reply) {
+      // The names of built files change with their content.
+      reply.header('cache-control', 'public, max-age=31536000, immutable')
+      reply.header('x-content-type-options', 'nosniff')
+    },
   })
+  const icon = readFileSync(`${dist}icon.svg`)
+  fastify.get('/icon.svg', (_, reply) =>
+    reply
+      .type('image/svg+xml')
+      .headers({ 'cache-control': 'no-cache', 'x-content-type-options': 'nosniff' })
+      .send(icon),
+  )
   const page = readFileSync(`${dist}index.html`, 'utf8')
   return reply => {
     // A page that was loaded before an upgrade asks for parts that are gone: a page in their place would only confuse it.

@@ -225,6 +225,27 @@ test('health, readiness, metrics, docs', async () => {
   expect(docs.text).not.toMatch(/https?:\/\/(?!localhost|127\.0\.0\.1|www\.apache\.org|[\w.-]*\.example)/)
 })
 
+test('built files come compressed as the browser takes them, and for ever', async () => {
+  const page = await raw(server, 'GET', '/')
+  const [script = ''] = /assets\/app-[\w-]+\.js/.exec(page.text) ?? []
+  const texts = await Promise.all(
+    ['br', 'gzip', 'identity'].map(async encoding => {
+      const { status, headers, text } = await raw(server, 'GET', `/${script}`, {
+        headers: { 'accept-encoding': encoding },
+      })
+      expect(status).toBe(200)
+      expect(headers.get('content-encoding')).toBe(encoding === 'identity' ? null : encoding)
+      expect(headers.get('content-type')).toMatch(/javascript/)
+      expect(headers.get('vary')).toMatch(/accept-encoding/i)
+      expect(headers.get('cache-control')).toBe('public, max-age=31536000, immutable')
+      return text
+    }),
+  )
+  expect(new Set(texts).size).toBe(1)
+  expect((await raw(server, 'GET', '/assets/')).status).toBe(404)
+  expect((await raw(server, 'GET', '/assets/..%2f..%2fpackage.json')).text).not.toContain('"name"')
+})
+
 describe('budgets', () => {
   testAlone('every answer tells what is left; past it 429 says when', async () => {
     const limited = await startServer({ env: { STOCKADE_RATE_LIMIT: '5', STOCKADE_RATE_LIMIT_SENSITIVE: '2' } })
