@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { otherEngines } from '../src/protection/checks/engine.ts'
 import { progressOf } from '../src/protection/checks/log.ts'
 import { legacyTranslations, translations } from '../src/protection/checks/published.ts'
@@ -156,20 +156,43 @@ it('makes a level of the checks', () => {
   expect(judge([engine, log, entry('jail', stopped)]).summary).toBe('the log is missing; and 1 more problem')
 })
 
-it('calls a log unread only when it grows twice while fail2ban stands still', () => {
-  let at = 0
-  const look = (before: Parameters<typeof progressOf>[0], position: number, size: number, hasUnread: boolean) =>
-    progressOf(before, { position, size, hasUnread, at: (at += 12_000) })
-  const first = look(undefined, 100, 120, true)
-  const same = look(first, 100, 120, true)
-  expect(same).toMatchObject({ growths: 0 })
-  const grown = look(same, 100, 140, true)
-  expect(grown).toMatchObject({ growths: 1, isQuiet: false })
-  expect(look(grown, 100, 140, true)).toMatchObject({ growths: 1, isQuiet: true })
-  // Before fail2ban can have looked again, a look says nothing.
-  expect(progressOf(grown, { position: 100, size: 160, hasUnread: true, at: grown.at + 1000 })).toBe(grown)
-  expect(look(grown, 140, 140, false)).toMatchObject({ growths: 0, isQuiet: false })
-  expect(look(grown, 120, 140, true)).toMatchObject({ growths: 0, isQuiet: false })
+describe('a log is unread', () => {
+  const clock = { at: 0 }
+  interface Seen {
+    readonly position?: number
+    readonly size: number
+    readonly hasUnread?: boolean
+    /** Milliseconds before the look at which the log was written last. */
+    readonly writtenAgo?: number
+    readonly after?: number
+  }
+  const look = (before: Parameters<typeof progressOf>[0], seen: Seen) => {
+    const { position = 100, size, hasUnread = true, writtenAgo = 500, after = 12_000 } = seen
+    const at = (clock.at += after)
+    return progressOf(before, { position, size, hasUnread, writtenAt: at - writtenAgo, at, lookedAt: at })
+  }
+
+  it('only when it grows again while fail2ban stands still', () => {
+    const first = look(undefined, { size: 120 })
+    const same = look(first, { size: 120 })
+    expect(same).toMatchObject({ growths: 0 })
+    const grown = look(same, { size: 140 })
+    expect(grown).toMatchObject({ growths: 1, isQuiet: false })
+    // Before fail2ban can have looked again, a look says nothing.
+    expect(look(grown, { size: 160, after: 1000 })).toBe(grown)
+    expect(look(grown, { size: 140 })).toMatchObject({ growths: 1, isQuiet: true })
+    expect(look(grown, { position: 140, size: 140, hasUnread: false })).toMatchObject({ growths: 0, isQuiet: false })
+    expect(look(grown, { position: 120, size: 140 })).toMatchObject({ growths: 0, isQuiet: false })
+  })
+  it('not when the first look came in the middle of a burst, whose end fail2ban leaves unsaved', () => {
+    const first = look(undefined, { size: 120 })
+    // Written nine seconds after the first look.
+    const grown = look(first, { size: 140, writtenAgo: 3000 })
+    expect(grown).toMatchObject({ growths: 0, isQuiet: false })
+    const quiet = look(grown, { size: 140, writtenAgo: 15_000 })
+    expect(quiet).toMatchObject({ growths: 0, isQuiet: false })
+    expect(look(quiet, { size: 160 })).toMatchObject({ growths: 1 })
+  })
 })
 
 it('reads from an action how it bans', () => {

@@ -10,6 +10,11 @@ import type { Check, Finding } from '../model.ts'
 const maxScan = 64 * 1024
 /** fail2ban looks at its logs once a second, and a busy host is late: looks that are closer than this (milliseconds) say nothing. */
 const shortest = 4000
+/**
+ * fail2ban saves positions once in ten seconds, and only while it reads: the end of a burst stays unsaved until the log grows again. A line
+ * that is written later than this after an unsaved one, in milliseconds, makes fail2ban save.
+ */
+const savedAfter = 10_500
 
 /** How far a jail has read one log, look by look. */
 interface Progress {
@@ -20,6 +25,16 @@ interface Progress {
   readonly isQuiet: boolean
   /** When this look was made, of a clock that never jumps, in milliseconds. */
   readonly at: number
+  /** The first look with this position, epoch milliseconds. */
+  readonly since: number
+}
+/** What one look finds. */
+interface Look extends Pick<Progress, 'position' | 'size' | 'at'> {
+  readonly hasUnread: boolean
+  /** The time of this look, epoch milliseconds. */
+  readonly lookedAt: number
+  /** When the log was last written, epoch milliseconds. */
+  readonly writtenAt: number
 }
 
 /** Whether each jail has logs to read, and reads them. */
@@ -52,8 +67,14 @@ export const logCheck = (needs: {
     }
     readable.set(path, stat.ino)
     if (!stat.isFile() || position === undefined) return ok(subject)
-    const seen = { position, size: stat.size, hasUnread: hasWholeLine(path, position), at: performance.now() }
-    const next = progressOf(progress.get(subject), seen)
+    const next = progressOf(progress.get(subject), {
+      position,
+      size: stat.size,
+      hasUnread: hasWholeLine(path, position),
+      writtenAt: stat.mtimeMs,
+      at: performance.now(),
+      lookedAt: Date.now(),
+    })
     progress.set(subject, next)
     if (next.growths === 0 || !next.isQuiet) return ok(subject)
     const bytes = stat.size - position
@@ -85,18 +106,18 @@ export const logCheck = (needs: {
 }
 
 /**
- * fail2ban may leave the position of the last lines unsaved until the log grows again. So a log counts as unread only when
- * it grows twice while the position stands still.
+ * A log counts as unread only when it grows so late that fail2ban would have saved a new position, and a later look finds it where it was.
  */
 export const progressOf = (
   before: Progress | undefined,
-  { position, size, hasUnread, at }: Pick<Progress, 'position' | 'size' | 'at'> & { readonly hasUnread: boolean },
+  { hasUnread, writtenAt, position, size, at, lookedAt }: Look,
 ): Progress => {
   const isStill = hasUnread && before?.position === position && before.size <= size && before.size > position
-  if (!isStill) return { position, size, growths: 0, isQuiet: false, at }
+  if (!isStill) return { position, size, growths: 0, isQuiet: false, at, since: lookedAt }
   if (at - before.at < shortest) return before
-  const hasGrown = size > before.size
-  return { position, size, growths: before.growths + (hasGrown ? 1 : 0), isQuiet: before.growths > 0, at }
+  const { since, growths } = before
+  const hasGrown = size > before.size && writtenAt > since + savedAfter
+  return { position, size, growths: growths + (hasGrown ? 1 : 0), isQuiet: growths > 0, at, since }
 }
 
 /** fail2ban leaves a line unread until its end is written. */
