@@ -49,6 +49,9 @@ const sameOnEither = [
   'packages/server/src/features/alerts/{alerts,stuck-channels}.test.ts',
 ]
 
+/** Run by two processes over PostgreSQL (project `pair`), so not by one as well but in a whole run. */
+const ofTwo = ['packages/server/src/features/{agent-moves,feeds,fleet,keys,servers,settings,whitelist}/*.test.ts']
+
 export default defineConfig({
   test: {
     reporters: ['default', './scripts/closing-lines.mjs'],
@@ -87,7 +90,7 @@ export default defineConfig({
           ...together,
           env: { STOCKADE_TEST_ENGINE: 'postgres' },
           include: ['packages/server/{src,test}/**/*.test.ts'],
-          exclude: ['**/*.unit.test.ts', ...(whole ? [] : sameOnEither)],
+          exclude: ['**/*.unit.test.ts', ...(whole ? [] : [...sameOnEither, ...ofTwo])],
           globalSetup: ['packages/server/src/testing/global-setup.ts'],
         },
       },
@@ -98,9 +101,7 @@ export default defineConfig({
           name: 'pair',
           ...together,
           env: { STOCKADE_TEST_ENGINE: 'postgres', STOCKADE_TEST_PAIR: '1' },
-          include: whole
-            ? ['packages/server/{src,test}/**/*.test.ts']
-            : ['packages/server/src/features/{agent-moves,feeds,fleet,keys,servers,settings,whitelist}/*.test.ts'],
+          include: whole ? ['packages/server/{src,test}/**/*.test.ts'] : ofTwo,
           exclude: ['**/*.unit.test.ts'],
           globalSetup: ['packages/server/src/testing/global-setup.ts'],
         },
