@@ -3,6 +3,7 @@ import { Agent, get } from 'node:http'
 import type { IncomingHttpHeaders } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 import WebSocket from 'ws'
@@ -25,6 +26,8 @@ const ask = (url: string, token?: string): Promise<Answer> =>
       })
     }).on('error', error => resolve((error as NodeJS.ErrnoException).code === 'ECONNREFUSED' ? 'refused' : 'broken'))
   })
+/** As callers take one: without it they use the processor until the test ends. */
+const pause = () => setTimeout(100)
 /** A folder and a database, which servers of a test share or come back to. */
 const aPlace = async () => {
   const dataDir = mkdtempSync(join(tmpdir(), 'stockade-drain-'))
@@ -69,6 +72,7 @@ test('a server that drains says so, goes on answering, and refuses nobody before
     server.terminate()
     const signalledAt = performance.now()
     while (readiness.at(-1) !== 'refused') {
+      await pause()
       readiness.push(await ask(`${server.url}/api/v1/ready`))
       if (readiness.at(-1) !== 'refused') others.push(await ask(`${server.url}/api/v1/servers`, admin.token))
     }
@@ -147,8 +151,9 @@ test.runIf(engine === 'postgres' && hasProxy())(
           .catch((error: Error) => ({ isDone: false, told: error.message }))
         if (!outcome.isDone) failures.push(`${path}: ${outcome.told}`)
       }
-      const callers = Array.from({ length: 8 }, async (_, caller) => {
+      const callers = Array.from({ length: 4 }, async (_, caller) => {
         for (let n = 0; !isOver; n++) {
+          await pause()
           await request('/api/v1/servers', { headers: { authorization: `Bearer ${admin.token}` } })
           await request('/api/v1/bans', {
             method: 'POST',

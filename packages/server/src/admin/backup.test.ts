@@ -3,6 +3,7 @@ import { X509Certificate, createHash, createPublicKey } from 'node:crypto'
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Client } from '@stockade/client'
@@ -94,8 +95,10 @@ describe('a backup', () => {
   test('is made while bans come in, and is of one moment', async () => {
     let writing = true
     const flood = (async () => {
-      for (let n = 0; writing; n++)
+      for (let n = 0; writing; n++) {
         await host.client.call('POST /bans', { body: { ip: `12.0.${n >> 8}.${n & 255}`, jail: 'flood' } })
+        await setTimeout(5)
+      }
     })()
     const saved = await run(first, 'backup', 'saved.gz', '--plain')
     writing = false
