@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { copyFile, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { ESLint } from 'eslint'
@@ -64,12 +64,13 @@ test('lines of inner functions do not count for the outer one, and a store may h
   expect(await complaints('packages/server/src/features/bans/planted.store.ts', store)).toBe('')
 })
 
-test('a component that is made anew by each render, and state set by an effect, are refused', async () => {
+test('what oxlint is to find is refused', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'stockade-planted-'))
   onTestFinished(() => rm(folder, { recursive: true, force: true }))
-  const file = join(folder, 'planted.tsx')
+  await copyFile(`${root}.oxlintrc.json`, join(folder, '.oxlintrc.json'))
+  await mkdir(join(folder, 'packages/dashboard'), { recursive: true })
   await writeFile(
-    file,
+    join(folder, 'packages/dashboard/planted.tsx'),
     `import { useEffect, useState } from 'react'
 export const Planted = ({ count }: { count: number }) => {
   const [shown, setShown] = useState(0)
@@ -81,11 +82,19 @@ export const Conditional = ({ on }: { on: boolean }) => {
   if (on) useState(1)
   return null
 }
+export const first = (list: any[]) => list.find(Boolean)!.name
+const unused = 1
+console.log(first([]) == 1)
 `,
   )
   const said = await new Promise<string>(resolve => {
-    const program = [`${root}node_modules/oxlint/bin/oxlint`, '-c', `${root}.oxlintrc.json`, file]
-    execFile(process.execPath, program, (_, stdout) => resolve(stdout))
+    execFile(process.execPath, [`${root}node_modules/oxlint/bin/oxlint`, '.'], { cwd: folder }, (_, stdout) =>
+      resolve(stdout),
+    )
   })
-  for (const rule of ['static-components', 'set-state-in-effect', 'rules-of-hooks']) expect(said).toContain(rule)
+  const rules = [
+    ...['static-components', 'set-state-in-effect', 'rules-of-hooks', 'no-explicit-any', 'no-non-null-assertion'],
+    ...['no-unused-vars', 'no-console', 'eqeqeq'],
+  ]
+  for (const rule of rules) expect(said).toContain(`(${rule})`)
 })

@@ -56,7 +56,8 @@ describe('a proxy between agent and server', () => {
     fs.rmSync(directory, { recursive: true, force: true })
   })
 
-  const portOf = (kind: 'secure' | 'plain'): number => (servers[0]?.[kind].address() as AddressInfo).port
+  const portOf = (kind: 'secure' | 'plain'): number =>
+    (servers[0]?.[kind].address() as AddressInfo | undefined)?.port ?? 0
   const through = (kind: 'secure' | 'plain', proxy: string, more: { ca?: string; pins?: readonly string[] } = {}) => {
     const transport: Transport = createTransport({
       baseUrl: `${kind === 'secure' ? 'https' : 'http'}://127.0.0.1:${portOf(kind)}/sub`,

@@ -148,7 +148,7 @@ describe('an invitation', () => {
     expect(replies.map(reply => reply.status).sort()).toEqual([200, 401, 401, 401])
     const reply = replies.find(each => each.status === 200)
     expect(reply?.headers.get('set-cookie')).toMatch(/stockade_session=/)
-    const { access_token } = reply?.json as { access_token: string }
+    const { access_token = '' } = (reply?.json ?? {}) as { access_token?: string }
     expect(await server.client(access_token).call('GET /users/me')).toMatchObject({
       username: made.username,
       role: 'Operator',
