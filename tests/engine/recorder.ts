@@ -208,7 +208,7 @@ export async function aRecorder() {
         complaints.push(`not a UUIDv8: ${id}`)
       if (Number.isNaN(Date.parse(String(ban['banned_at'])))) complaints.push(`not a time: ${String(ban['banned_at'])}`)
       if (!Number.isInteger(ban['ban_duration'] ?? 0)) complaints.push(`not a duration: ${String(ban['ban_duration'])}`)
-      // eslint-disable-next-line no-control-regex -- they must not arrive
+      // oxlint-disable-next-line no-control-regex -- they must not arrive
       if (/[\u0000-\u0008\u000b-\u001f\u007f]/.test(String(ban['log_lines'])))
         complaints.push('control characters in log lines')
       const known = rowById.get(id)

@@ -96,7 +96,7 @@ export const scenarios = {
     await scene.host.writeLog(Buffer.concat([1, 2, 3].map(() => line('203.0.113.8', wild))))
     const ban = await reported(scene, '203.0.113.8')
     expect(Buffer.byteLength(ban.log_lines)).toBeLessThanOrEqual(4 * 1024)
-    // eslint-disable-next-line no-control-regex -- that is what is looked for
+    // oxlint-disable-next-line no-control-regex -- that is what is looked for
     expect(ban.log_lines).not.toMatch(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/)
     expect(ban.log_lines).toContain('from 203.0.113.8 port 4 ssh2')
   },

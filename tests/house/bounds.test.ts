@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { ESLint } from 'eslint'
 import { expect, onTestFinished, test } from 'vitest'
-import { root } from './sources.ts'
+import { allSources, root } from './sources.ts'
 // A formatter is a plain module, as ESLint loads it.
 import format from '../../scripts/lint/formatter.mjs'
 
@@ -97,4 +97,17 @@ console.log(first([]) == 1)
     ...['no-unused-vars', 'no-console', 'eqeqeq'],
   ]
   for (const rule of rules) expect(said).toContain(`(${rule})`)
+})
+
+/** An exception without a reason. */
+const unexplained = /(?:eslint|oxlint)-disable(?!.* -- \w)/
+test('every exception of lint says why', () => {
+  expect('// eslint-disable-next-line ' + 'complexity').toMatch(unexplained)
+  const found = allSources().flatMap(({ path, text }) =>
+    text
+      .split('\n')
+      .filter(line => line.trimStart().startsWith('//') && unexplained.test(line))
+      .map(line => `${path}: ${line.trim()}`),
+  )
+  expect(found).toEqual([])
 })

@@ -39,5 +39,5 @@ export const createOnce = (say: (text: string) => void): Once => {
   }
 }
 
-// eslint-disable-next-line no-control-regex -- a log line must not carry an attacker's escape sequences
+// oxlint-disable-next-line no-control-regex -- a log line must not carry an attacker's escape sequences
 const cleanLine = (text: string): string => text.replace(/[\u0000-\u001f\u007f-\u009f]+/g, ' ').slice(0, 2000)

@@ -1,6 +1,6 @@
 /** Attackers write text of logs, fail2ban and child processes, so it is cleaned and shortened here. */
 
-// eslint-disable-next-line no-control-regex -- removing control characters is the purpose
+// oxlint-disable-next-line no-control-regex -- removing control characters is the purpose
 const controlCharacters = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g
 const loneSurrogate = /[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g
 

@@ -39,7 +39,7 @@ test('on a terminal states have a colour, and the columns stay where they are', 
   table()
   expect(written).toContain('\u001b[32monline\u001b[39m   ')
   expect(written).toContain('\u001b[31moffline\u001b[39m')
-  // eslint-disable-next-line no-control-regex -- the colours are what is taken away
+  // oxlint-disable-next-line no-control-regex -- the colours are what is taken away
   expect(written.replace(/\u001b\[\d+m/g, '')).toBe(plain)
 })
 test.each([

@@ -94,6 +94,7 @@ export const createDesired = async (needs: {
     readonly told: Acknowledgement
     readonly at: number
   }
+  // eslint-disable-next-line complexity -- most branches are defaults of a host that never answered
   const merged = (before: HostState | undefined, { serverNo, told, at }: Told): HostState => {
     const error = told.error ? tame(told.error, bounds.description * 4) : null
     const kept = {

@@ -83,6 +83,7 @@ export const createIpInfo = ({ cityFile, asnFile, dataDir, log, interval = 10_00
   )
   return {
     ready,
+    // eslint-disable-next-line complexity -- each of four sources may know nothing
     locate(ip) {
       const range = typeof ip === 'string' ? parseRange(ip) : ip
       if (!range || isSpecial(range.bytes)) return nowhere

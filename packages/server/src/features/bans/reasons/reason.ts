@@ -18,7 +18,7 @@ export interface Reasoned {
 }
 
 /** Control characters and marks of direction, which would change how the text around a value reads. */
-// eslint-disable-next-line no-control-regex
+// oxlint-disable-next-line no-control-regex -- log lines come with control characters, which this takes away
 const unwanted = /[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g
 /** A value as people may see it: at most 64 characters, none of them half. */
 const valueOf = (text: string, most: number = reasonBounds.value): string => {
