@@ -26,25 +26,35 @@ export const useSelection = <Row, Key>(
   }
   const [state, setState] = useState<State>({ list, chosen: new Map(), last: null })
   return useMemo(() => {
-    const { chosen, last } = state.list === list ? state : { chosen: new Map<Key, Row>(), last: null }
-    const change = (changed: readonly Row[], on: boolean, pressed: Key | null) => {
-      const next = new Map(chosen)
-      for (const row of changed)
-        if (on) next.set(keyOf(row), keep(row))
-        else next.delete(keyOf(row))
-      setState({ list, chosen: next, last: pressed })
-    }
+    const nothing: State = { list, chosen: new Map(), last: null }
+    const ofList = (at: State) => (at.list === list ? at : nothing)
+    /** A row may be pressed before it is drawn with the last change, so each change begins with what is chosen then. */
+    const change = (
+      changeOf: (at: State) => { readonly rows: readonly Row[]; readonly on: boolean },
+      last: Key | null,
+    ) =>
+      setState(before => {
+        const { rows: changed, on } = changeOf(ofList(before))
+        const chosen = new Map(ofList(before).chosen)
+        for (const row of changed)
+          if (on) chosen.set(keyOf(row), keep(row))
+          else chosen.delete(keyOf(row))
+        return { list, chosen, last }
+      })
     return {
-      chosen,
+      chosen: ofList(state).chosen,
       toggle(row, range) {
         const key = keyOf(row)
-        const on = !chosen.has(key)
-        const from = range ? rows.findIndex(one => keyOf(one) === last) : -1
-        const to = rows.findIndex(one => keyOf(one) === key)
-        change(from < 0 ? [row] : rows.slice(Math.min(from, to), Math.max(from, to) + 1), from >= 0 || on, key)
+        change(({ chosen, last }) => {
+          const from = range ? rows.findIndex(one => keyOf(one) === last) : -1
+          const to = rows.findIndex(one => keyOf(one) === key)
+          return from < 0
+            ? { rows: [row], on: !chosen.has(key) }
+            : { rows: rows.slice(Math.min(from, to), Math.max(from, to) + 1), on: true }
+        }, key)
       },
-      set: (changed, on) => change(changed, on, null),
-      clear: () => setState({ list, chosen: new Map(), last: null }),
+      set: (changed, on) => change(() => ({ rows: changed, on }), null),
+      clear: () => setState(nothing),
     }
   }, [state, list, rows, keyOf, keep])
 }
