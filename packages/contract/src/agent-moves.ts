@@ -34,20 +34,20 @@ export const proveAddress = endpoint({
   access: 'public',
   lenient: true,
   body: Type.Object({
-    server_id: field(uuid, 'Id of the server that the host is enrolled as.'),
+    server_id: field(uuid, 'Id under which the server is enrolled.'),
     nonce: field(Type.String({ pattern: '^[A-Za-z0-9_-]{43}$' }), 'Random: 32 bytes, base64url.'),
-    address: field(baseUrl, 'Base URL that the host uses.'),
+    address: field(baseUrl, 'Base URL that the server uses.'),
   }),
   status: 200,
   reply: shape({
     proof: field(Type.String(), 'HMAC-SHA256 in hex.'),
     known_as: field(
       nullable(oneOf(['configuration', 'settings'])),
-      'Why the server calls `address` its own: `configuration` (STOCKADE_BASE_URL) or `settings` (the site URL); null when it does not.',
+      'Why Stockade calls `address` its own: `configuration` (STOCKADE_BASE_URL) or `settings` (the site URL); null when it does not.',
     ),
     tls_key: field(
       nullable(Type.String()),
-      'Pin (`sha256//...`) of the TLS key that the server itself serves; null where it serves plain http.',
+      'Pin (`sha256//...`) of the TLS key that Stockade itself serves; null where it serves plain http.',
     ),
   }),
 })
@@ -60,22 +60,22 @@ export type MoveState = Static<typeof moveState>
 /** The order in a host's desired state. */
 export const desiredMove = resource('DesiredMove', {
   revision: field(id, 'Revision of the order; the acknowledgement repeats it.'),
-  url: field(Type.String(), 'Base URL at which the host should reach this server.'),
+  url: field(Type.String(), 'Base URL at which the server should reach Stockade.'),
 })
 /** What a host says of the order. */
 export const appliedMove = openResource('AppliedMove', {
   revision: field(id, 'Revision of the order.'),
   state: field(
     oneOf(toldStates),
-    '`trying`: the host uses the new address on trial. `moved`: it uses it for good. `failed`: it uses the one before, and tries again later.',
+    '`trying`: the server uses the new URL on trial. `moved`: it uses it for good. `failed`: it uses the one before, and tries again later.',
   ),
   reason: field(Type.Optional(nullable(text(0, bounds.description))), 'Why it failed.'),
 })
 
 const addresses = { tag: 'Agent address', scope: 'servers', fleet: true, access: 'admin' } as const
 const agentAddress = resource('AgentAddress', {
-  base_url: field(Type.String(), 'Base URL that this server has at present; install commands name it.'),
-  url: field(nullable(Type.String()), 'Base URL that hosts are ordered to use; null without an order.'),
+  base_url: field(Type.String(), 'Base URL that Stockade has at present; install commands name it.'),
+  url: field(nullable(Type.String()), 'Base URL that servers are ordered to use; null without an order.'),
   ordered_at: field(nullable(timestamp), 'Time of the order; null without one.'),
   ordered_by: field(nullable(Type.String()), 'User who gave the order; null without one.'),
   counts: field(
@@ -103,9 +103,9 @@ export const changeAgentAddress = endpoint({
   method: 'PUT',
   path: '/agents/address',
   stepUp: true,
-  summary: 'Order all agents to another address of this server, or withdraw the order',
+  summary: 'Order all agents to another URL of Stockade, or withdraw the order',
   description:
-    'Each host lets the server prove itself at the new address before it sends its key there, uses the address on trial for 10 minutes with the one before as a way back, and then keeps it. The address must be STOCKADE_BASE_URL, or https with a TLS key that the server itself serves; else 409. Ordering the same address again lets hosts that failed try at once. `null` withdraws the order: hosts on trial go back, hosts that moved stay.',
+    'Each server lets Stockade prove itself at the new URL before it sends its key there, uses the URL on trial for 10 minutes with the one before as a way back, and then keeps it. The URL must be STOCKADE_BASE_URL, or https with a TLS key that Stockade itself serves; else 409. Ordering the same URL again lets servers that failed try at once. `null` withdraws the order: servers on trial go back, servers that moved stay.',
   body: shape({
     url: field(nullable(text(1, 2048)), 'The new base URL; null withdraws the order.'),
     dry_run: field(

@@ -81,9 +81,9 @@ export const heartbeat = endpoint({
           }),
         ),
       ),
-      'Load of the host; null when it is unknown.',
+      'Load of the server; null when it is unknown.',
     ),
-    jails: field(Type.Optional(Type.Array(jailReport, { maxItems: bounds.jailsPerHost })), 'Jails of the host.'),
+    jails: field(Type.Optional(Type.Array(jailReport, { maxItems: bounds.jailsPerHost })), 'Jails of the server.'),
     dropped: field(
       Type.Optional(
         Type.Array(
@@ -110,7 +110,7 @@ export const heartbeat = endpoint({
           ),
         }),
       ),
-      'What the host can do.',
+      'What the server can do.',
     ),
     sealed: field(
       Type.Optional(
@@ -126,26 +126,29 @@ export const heartbeat = endpoint({
                 }),
                 { maxItems: sealBounds.operators },
               ),
-              'Operators whose signatures the host accepts.',
+              'Operators whose signatures the server accepts.',
             ),
             error: Type.Optional(nullable(text(0, 1000))),
           }),
         ),
       ),
-      'What the host accepts only with an operator signature; null when it asks for none.',
+      'What the server accepts only with an operator signature; null when it asks for none.',
     ),
     upgrades: field(
       Type.Optional(
         nullable(
           openResource('UpgradeReport', {
-            able: field(Type.Boolean(), 'Whether the host takes upgrades that the server orders.'),
+            able: field(Type.Boolean(), 'Whether the server takes upgrades that Stockade orders.'),
             reason: field(Type.Optional(nullable(Type.String({ maxLength: 1000 }))), 'Why it takes none.'),
             release: field(Type.Optional(nullable(text(1, 100))), 'Name of the release that runs.'),
-            previous: field(Type.Optional(nullable(text(1, 100))), 'Name of the release before, which the host kept.'),
+            previous: field(
+              Type.Optional(nullable(text(1, 100))),
+              'Name of the release before, which the server kept.',
+            ),
           }),
         ),
       ),
-      'Releases of the agent on the host; older agents leave it out.',
+      'Releases of the agent on the server; older agents leave it out.',
     ),
     policy: field(
       Type.Optional(
@@ -156,11 +159,11 @@ export const heartbeat = endpoint({
           }),
         ),
       ),
-      'The policy of the host; null when the agent knows none.',
+      'The policy of the server; null when the agent knows none.',
     ),
     protection: field(
       Type.Optional(nullable(protectionReport)),
-      'Whether what is banned on the host does not get through; null before the first look.',
+      'Whether what is banned on the server does not get through; null before the first look.',
     ),
   }),
   status: 200,
@@ -243,10 +246,10 @@ export const agentState = endpoint({
           'Addresses whose connections to the protected port are cut until `expires_at`.',
         ),
       }),
-      'What the host should enforce for port knocking.',
+      'What the server should enforce for port knocking.',
     ),
-    shield: field(desiredShield, 'What the host should hold in its shield.'),
-    move: field(nullable(desiredMove), 'The address of this server that the host should use; null without an order.'),
+    shield: field(desiredShield, 'What the server should hold in its shield.'),
+    move: field(nullable(desiredMove), 'The URL of Stockade that the server should use; null without an order.'),
   }),
 })
 
@@ -259,10 +262,10 @@ export const acknowledgeState = endpoint({
   lenient: true,
   bodyLimit: bounds.largeBody,
   body: Type.Object({
-    version: field(text(1, 128), 'Version of the state that the host applied.'),
+    version: field(text(1, 128), 'Version of the state that the server applied.'),
     whitelist_version: field(
       Type.Optional(nullable(text(1, 128))),
-      'Version of the whitelist that the host applied; null when it applied none.',
+      'Version of the whitelist that the server applied; null when it applied none.',
     ),
     entry_count: field(Type.Optional(nullable(count)), 'Number of whitelist entries that the agent read back.'),
     error: Type.Optional(nullable(text(0, bounds.description))),
@@ -273,7 +276,7 @@ export const acknowledgeState = endpoint({
             Type.Array(
               openResource('AppliedKnockRule', {
                 id,
-                revision: field(count, 'Revision that the host applied or tried to apply.'),
+                revision: field(count, 'Revision that the server applied or tried to apply.'),
                 state: field(oneOf(['enforced', 'unsupported', 'failed']), 'The outcome.'),
                 error: Type.Optional(nullable(text(0, bounds.description))),
               }),
@@ -287,9 +290,9 @@ export const acknowledgeState = endpoint({
           ),
         }),
       ),
-      'What the host enforces for port knocking.',
+      'What the server enforces for port knocking.',
     ),
-    shield: field(Type.Optional(appliedShield), 'What the host holds in its shield; older agents leave it out.'),
+    shield: field(Type.Optional(appliedShield), 'What the server holds in its shield; older agents leave it out.'),
     move: field(Type.Optional(appliedMove), 'What became of the ordered address; left out without an order.'),
   }),
   status: 200,
@@ -322,7 +325,7 @@ export const putJails = endpoint({
         }),
         { maxItems: bounds.jailsPerHost },
       ),
-      'All jails of the host.',
+      'All jails of the server.',
     ),
     report: reportVersion,
   }),
@@ -360,7 +363,7 @@ export const reportKnocks = endpoint({
   path: '/agent/knocks',
   tag,
   summary: 'Report port knocks (agent)',
-  description: 'Taken in whatever the licence says: what happened on a host must not wait there for ever.',
+  description: 'Taken in whatever the licence says: what happened on a server must not wait there for ever.',
   access: 'agent',
   lenient: true,
   body: Type.Object({

@@ -41,7 +41,7 @@ const secondFactorWanted = resource('SecondFactorRequired', {
   mfa_token: Type.String(),
   methods: field(
     Type.Array(oneOf(['totp', 'passkey'])),
-    'Second factors of the user. Codes go to `/auth/mfa/verify`, a passkey goes to `/auth/passkey`.',
+    '2FA methods of the user. Codes go to `/auth/mfa/verify`, a passkey goes to `/auth/passkey`.',
   ),
 })
 
@@ -114,7 +114,7 @@ export const me = endpoint({
     created_at: timestamp,
     last_login: nullable(timestamp),
     ip_address: Type.String(),
-    version: field(Type.String(), 'Version of the server.'),
+    version: field(Type.String(), 'Version of Stockade.'),
     server_access: oneOf(['all', 'specific']),
     tags: field(Type.Array(serverTag), 'Tags that the access is by; empty with access to all servers.'),
     /** Of how many servers the account may see. */
@@ -342,7 +342,7 @@ export const authOptions = endpoint({
     ),
     local_login_disabled: Type.Boolean(),
     setup_required: field(Type.Boolean(), 'Whether the first administrator does not exist yet.'),
-    server_time: field(timestamp, 'Time on the server.'),
+    server_time: field(timestamp, 'Time at Stockade.'),
     demo: field(Type.Boolean(), 'Whether this is a demonstration with made-up data.'),
   }),
 })
@@ -362,11 +362,11 @@ export const setUp = endpoint({
   path: '/setup',
   tag,
   summary: 'Make the first administrator',
-  description: 'Needs the one-time code that the server printed on its console. Answers as a sign-in.',
+  description: 'Needs the one-time code that Stockade printed on its console. Answers as a sign-in.',
   access: 'public',
   rate: 'sensitive',
   body: shape({
-    code: field(text(1, 128), 'One-time code from the console of the server.'),
+    code: field(text(1, 128), 'One-time code from the console of Stockade.'),
     username,
     email,
     password: newPassword,

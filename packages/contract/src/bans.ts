@@ -37,7 +37,7 @@ const reason = field(
 )
 const dropped_packets = field(
   nullable(count),
-  'Packets that the host dropped because of this ban, at least; null while it reported none. Only bans of the shield (jail `stockade`) count.',
+  'Packets that the server dropped because of this ban, at least; null while it reported none. Only bans of the shield (jail `stockade`) count.',
 )
 const banFields = {
   id,
@@ -65,11 +65,11 @@ const banFields = {
   event_id: nullable(uuid),
   origin: field(
     nullable(oneOf(['adopted'])),
-    '`adopted`: the host held the ban before Stockade heard of it. Null: the host reported it when it was made.',
+    '`adopted`: the server held the ban before Stockade heard of it. Null: the server reported it when it was made.',
   ),
   dropped_packets,
   dropped_at: field(nullable(timestamp), 'Time of the last report of such packets; null before the first one.'),
-  whitelisted: field(Type.Boolean(), 'Whether the whitelist covers the address now. The host lifts such a ban.'),
+  whitelisted: field(Type.Boolean(), 'Whether the whitelist covers the address now. The server lifts such a ban.'),
   reason,
 }
 /** A ban in a list; `expires_at` is null for a permanent ban and for one whose end is unknown. */
@@ -182,7 +182,7 @@ export const createBan = endpoint({
     ),
     cut: field(
       Type.Optional(Type.Boolean()),
-      'Also ends TCP connections of the address that are open, and drops answers to connections that the host opens. Only for the shield (jail `stockade`).',
+      'Also ends TCP connections of the address that are open, and drops answers to connections that the server opens. Only for the shield (jail `stockade`).',
     ),
   }),
   status: 201,
@@ -481,7 +481,7 @@ export const compareBans = endpoint({
   path: '/agent/active',
   tag: 'Agent',
   summary: 'Compare what is banned on the server with what is listed (agent)',
-  description: `All bans in force on the host, once everything else was reported. The answer names those that are not known here, as after a restore of a backup; the host then sends them with \`PUT /agent/adopted\`. It also names those that are listed as ended for more than a minute: what it names twice in a row the host sends as a new ban. A ban that is listed as active ends when the host holds none of its address in its jail in two comparisons in a row, unless it began within a minute before \`as_of\`, or was reported without an \`event_id\`. At most ${bounds.activeBansPerHost.toLocaleString('en')} bans, once in ten seconds. A host that holds more compares them in slices, at least a second apart: with \`slice\` and \`of\`, only bans whose address belongs to the slice are compared.`,
+  description: `All bans in force on the server, once everything else was reported. The answer names those that are not known to Stockade, as after a restore of a backup; the server then sends them with \`PUT /agent/adopted\`. It also names those that are listed as ended for more than a minute: what it names twice in a row the server sends as a new ban. A ban that is listed as active ends when the server holds none of its address in its jail in two comparisons in a row, unless it began within a minute before \`as_of\`, or was reported without an \`event_id\`. At most ${bounds.activeBansPerHost.toLocaleString('en')} bans, once in ten seconds. A server that holds more compares them in slices, at least a second apart: with \`slice\` and \`of\`, only bans whose address belongs to the slice are compared.`,
   access: 'agent',
   lenient: true,
   bodyLimit: bounds.largeBody,
@@ -492,11 +492,11 @@ export const compareBans = endpoint({
     ),
     of: field(
       Type.Optional(Type.Integer({ minimum: 1, maximum: bounds.banSlices })),
-      'Number of slices of the bans of the host. Without it, all of them are compared.',
+      'Number of slices of the bans of the server. Without it, all of them are compared.',
     ),
   }),
   body: Type.Object({
-    as_of: field(timestamp, "Time of the comparison by the server's clock, as far as the host knows it."),
+    as_of: field(timestamp, "Time of the comparison by Stockade's clock, as far as the agent knows it."),
     bans: field(
       Type.Array(
         openResource('BanInForce', {
@@ -511,10 +511,10 @@ export const compareBans = endpoint({
   }),
   status: 200,
   reply: shape({
-    unknown: field(Type.Array(Type.String()), 'Ids of the bans that are not listed for this host.'),
+    unknown: field(Type.Array(Type.String()), 'Ids of the bans that are not listed for this server.'),
     listed_as_ended: field(Type.Array(Type.String()), 'Ids of the bans that are listed as ended.'),
     ended: field(count, 'Number of bans that were listed as active, and are not any more.'),
-    pending: field(count, 'Number of bans that end with the next comparison if the host does not hold them then.'),
+    pending: field(count, 'Number of bans that end with the next comparison if the server does not hold them then.'),
   }),
 })
 export const banReport = openResource('BanReport', report)

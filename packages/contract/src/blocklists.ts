@@ -109,7 +109,7 @@ export const blocklist = resource('Blocklist', {
       last_day: field(count, 'Packets that matched in the last 24 hours.'),
       hours: field(Type.Array(count), 'Packets of each of the last 24 hours, the oldest first.'),
     }),
-    'Packets from entries of the list that the kernels counted. A host counts the first packet of a connection.',
+    'Packets from entries of the list that the kernels counted. A server counts the first packet of a connection.',
   ),
   created_by: field(Type.String(), 'Name of the user or API key that made it.'),
   created_at: timestamp,
@@ -283,12 +283,12 @@ export const listBlocklistServers = endpoint({
     resource('BlocklistServer', {
       ...serverProgress(
         hostState,
-        '`held` is what the host read back from its kernel.',
+        '`held` is what the server read back from its kernel.',
         'Why the server does not hold it; null when it does.',
       ),
       entries: field(nullable(count), 'Entries that the kernel holds; null before the first report.'),
       packets: field(count, 'Packets that matched since the server holds the list.'),
-      at: field(nullable(timestamp), 'Time of the last report of the host about the list; null before the first.'),
+      at: field(nullable(timestamp), 'Time of the last report of the server about the list; null before the first.'),
     }),
   ),
   refusals: [404],
@@ -329,7 +329,7 @@ export const agentBlocklist = endpoint({
   tag: 'Agent',
   summary: 'The content of a blocklist (agent)',
   description:
-    'One canonical address or range a line, ordered, without overlaps. Has an `ETag` that is the version; answers 304 to a matching `If-None-Match`. A list that does not concern the host is 404.',
+    'One canonical address or range a line, ordered, without overlaps. Has an `ETag` that is the version; answers 304 to a matching `If-None-Match`. A list that does not concern the server is 404.',
   access: 'agent',
   params,
   status: 200,
@@ -354,11 +354,14 @@ export const desiredBlocklists = Type.Array(
 export const appliedBlocklists = Type.Array(
   openResource('AppliedBlocklist', {
     id,
-    version: field(Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }), 'Version that the host applied.'),
+    version: field(Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }), 'Version that the server applied.'),
     mode: field(oneOf(['enforce', 'observe']), 'What its kernel does with the entries.'),
     digest: field(digest, 'Digest of the content whose entries the kernel holds, as read back.'),
     held: field(Type.Integer({ minimum: 0, maximum: 1_000_000 }), 'Number of entries that the kernel holds.'),
-    error: field(Type.Optional(nullable(text(0, bounds.reason))), 'Why the host does not hold it; null when it does.'),
+    error: field(
+      Type.Optional(nullable(text(0, bounds.reason))),
+      'Why the server does not hold it; null when it does.',
+    ),
   }),
   { maxItems: bounds.blocklists.count },
 )
@@ -369,7 +372,7 @@ export const listedPackets = Type.Array(
     id,
     packets: field(
       Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }),
-      'Packets that matched since the host holds the list.',
+      'Packets that matched since the server holds the list.',
     ),
   }),
   { maxItems: bounds.blocklists.count },

@@ -291,7 +291,7 @@ export const prepareSealed = endpoint({
   tag,
   summary: 'Get what an operator signs for a batch of commands',
   description:
-    'Takes what `POST /commands/batch` takes and queues nothing. Hosts whose root trusts operators run some commands only with a signature; one signature covers the batch. An Ed25519 key signs `message`; a passkey is asked with `challenge`, the SHA-256 of it. Compare the statements with what you want before you sign. `sealed_servers` names hosts that demand it, up to 100.',
+    'Takes what `POST /commands/batch` takes and queues nothing. Servers whose root trusts operators run some commands only with a signature; one signature covers the batch. An Ed25519 key signs `message`; a passkey is asked with `challenge`, the SHA-256 of it. Compare the statements with what you want before you sign. `sealed_servers` names servers that demand it, up to 100.',
   access: 'write',
   bodyLimit: 4 * bounds.body,
   body: shape({
@@ -323,7 +323,7 @@ export const createSealed = endpoint({
   tag,
   summary: 'Queue commands that an operator signed',
   description:
-    'One command for each statement, all or none, under one `batch_id`; `params_index` counts the statements. 409 where a host does not trust the key, or a template has changed since. Each host judges the signature itself.',
+    'One command for each statement, all or none, under one `batch_id`; `params_index` counts the statements. 409 where a server does not trust the key, or a template has changed since. Each server judges the signature itself.',
   access: 'write',
   stepUp: true,
   bodyLimit: bounds.largeBody,

@@ -28,8 +28,8 @@ export type FeedFormat = Static<typeof feedFormat>
 export const feedFamilies = ['both', 'ipv4', 'ipv6'] as const
 
 const contents = {
-  q: field(Type.String(), 'Search for bans of hosts, such as `jail:sshd`; empty for all.'),
-  bans: field(Type.Boolean(), 'Whether it holds active bans of hosts.'),
+  q: field(Type.String(), 'Search for bans of servers, such as `jail:sshd`; empty for all.'),
+  bans: field(Type.Boolean(), 'Whether it holds active bans of servers.'),
   fleet_bans: field(Type.Boolean(), 'Whether it holds fleet bans.'),
   family: field(oneOf(feedFamilies), 'Addresses of which family it holds.'),
   maximum: field(
@@ -40,9 +40,9 @@ const contents = {
 const contentsInput = {
   q: field(
     Type.Optional(Type.String({ maxLength: queryBounds.length, examples: ['jail:sshd -country:NL'] })),
-    'Search for bans of hosts, such as `jail:sshd`; all unless given.',
+    'Search for bans of servers, such as `jail:sshd`; all unless given.',
   ),
-  bans: field(Type.Optional(Type.Boolean()), 'Whether it holds active bans of hosts; true unless given.'),
+  bans: field(Type.Optional(Type.Boolean()), 'Whether it holds active bans of servers; true unless given.'),
   fleet_bans: field(Type.Optional(Type.Boolean()), 'Whether it holds fleet bans; true unless given.'),
   family: field(Type.Optional(oneOf(feedFamilies)), 'Addresses of which family it holds; both unless given.'),
   maximum: field(

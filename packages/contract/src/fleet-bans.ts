@@ -70,7 +70,7 @@ const length = field(
 )
 const force = field(
   Type.Optional(Type.Boolean()),
-  "Permits a ban of the caller's own address and of the source of an open login session on a host.",
+  "Permits a ban of the caller's own address and of the source of an open login session on a server.",
 )
 const sorts = ['created_at', '-created_at', 'expires_at', '-expires_at', 'entry', '-entry'] as const
 
@@ -153,11 +153,11 @@ export const listFleetBanServers = endpoint({
     resource('FleetBanServer', {
       ...serverProgress(
         fleetBanState,
-        '`held` is what the host read back from its kernel, or from fail2ban where it has no shield.',
+        '`held` is what the server read back from its kernel, or from fail2ban where it has no shield.',
         'Why the server does not hold it, or why fail2ban holds it instead of the kernel; null when the kernel does.',
       ),
       online: field(Type.Boolean(), 'Whether the server is online. Others follow when they are back.'),
-      at: field(nullable(timestamp), 'Time of the last report of the host about fleet bans; null before the first.'),
+      at: field(nullable(timestamp), 'Time of the last report of the server about fleet bans; null before the first.'),
     }),
   ),
   refusals: [404],
@@ -206,12 +206,12 @@ export const agentFleetBans = endpoint({
   tag: 'Agent',
   summary: 'The fleet bans that the server should hold (agent)',
   description:
-    'With `since`, what changed after that version, or everything with `full` where the difference is not known. Answers 304 to a matching `If-None-Match`. A host gets only bans that concern it.',
+    'With `since`, what changed after that version, or everything with `full` where the difference is not known. Answers 304 to a matching `If-None-Match`. A server gets only bans that concern it.',
   access: 'agent',
   query: shape({
     since: field(
       Type.Optional(Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER })),
-      'Version that the host has.',
+      'Version that the server has.',
     ),
   }),
   status: 200,
@@ -234,7 +234,7 @@ export const agentFleetBans = endpoint({
       ),
       'Bans that are new or changed.',
     ),
-    remove: field(Type.Array(id), 'Ids of bans that are over for this host.'),
+    remove: field(Type.Array(id), 'Ids of bans that are over for this server.'),
   }),
 })
 
@@ -242,7 +242,7 @@ export const agentFleetBans = endpoint({
 export const desiredShield = resource('DesiredShield', {
   bans: field(
     resource('DesiredFleetBans', {
-      version: field(count, 'Version of the set for this host; 0 while there was never one.'),
+      version: field(count, 'Version of the set for this server; 0 while there was never one.'),
       count: field(count, 'Number of bans.'),
       digest: field(Type.String(), 'Digest of the set, as in `GET /agent/shield/bans`.'),
     }),
@@ -255,18 +255,21 @@ export const desiredShield = resource('DesiredShield', {
 export const appliedShield = openResource('AppliedShield', {
   bans: field(
     openResource('AppliedFleetBans', {
-      version: field(Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }), 'Version that the host applied.'),
+      version: field(
+        Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }),
+        'Version that the server applied.',
+      ),
       held: field(Type.Integer({ minimum: 0, maximum: 1_000_000 }), 'Number of entries that are in force.'),
-      digest: field(text(0, 64), 'Digest of the entries that are in force, of what the host was given.'),
+      digest: field(text(0, 64), 'Digest of the entries that are in force, of what the server was given.'),
       refused: field(
         Type.Array(openResource('RefusedFleetBan', { id, reason: text(0, 200) }), {
           maxItems: bounds.fleetBans,
         }),
-        'Bans that the host does not hold, with the reason.',
+        'Bans that the server does not hold, with the reason.',
       ),
       not_covered: field(
         Type.Optional(nullable(text(0, bounds.reason))),
-        'Why the host can hold no fleet bans at all; null when it can.',
+        'Why the server can hold no fleet bans at all; null when it can.',
       ),
       fallback: field(
         Type.Optional(nullable(text(0, bounds.reason))),
@@ -275,5 +278,5 @@ export const appliedShield = openResource('AppliedShield', {
     }),
     'The fleet bans.',
   ),
-  lists: field(Type.Optional(appliedBlocklists), 'The blocklists that the host was given.'),
+  lists: field(Type.Optional(appliedBlocklists), 'The blocklists that the server was given.'),
 })

@@ -38,7 +38,7 @@ export const serverMetricsHistory = endpoint({
         disk: percent('Disk use'),
         banned: field(
           Type.Array(nullable(count)),
-          'Number of bans in the jails of the host at each step; null where nothing was reported.',
+          'Number of bans in the jails of the server at each step; null where nothing was reported.',
         ),
       }),
       'One list of values for each figure, all of the same length.',

@@ -16,7 +16,7 @@ export const liveServer = resource('LiveServer', {
   id: uuid,
   hostname: Type.String(),
   status: serverStatus,
-  protection: field(protectionLevel, 'Whether what is banned on the host does not get through.'),
+  protection: field(protectionLevel, 'Whether what is banned on the server does not get through.'),
   last_heartbeat: field(nullable(timestamp), 'Time of the last heartbeat; null before the first one.'),
   tags: field(Type.Array(serverTag), 'Tags of the server in alphabetical order.'),
   deleted: field(Type.Boolean(), 'Whether the server was removed.'),
@@ -36,9 +36,9 @@ const liveNotice = resource('LiveNotice', {
 })
 
 const liveFleetBan = resource('LiveFleetBan', {
-  id: field(nullable(id), 'Id of the fleet ban; null when hosts confirmed or refused some.'),
+  id: field(nullable(id), 'Id of the fleet ban; null when servers confirmed or refused some.'),
   change: field(oneOf(['created', 'changed', 'removed', 'expired', 'progress']), 'What happened.'),
-  entry: field(nullable(Type.String()), 'Address or range; null when hosts confirmed or refused some.'),
+  entry: field(nullable(Type.String()), 'Address or range; null when servers confirmed or refused some.'),
   state: field(
     nullable(fleetBanCounts),
     'How many servers hold it; null where it is unknown, or the listener has access to some servers only.',
@@ -46,7 +46,7 @@ const liveFleetBan = resource('LiveFleetBan', {
 })
 
 const liveBlocklist = resource('LiveBlocklist', {
-  id: field(nullable(id), 'Id of the blocklist; null when hosts confirmed or refused some.'),
+  id: field(nullable(id), 'Id of the blocklist; null when servers confirmed or refused some.'),
 })
 
 const feed = <K extends string, T extends TSchema>(title: string, type: K, data: T, description: string) =>
@@ -59,7 +59,7 @@ const feed = <K extends string, T extends TSchema>(title: string, type: K, data:
 /** A message of the live feed, `GET /api/v1/ws`. */
 export const liveMessage = Type.Union(
   [
-    feed('LiveBanMessage', 'ban', ban, 'A host banned an address.'),
+    feed('LiveBanMessage', 'ban', ban, 'A server banned an address.'),
     feed('LiveUnbanMessage', 'unban', ban, 'A ban ended.'),
     feed('LiveServerMessage', 'server', liveServer, 'A server changed.'),
     feed('LiveCommandMessage', 'command', command, 'A command was queued or changed its status.'),

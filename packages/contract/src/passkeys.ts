@@ -21,10 +21,10 @@ const passkey = resource('Passkey', {
   created_at: timestamp,
   last_used: nullable(timestamp),
   backed_up: field(Type.Boolean(), 'Whether the passkey is synchronized to other devices of the user.'),
-  fingerprint: field(Type.String(), 'Fingerprint of the public key, as hosts show it.'),
+  fingerprint: field(Type.String(), 'Fingerprint of the public key, as servers show it.'),
   operator_key: field(
     Type.String(),
-    'What root adds on a host so that the host accepts commands signed with this passkey.',
+    'What root adds on a server so that the server accepts commands signed with this passkey.',
   ),
 })
 export type Passkey = Static<typeof passkey>
@@ -90,7 +90,7 @@ export const deletePasskey = endpoint({
   stepUp: true,
   rate: 'sensitive',
   summary: 'Remove a passkey',
-  description: 'It signs in no more. Hosts that trust it for commands go on to trust it until their root removes it.',
+  description: 'It signs in no more. Servers that trust it for commands go on to trust it until their root removes it.',
   status: 200,
   reply: message,
   refusals: [404],
@@ -104,7 +104,7 @@ export const beginPasskey = endpoint({
   rate: 'sensitive',
   summary: 'Begin to sign in with a passkey',
   description:
-    'Without `mfa_token` any passkey of this site may answer; with it, one of that user, as the second factor after the password.',
+    'Without `mfa_token` any passkey of this site may answer; with it, one of that user, as 2FA after the password.',
   body: shape({ mfa_token: Type.Optional(text(1, 2048)) }),
   status: 200,
   reply: passkeyOptions,

@@ -110,7 +110,7 @@ export const createSequence = endpoint({
   path: '/portknock/sequences',
   summary: 'Create a sequence',
   description:
-    'The port closes on a host only once its agent has confirmed the rules, and never for whitelisted addresses. `timeout`: seconds that the port then stays open for the address; `knock_timeout`: seconds for the whole sequence; after `max_attempts` wrong ones within `block_duration` seconds the address is blocked for as long.',
+    'The port closes on a server only once its agent has confirmed the rules, and never for whitelisted addresses. `timeout`: seconds that the port then stays open for the address; `knock_timeout`: seconds for the whole sequence; after `max_attempts` wrong ones within `block_duration` seconds the address is blocked for as long.',
   access: 'admin',
   fleet: true,
   body: shape({
@@ -187,7 +187,7 @@ export const knock = endpoint({
   path: '/portknock/knock',
   summary: 'Open the port for the caller',
   description:
-    'Without a knock, for the address that the request comes from. Waits up to 2 s for the agent; `confirmed` says whether it has opened the port. 404 where the sequence is not on that server, 409 where that host has as many openings as there can be.',
+    'Without a knock, for the address that the request comes from. Waits up to 2 s for the agent; `confirmed` says whether it has opened the port. 404 where the sequence is not on that server, 409 where that server has as many openings as there can be.',
   access: 'write',
   body: shape({ server_id: uuid, sequence_name: name }),
   status: 200,

@@ -42,7 +42,7 @@ const countedChecks = {
   not_ok: field(count, 'Checks that are bad or a warning.'),
   unknown: field(count, 'Checks that could not be done.'),
 }
-const subject = 'What the check is about, such as the name of a jail; null for the whole host.'
+const subject = 'What the check is about, such as the name of a jail; null for the whole server.'
 const detail = 'What is wrong, in one sentence for people.'
 const since = 'Time since which this holds.'
 
@@ -94,7 +94,7 @@ export const protectionMarks = resource('ProtectionMarks', {
   logs: mark('Logs and journals that jails read.'),
   firewall: mark('Bans that the kernel enforces.'),
   containers: mark('Ports that containers publish.'),
-  whitelist: mark('The whitelist on the host. It is `doubtful` while a change is on its way.'),
+  whitelist: mark('The whitelist on the server. It is `doubtful` while a change is on its way.'),
 })
 export type ProtectionMarks = Static<typeof protectionMarks>
 
@@ -105,7 +105,7 @@ const protectionHead = {
   summary: field(nullable(Type.String()), 'The reason for the level, in one sentence; null before the first report.'),
   reported_level: field(
     nullable(protectionLevel),
-    'The level that the host reported last; null before the first report.',
+    'The level that the server reported last; null before the first report.',
   ),
   reported_at: field(nullable(timestamp), 'Time of the last report; null before the first one.'),
   problem: field(
@@ -141,7 +141,7 @@ export const shieldReport = openResource('ShieldReport', {
   supported: field(Type.Boolean(), 'Whether bans without a jail are held by the agent itself, in the kernel.'),
   mode: field(
     nullable(oneOf(['stateful', 'stateless'])),
-    '`stateful` uses the connection tracking that runs on the host; null where the shield is not supported.',
+    '`stateful` uses the connection tracking that runs on the server; null where the shield is not supported.',
   ),
   owned: field(Type.Boolean(), 'Whether the kernel keeps other programs from changing the table.'),
   driver: field(nullable(oneOf(['netlink', 'nft'])), 'How the agent speaks to the kernel; null where it can not.'),

@@ -36,7 +36,7 @@ const counts = {
   watched: field(count, 'Servers whose new agent answered, until it has sent three heartbeats.'),
   done: field(count, 'Servers that run the release and report as before.'),
   failed: field(count, 'Servers that refused it, or whose agent went back to the release before.'),
-  skipped: field(count, 'Servers that take no upgrade from the server.'),
+  skipped: field(count, 'Servers that take no upgrade from Stockade.'),
 }
 export const rolloutCounts = resource('RolloutCounts', counts)
 
@@ -50,7 +50,7 @@ export const rollout = resource('Rollout', {
   id,
   kind: field(
     oneOf(['upgrade', 'rollback']),
-    'Whether it installs the release of this server, or returns hosts to the release before.',
+    'Whether it installs the release of Stockade, or returns servers to the release before.',
   ),
   version: field(Type.String(), 'Version that is installed; for `rollback` the version that is left.'),
   state: field(
@@ -73,14 +73,14 @@ export const agentRelease = endpoint({
   tag,
   scope,
   fleet: true,
-  summary: 'Read which agent this server offers, and which ones run',
+  summary: 'Read which agent Stockade offers, and which ones run',
   access: 'admin',
   status: 200,
   reply: resource('AgentRelease', {
-    version: field(nullable(Type.String()), 'Version that this server offers; null where no agent was built here.'),
+    version: field(nullable(Type.String()), 'Version that Stockade offers; null where it was built without an agent.'),
     signed: field(
       Type.Boolean(),
-      'Whether the release carries a signed manifest. Hosts verify it by keys of their own.',
+      'Whether the release carries a signed manifest. Servers verify it by keys of their own.',
     ),
     versions: field(
       Type.Array(
@@ -92,15 +92,15 @@ export const agentRelease = endpoint({
       'Versions that run, those of most servers first.',
     ),
     outdated: field(count, 'Servers that run another release than the offered one.'),
-    unable: field(count, 'Of these, servers that take no upgrade from this server.'),
+    unable: field(count, 'Of these, servers that take no upgrade from Stockade.'),
     reasons: field(
       Type.Array(
         resource('UpgradeObstacle', {
-          reason: field(Type.String(), 'Why the hosts take none.'),
+          reason: field(Type.String(), 'Why the servers take none.'),
           servers: field(count, 'Servers that say so.'),
         }),
       ),
-      'Why hosts take no upgrade from this server, those of most servers first.',
+      'Why servers take no upgrade from Stockade, the reasons of most servers first.',
     ),
   }),
 })
@@ -218,7 +218,7 @@ export const rollBackRollout = endpoint({
   ...act(
     'rollback',
     'Return the upgraded servers to the release before',
-    'Aborts the rollout if it runs, and starts one that returns every server it upgraded to the release before, which the hosts kept. Answers the new rollout.',
+    'Aborts the rollout if it runs, and starts one that returns every server it upgraded to the release before, which the servers kept. Answers the new rollout.',
   ),
   stepUp: true,
   status: 201,

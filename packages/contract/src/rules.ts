@@ -136,7 +136,7 @@ export const ruleSimulation = resource('RuleSimulation', {
   from: field(timestamp, 'Start of the simulated time.'),
   to: field(timestamp, 'End of the simulated time.'),
   complete: field(Type.Boolean(), 'False where older bans were left out, because there are too many.'),
-  bans_read: field(count, 'Bans of hosts that were read.'),
+  bans_read: field(count, 'Bans of servers that were read.'),
   banned: field(count, 'Bans that the rule would have made.'),
   addresses: field(count, 'Different entries that it would have banned.'),
   refused: field(count, 'Matches that must not be banned, such as whitelisted addresses.'),
@@ -218,7 +218,7 @@ export const createRule = endpoint({
   fleet: true,
   summary: 'Create a sharing rule',
   description:
-    '"An address banned by `min_servers` servers within `within` seconds is banned on `target` for `duration`." It bans nothing until it was simulated and armed. IPv6 addresses count by their /64. Bans of ranges, bans by operators, bans that a host held before it was enrolled and bans of servers in quarantine do not count.',
+    '"An address banned by `min_servers` servers within `within` seconds is banned on `target` for `duration`." It bans nothing until it was simulated and armed. IPv6 addresses count by their /64. Bans of ranges, bans by operators, bans that a server held before it was enrolled and bans of servers in quarantine do not count.',
   access: 'write',
   body: shape({ name: ruleName, ...conditionsInput, ...limitsInput }),
   status: 201,

@@ -64,8 +64,8 @@ const quarantine = resource('Quarantine', {
   reason: Type.String(),
 })
 const identityConflict = resource('IdentityConflict', {
-  since: field(timestamp, 'Time at which the second host was found.'),
-  ip: field(ipAddress, 'Address of the host that was refused then, or of the other one.'),
+  since: field(timestamp, 'Time at which the second machine was found.'),
+  ip: field(ipAddress, 'Address of the machine that was refused then, or of the other one.'),
 })
 /** `server`: the `api_key` of its registration, `agent`: an agent's own, `user`: somebody's that is bound to this server. */
 const serverKey = resource('ServerKey', {
@@ -89,54 +89,57 @@ export const hostSealed = resource('SealPolicy', {
   types: field(Type.Array(Type.String()), 'Classes of commands that need a signature.'),
   operators: field(
     Type.Array(resource('HostOperator', { name: Type.String(), kind: Type.String(), fingerprint: Type.String() })),
-    'Operators whose signatures the host accepts.',
+    'Operators whose signatures the server accepts.',
   ),
   error: nullable(Type.String()),
 })
 export const hostPolicy = resource('HostPolicy', {
   state: field(
     policyState,
-    'State of the policy file. `unreadable`: the host refuses every command until the file is fixed.',
+    'State of the policy file. `unreadable`: the server refuses every command until the file is fixed.',
   ),
   error: nullable(Type.String()),
 })
 const serverFields = {
   id: uuid,
   hostname: Type.String(),
-  reported_hostname: field(nullable(Type.String()), 'What the host calls itself; null before the first heartbeat.'),
+  reported_hostname: field(
+    nullable(Type.String()),
+    'Host name that the machine reports; null before the first heartbeat.',
+  ),
   ip_address: ipAddress,
   description: Type.String(),
   tags: field(Type.Array(serverTag), 'Tags of the server in alphabetical order.'),
   status: serverStatus,
   protection: field(
     protectionSummary,
-    'Whether what is banned on the host does not get through. A server can be online and unprotected.',
+    'Whether what is banned on the server does not get through. A server can be online and unprotected.',
   ),
   os: nullable(Type.String()),
   engine_version: nullable(Type.String()),
   agent_version: nullable(Type.String()),
   total_bans: count,
   active_jails: field(count, 'Number of jails that are switched on.'),
-  current_bans: field(count, 'Number of bans in force on the host, over all jails, as it reported last.'),
-  metrics: field(nullable(metrics), 'Load of the host at the last heartbeat; null before the first one.'),
+  current_bans: field(count, 'Number of bans in force on the server, over all jails, as it reported last.'),
+  metrics: field(nullable(metrics), 'Load of the server at the last heartbeat; null before the first one.'),
   policy: field(
     nullable(hostPolicy),
-    'What the host itself permits the server to do; null before the agent reports it.',
+    'What the server itself permits Stockade to do; null before the agent reports it.',
   ),
   sealed: field(
     nullable(hostSealed),
-    'What the host accepts only with an operator signature; null when it asks for none.',
+    'What the server accepts only with an operator signature; null when it asks for none.',
   ),
   last_heartbeat: field(nullable(timestamp), 'Time of the last heartbeat; null before the first one.'),
   /** Since when, by whom and why the server is in quarantine; null where it is not. */
   quarantined: nullable(quarantine),
   last_self_test: field(
     nullable(lastSelfTest),
-    'Last test that a ban stops packets on this host; null before the first one since its enrolment.',
+    'Last test that a ban stops packets on this server; null before the first one since its enrolment.',
   ),
   clone: field(
     nullable(identityConflict),
-    'Set while two hosts report with the identity of this server. Neither gets commands until that is settled.',
+    'Set while two machines report with the identity of this server. Neither gets commands until that is settled.',
   ),
   created_at: timestamp,
   updated_at: timestamp,
@@ -183,7 +186,7 @@ export const summariseServers = endpoint({
           id: uuid,
           hostname: Type.String(),
           status: serverStatus,
-          protection: field(protectionLevel, 'Whether what is banned on the host does not get through.'),
+          protection: field(protectionLevel, 'Whether what is banned on the server does not get through.'),
           since: field(nullable(timestamp), 'Time since which the level holds; null before the first report.'),
           problem: field(
             nullable(protectionProblem),
@@ -219,7 +222,7 @@ export const listJailsOfName = endpoint({
   tag,
   summary: 'List the jails of one name on all servers',
   description:
-    'As the hosts reported them, by hostname, unpaged: what a name means differs from host to host. Names are compared by letter case, as the engine does.',
+    'As the servers reported them, by hostname, unpaged: what a name means differs from server to server. Names are compared by letter case, as the engine does.',
   access: 'read',
   query: shape({ name: field(text(1, 64, { examples: ['sshd'] }), 'Name of the jail.') }),
   status: 200,
@@ -301,7 +304,7 @@ export const getServer = endpoint({
       nullable(timestamp),
       'Time of the first use of the newest agent key, which ended the keys before it; null until then.',
     ),
-    jails: field(Type.Array(jailSummary), 'Jails of the host.'),
+    jails: field(Type.Array(jailSummary), 'Jails of the server.'),
     install: field(
       resource('InstallProgress', {
         token_expires_at: field(
@@ -327,7 +330,7 @@ export const createServer = endpoint({
   tag,
   summary: 'Register a server',
   description:
-    'Answers the command that installs the agent on the host, and an API key for hosts that bring their own client. Both are shown once. An `api_key` that was never used ends when an enrolled agent is first heard of.',
+    'Answers the command that installs the agent on the machine, and an API key for servers that bring their own client. Both are shown once. An `api_key` that was never used ends when an enrolled agent is first heard of.',
   access: 'admin',
   fleet: true,
   body: shape({
@@ -408,7 +411,7 @@ export const quarantineServer = endpoint({
   tag,
   summary: 'Put a server in quarantine',
   description:
-    'For a host whose agent or key may be in wrong hands. Its reports are refused with 403, its commands are withheld and new ones refused with 409, its bans leave the statistics of the fleet and are not reported to the reputation database. Heartbeats go on, and nothing is deleted.',
+    'For a server whose agent or key may be in wrong hands. Its reports are refused with 403, its commands are withheld and new ones refused with 409, its bans leave the statistics of the fleet and are not reported to the reputation database. Heartbeats go on, and nothing is deleted.',
   access: 'admin',
   params,
   body: shape({ reason: text(1, bounds.reason) }),
@@ -434,9 +437,9 @@ export const settleClone = endpoint({
   method: 'DELETE',
   path: '/servers/{serverId}/clone',
   tag,
-  summary: 'Settle that two hosts reported for a server',
+  summary: 'Settle that two machines reported for a server',
   description:
-    'For an administrator who has switched off the second host or enrolled it on its own. Commands go out again. If both hosts still report, the server is marked again within two heartbeats. Enrolling a host with a new install command settles it as well.',
+    'For an administrator who has switched off the second machine or enrolled it on its own. Commands go out again. If both machines still report, the server is marked again within two heartbeats. Enrolling a server with a new install command settles it as well.',
   access: 'admin',
   params,
   status: 200,
@@ -451,7 +454,7 @@ export const forgetReports = endpoint({
   tag,
   summary: "Delete a server's reports since a moment",
   description:
-    'Deletes every ban that the server reported since then, by the time of its arrival here, and takes it out of all statistics. What the bans brought about on hosts stays as it is. The server must be in quarantine. It can not be undone.',
+    'Deletes every ban that the server reported since then, by the time of its arrival at Stockade, and takes it out of all statistics. What the bans brought about on servers stays as it is. The server must be in quarantine. It can not be undone.',
   access: 'admin',
   params,
   body: shape({ since: field(timestamp, 'Deletes reports that arrived at or after this time.') }),
@@ -468,7 +471,7 @@ export const listJails = endpoint({
   access: 'read',
   params,
   status: 200,
-  reply: shape({ jails: field(Type.Array(jailDetail), 'Jails of the host.') }),
+  reply: shape({ jails: field(Type.Array(jailDetail), 'Jails of the server.') }),
   refusals: [404],
 })
 

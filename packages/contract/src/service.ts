@@ -12,7 +12,7 @@ export const health = endpoint({
   access: 'public',
   rate: 'none',
   status: 200,
-  reply: shape({ status: oneOf(['ok']), version: field(Type.String(), 'Version of the server.') }),
+  reply: shape({ status: oneOf(['ok']), version: field(Type.String(), 'Version of Stockade.') }),
 })
 
 export const ready = endpoint({

@@ -200,7 +200,7 @@ export const updateEmail = endpoint({
   stepUp: true,
   summary: 'Change the e-mail settings',
   description:
-    'With `enabled` and no host or no recipient the settings are kept and nothing is sent. Port 465 is TLS from the first byte; on other ports `smtp_tls: true` (the default) demands STARTTLS. With `smtp_tls: true` the certificate is checked; `false` encrypts where the server offers it and checks nothing. Without `from_address` mail comes from `smtp_user`, if that is an address, else from `stockade@` and the host of the base URL.',
+    'With `enabled` and no host or no recipient the settings are kept and nothing is sent. Port 465 is TLS from the first byte; on other ports `smtp_tls: true` (the default) demands STARTTLS. With `smtp_tls: true` the certificate is checked; `false` encrypts where the mail server offers it and checks nothing. Without `from_address` mail comes from `smtp_user`, if that is an address, else from `stockade@` and the host of the base URL.',
   body: partly({
     ...mail,
     smtp_host: clearable(bounds.hostname),
@@ -274,7 +274,7 @@ export const getLicense = endpoint({
   path: '/settings/license',
   summary: 'Read the licence',
   description:
-    '`tier`, `server_limit` and `features` are what counts now: those of `personal` without a licence, or once it has expired (`state`). `servers_used` counts servers that are not deleted. `authority_set` says whether this server can verify a licence at all.',
+    '`tier`, `server_limit` and `features` are what counts now: those of `personal` without a licence, or once it has expired (`state`). `servers_used` counts servers that are not deleted. `authority_set` says whether Stockade can verify a licence at all.',
   status: 200,
   reply: shape({
     tier,
@@ -284,7 +284,7 @@ export const getLicense = endpoint({
     expires_at: nullable(timestamp),
     registered_to: field(nullable(Type.String()), 'Owner of the license; null without a license.'),
     state: field(oneOf(['none', 'active', 'expired', 'invalid']), 'State of the license.'),
-    authority_set: field(Type.Boolean(), 'Whether this server can verify licenses.'),
+    authority_set: field(Type.Boolean(), 'Whether Stockade can verify licences.'),
     self_issue: field(
       Type.Boolean(),
       'Whether this installation may issue its own license: STOCKADE_LICENSE_PUBLIC_KEY names no other authority.',
@@ -407,7 +407,7 @@ export const importSettings = endpoint({
 
 export const auditEntry = resource('AuditEntry', {
   id,
-  user: field(Type.String(), 'User, API key or host that caused the event.'),
+  user: field(Type.String(), 'User, API key or server that caused the event.'),
   action: Type.String({ examples: ['settings.update'] }),
   details: field(Type.Record(Type.String(), Type.Unknown()), 'Details; the fields depend on the action.'),
   ip_address: nullable(Type.String()),

@@ -138,7 +138,7 @@ export const problem = resource('Problem', {
   ),
   seal_required: field(
     Type.Optional(resource('SealRequired', { servers: field(Type.Array(Type.String()), 'Host names, at most 100.') })),
-    'Hosts that accept these commands only with an operator signature.',
+    'Servers that accept these commands only with an operator signature.',
   ),
   coverage: field(
     Type.Optional(

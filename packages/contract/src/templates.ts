@@ -51,7 +51,7 @@ const summaryFields = {
 }
 export const templateSummary = resource('TemplateSummary', {
   ...summaryFields,
-  deployed_on: field(count, 'Number of visible servers whose hosts have the template, enabled or not.'),
+  deployed_on: field(count, 'Number of visible servers that have the template, enabled or not.'),
 })
 export type TemplateSummary = Static<typeof templateSummary>
 export const template = resource('Template', {
@@ -100,7 +100,7 @@ export const createTemplate = endpoint({
   tag,
   summary: 'Create a template',
   description:
-    "A template is root's configuration on every host that it goes to, so only an allow-list of jail and filter options passes; `/templates/validate` says what is wrong and where. `name` is fixed for good; `stockade`, `default`, `includes` and `known` are reserved.",
+    "A template is root's configuration on every server that it goes to, so only an allow-list of jail and filter options passes; `/templates/validate` says what is wrong and where. `name` is fixed for good; `stockade`, `default`, `includes` and `known` are reserved.",
   access: 'admin',
   fleet: true,
   licence: 'custom_templates',
@@ -131,7 +131,7 @@ export const updateTemplate = endpoint({
   tag,
   summary: 'Change a template',
   description:
-    'Built-in templates cannot be modified (403). In `settings` only the options that are sent change; null takes one out. Hosts keep what was deployed until it is deployed again.',
+    'Built-in templates cannot be modified (403). In `settings` only the options that are sent change; null takes one out. Servers keep what was deployed until it is deployed again.',
   access: 'admin',
   fleet: true,
   licence: 'custom_templates',
@@ -256,7 +256,7 @@ export const validateTemplate = endpoint({
   tag,
   summary: 'Check a template before saving it',
   description:
-    'Reads both texts as the engine would, as far as that is possible off the host. `problems` is the same with line numbers. With `sample`, lines of a log, `matches` says what the filter finds in each: the same as the engine does, or nothing about that line. `sample_note` says in words what could not be tried here and why, such as a filter that lies on the hosts. How old a line is makes no difference.',
+    'Reads both texts as the engine would, as far as Stockade can without the files of a server. `problems` is the same with line numbers. With `sample`, lines of a log, `matches` says what the filter finds in each: the same as the engine does, or nothing about that line. `sample_note` says in words what could not be tried here and why, such as a filter that lies on the servers. How old a line is makes no difference.',
   access: 'write',
   body: shape({
     jail_config: config(0),

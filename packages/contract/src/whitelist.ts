@@ -164,7 +164,7 @@ export const removeManyFromWhitelist = endpoint({
   path: '/whitelist/remove',
   tag,
   summary: 'Take many entries off the whitelist',
-  description: 'At once: the hosts hear of one new list. Ids that are gone already are passed over.',
+  description: 'At once: the servers hear of one new list. Ids that are gone already are passed over.',
   access: 'write',
   fleet: true,
   body: shape({ ids: field(Type.Array(id, { minItems: 1, maxItems: bounds.removals }), 'Ids of the entries.') }),

@@ -3,7 +3,7 @@ import { portNumber } from './params.ts'
 
 export const approvePort = commandTypeOf({
   type: 'approve-port',
-  documentation: 'Approves on a host that port knocking closes a port, where the host demands an approval.',
+  documentation: 'Approves on a server that port knocking closes a port, where the server demands an approval.',
   permission: 'write',
   params: { port: portNumber },
 })

@@ -3,7 +3,7 @@ import { address } from './params.ts'
 
 export const approveWhitelist = commandTypeOf({
   type: 'approve-whitelist',
-  documentation: 'Approves a wide range of the whitelist on a host that demands an approval.',
+  documentation: 'Approves a wide range of the whitelist on a server that demands an approval.',
   permission: 'write',
   params: { ip: address },
 })

@@ -5,7 +5,7 @@ import { banSeconds, bannableAddress, reasonText } from './params.ts'
 
 export const banIp = commandTypeOf({
   type: 'ban-ip',
-  documentation: 'Bans an address or range in a jail, or with the jail `stockade` in the shield of the host.',
+  documentation: 'Bans an address or range in a jail, or with the jail `stockade` in the shield of the server.',
   permission: 'write',
   // A ban of ten minutes is pointless after ten minutes.
   expiresAfter: ({ duration }) => (duration !== undefined && duration > 0 ? duration : null),
@@ -20,7 +20,7 @@ export const banIp = commandTypeOf({
     ),
     cut: field(
       Type.Optional(Type.Boolean()),
-      'Also ends TCP connections of the address that are open, and drops answers to connections that the host opens. Only for the shield (jail `stockade`).',
+      'Also ends TCP connections of the address that are open, and drops answers to connections that the server opens. Only for the shield (jail `stockade`).',
     ),
   },
 })

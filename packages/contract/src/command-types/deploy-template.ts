@@ -8,7 +8,7 @@ import { templateReference } from './params.ts'
 export const deployTemplate = commandTypeOf({
   type: 'deploy-template',
   documentation:
-    'Writes a template to the host and starts its jail. The command carries the template as it was when it was queued.',
+    'Writes a template to the server and starts its jail. The command carries the template as it was when it was queued.',
   permission: 'write',
   stepUp: true,
   changesTemplate: true,

@@ -4,7 +4,7 @@ import { templateNameParam } from './params.ts'
 export const removeTemplate = commandTypeOf({
   type: 'remove-template',
   documentation:
-    'Removes the jail and the files of a template from the host. Stockade itself need not have the template any more.',
+    'Removes the jail and the files of a template from the server. Stockade itself need not have the template any more.',
   permission: 'write',
   changesTemplate: true,
   params: { template_name: templateNameParam },

@@ -12,7 +12,7 @@ const levels = ['packet', 'engine'] as const
 export const selfTest = commandTypeOf({
   type: 'self-test',
   documentation:
-    'Bans an address for documentation on the host, tests whether a packet of it is dropped, and lifts the ban. With `level: engine` the same ban then comes from a line of a log, by fail2ban. The output is JSON with `result` and `steps`.',
+    'Bans an address for documentation on the server, tests whether a packet of it is dropped, and lifts the ban. With `level: engine` the same ban then comes from a line of a log, by fail2ban. The output is JSON with `result` and `steps`.',
   permission: 'write',
   expiresAfter: () => times.commandTtlShort,
   params: {
@@ -22,7 +22,7 @@ export const selfTest = commandTypeOf({
     ),
     ports: field(
       Type.Optional(Type.Array(portNumber, { minItems: 1, maxItems: 10, uniqueItems: true })),
-      'TCP ports to which the packets go. Without them: those of services and published ports of the host.',
+      'TCP ports to which the packets go. Without them: those of services and published ports of the server.',
     ),
   },
 })
@@ -41,7 +41,7 @@ export const selfTestResult = resource('SelfTestResult', {
     resource('SelfTestStep', {
       step: oneOf(hops),
       family: Type.Union([Type.Literal(4), Type.Literal(6)]),
-      ok: field(nullable(Type.Boolean()), 'Null when the host could not try it; `text` says why.'),
+      ok: field(nullable(Type.Boolean()), 'Null when the server could not try it; `text` says why.'),
       ms: count,
       text: Type.String(),
     }),
@@ -53,7 +53,7 @@ export type SelfTestResult = Static<typeof selfTestResult>
 export const lastSelfTest = resource('LastSelfTest', {
   result: field(
     oneOf([...outcomes, 'untried']),
-    `${outcomeWords} \`untried\`: the host answered that it does not test, and is not asked again by itself.`,
+    `${outcomeWords} \`untried\`: the server answered that it does not test, and is not asked again by itself.`,
   ),
   at: field(timestamp, 'Time at which the test ended.'),
   command_id: field(uuid, 'Command whose output has the steps.'),
