@@ -152,7 +152,7 @@ describe('while the server runs', () => {
     const done = await run(place.env, 'admin', 'reset-password', 'BEN')
     expect(done).toMatchObject({ code: 0, err: '' })
     expect(done.out).toContain('The temporary password of ben, shown this once:')
-    expect(done.out).not.toContain('second factor')
+    expect(done.out).not.toContain('2FA')
     expect((await raw(server, 'GET', '/api/v1/auth/me', { token: first.access_token })).status).toBe(401)
     const refresh = await raw(server, 'POST', '/api/v1/auth/refresh', { body: { refresh_token: first.refresh_token } })
     expect(refresh.status).toBe(401)
@@ -194,7 +194,7 @@ describe('while the server runs', () => {
     const done = await run(place.env, 'admin', 'reset-mfa', 'admin')
     expect(done).toEqual({
       code: 0,
-      out: 'The second factor of admin is off, and all sessions of this user have ended.\n',
+      out: '2FA of admin is off, and all sessions of this user have ended.\n',
       err: '',
     })
     expect((await raw(server, 'GET', '/api/v1/auth/me', { token: admin.token })).status).toBe(401)

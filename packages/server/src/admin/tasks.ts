@@ -74,8 +74,7 @@ export const resetPassword = (say: Say, username: string, isPasswordLogin: boole
     if (allowed) say(`Passwords sign in again${allowed === 'at once' ? '' : ', once a server that runs is restarted'}.`)
     if (passwordsRefused)
       say('The settings let nobody sign in with a password. To change that, run this again with --password-login.')
-    if (hasSecondFactor)
-      say(`Signing in also takes the second factor. Where it is lost: stockade admin reset-mfa ${user.username}`)
+    if (hasSecondFactor) say(`Signing in also takes 2FA. Where it is lost: stockade admin reset-mfa ${user.username}`)
     return {
       username: user.username,
       temporary_password: password,
@@ -87,7 +86,7 @@ export const resetPassword = (say: Say, username: string, isPasswordLogin: boole
 export const resetMfa = (say: Say, typed: string) =>
   withRecovery(async recovery => {
     const { username } = await recovery.resetMfa(typed)
-    say(`The second factor of ${username} is off, and all sessions of this user have ended.`)
+    say(`2FA of ${username} is off, and all sessions of this user have ended.`)
     return { username }
   })
 

@@ -75,7 +75,7 @@ test('a required second factor holds for the keys of whoever has none, and never
   await raw(server, 'PATCH', `/api/v1/users/${id}`, { token: admin.token, body: { mfa_required: true } })
   expect(await raw(server, 'GET', '/api/v1/servers', { token: key })).toMatchObject({
     status: 403,
-    json: { message: expect.stringContaining('second factor') },
+    json: { message: expect.stringContaining('2FA') },
   })
   expect(await status(adminKey.key)).toBe(200)
 

@@ -2,7 +2,7 @@ import { plural } from '../../lib/texts/catalogue.ts'
 import type { Catalogue } from '../../lib/texts/catalogue.ts'
 
 const en = {
-  title: 'Second factor',
+  title: '2FA',
   code: 'Code from your authenticator app',
   codeHelp: 'Six digits. They are sent as soon as the last one is typed.',
   backup: 'Backup code',
