@@ -1,0 +1,34 @@
+import { get } from 'node:http'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { dashboardBuilt } from '../src/http/dashboard.ts'
+import { startServer } from '../src/testing/index.ts'
+import type { TestServer } from '../src/testing/index.ts'
+
+/* A page is kept apart from the windows that opened it, wherever the browser heeds that: elsewhere it only warns. */
+
+let server: TestServer
+beforeAll(async () => {
+  server = await startServer()
+})
+afterAll(() => server.close())
+
+/** `fetch` does not send a `Host` of one's own. */
+const openerPolicyOf = (headers: Record<string, string>): Promise<string | readonly string[] | undefined> =>
+  new Promise((resolve, reject) => {
+    get(`${server.url}/login`, { headers, agent: false }, reply => {
+      reply.resume()
+      const policy = reply.headers['cross-origin-opener-policy']
+      resolve(policy)
+    }).on('error', reject)
+  })
+
+test.runIf(dashboardBuilt()).each([
+  ['the same machine', {}, 'same-origin'],
+  ['localhost', { host: 'localhost:8420' }, 'same-origin'],
+  ['IPv6 loopback', { host: '[::1]:8420' }, 'same-origin'],
+  ['https before a proxy', { host: 'stockade.example', 'x-forwarded-proto': 'https' }, 'same-origin'],
+  ['plain http elsewhere', { host: 'stockade.example' }, undefined],
+  ['a name that begins like loopback', { host: 'localhost.stockade.example' }, undefined],
+])('the opener policy for %s', async (_, headers, policy) => {
+  expect(await openerPolicyOf(headers)).toBe(policy)
+})
