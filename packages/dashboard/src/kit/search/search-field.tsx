@@ -204,15 +204,18 @@ const useCompletion = ({ language, valuesOf }: SearchProps, typed: string, write
 const Marked = (props: { text: string; problem: QueryProblem | null; input: RefObject<HTMLInputElement | null> }) => {
   const { text, problem, input } = props
   const under = useRef<HTMLDivElement>(null)
+  // What is typed may move the text of the field without a scroll of its own.
+  useEffect(() => {
+    if (under.current && input.current) under.current.scrollLeft = input.current.scrollLeft
+  })
   useEffect(() => {
     const field = input.current
     const follow = () => {
       if (under.current && field) under.current.scrollLeft = field.scrollLeft
     }
-    follow()
     field?.addEventListener('scroll', follow)
     return () => field?.removeEventListener('scroll', follow)
-  })
+  }, [input])
   return (
     <div className={styles.under} ref={under} aria-hidden="true" dir="ltr">
       {problem && (
