@@ -1,3 +1,4 @@
+import type { ReactNode } from 'react'
 import { textsOf } from '../lib/texts/catalogue.ts'
 import { commonTexts } from '../lib/texts/common.texts.ts'
 import styles from './state.module.css'
@@ -57,7 +58,7 @@ export const State = (props: { is: StateWord; word?: string; tinted?: boolean; t
 }
 
 /** The same for words that are not a state of something, such as that of the connection. */
-export const Mark = ({ tone, children }: { tone: Tone; children: string }) => (
+export const Mark = ({ tone, children }: { tone: Tone; children: ReactNode }) => (
   <span className={`${styles.state} ${styles[tone] ?? ''}`}>
     <Shape tone={tone} turning={false} />
     {children}

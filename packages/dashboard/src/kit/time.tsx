@@ -36,6 +36,17 @@ export const Time = ({ at }: { at: string }) => <TimeWords at={at} say={ago} />
 export const DatedTime = ({ at }: { at: string }) => <TimeWords at={at} say={shortDate} />
 /** `14:04`, `yesterday 20:59`, `20 Nov 14:04`: after a word such as since. */
 export const MomentTime = ({ at }: { at: string }) => <TimeWords at={at} say={dayTime} />
+/** A sentence with a moment in it: its exact time on hover; a click or tap shows all times of the page exactly. */
+export const TimeSentence = ({ at, say }: { at: string; say: (moment: string) => string }) => {
+  const date = Date.parse(at)
+  const moment = useSayMoment()
+  const words = useWords(now => say(moment(date, now)))
+  return (
+    <time dateTime={at} title={exactTime(date)} onClick={times.toggle}>
+      {words}
+    </time>
+  )
+}
 /** What is left of a ban, or since when it is over. */
 export const Ends = ({ ban }: { ban: Ending }) => {
   const at = ban.active ? ban.expires_at : (ban.unbanned_at ?? ban.expires_at)

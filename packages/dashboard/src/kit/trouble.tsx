@@ -6,9 +6,9 @@ import { roleMay } from '../api/roles.ts'
 import { useMe } from '../api/session.ts'
 import { textsOf } from '../lib/texts/catalogue.ts'
 import { commonTexts } from '../lib/texts/common.texts.ts'
-import { clockTime } from '../lib/time.ts'
 import { useWords } from './now.ts'
 import parts from './parts.module.css'
+import { TimeSentence } from './time.tsx'
 
 /** What went wrong as a sentence: the API's own, or that nothing answered. */
 export const sentenceOf = (error: unknown): string =>
@@ -56,7 +56,11 @@ export const Trouble = ({ what, query }: { what: string; query: Asked }) => {
         <p>
           {sentenceOf(query.error)} <ToLicence error={query.error} />
         </p>
-        {query.dataUpdatedAt > 0 && <p>{t.shownFrom(clockTime(query.dataUpdatedAt))}</p>}
+        {query.dataUpdatedAt > 0 && (
+          <p>
+            <TimeSentence at={new Date(query.dataUpdatedAt).toISOString()} say={t.shownFrom} />
+          </p>
+        )}
       </div>
       <Button variant="default" loading={query.isFetching} onClick={() => query.refetch()}>
         {t.retry}

@@ -3,9 +3,9 @@ import { live, useLive } from '../../api/live.ts'
 import type { Live } from '../../api/live.ts'
 import { Mark } from '../../kit/state.tsx'
 import { usePreferences } from '../../kit/preferences.ts'
+import { TimeSentence } from '../../kit/time.tsx'
 import parts from '../../kit/parts.module.css'
 import { textsOf } from '../../lib/texts/catalogue.ts'
-import { clockTime } from '../../lib/time.ts'
 import { shellTexts } from '../../features/navigation/shell.texts.ts'
 import styles from './shell.module.css'
 
@@ -40,7 +40,12 @@ export const LiveWord = () => {
 const Word = ({ is: { phase, since, paused } }: { is: Live }) => {
   const t = textsOf(shellTexts)
   const { reduced } = usePreferences()
-  if (phase === 'offline') return <Mark tone="danger">{t.offlineSince(clockTime(since))}</Mark>
+  if (phase === 'offline')
+    return (
+      <Mark tone="danger">
+        <TimeSentence at={new Date(since).toISOString()} say={t.offlineSince} />
+      </Mark>
+    )
   if (paused) return <Mark tone="warn">{t.paused}</Mark>
   switch (phase) {
     case 'live':

@@ -10,8 +10,8 @@ import type { LookUp } from '../../features/fleet/queries.ts'
 import { browserWords } from '../../features/identity/browser-words.ts'
 import { textsOf } from '../../lib/texts/catalogue.ts'
 import { Shape } from '../../kit/state.tsx'
+import { TimeSentence } from '../../kit/time.tsx'
 import { nameOf } from '../../lib/clip.ts'
-import { clockTime } from '../../lib/time.ts'
 import { shellTexts } from '../../features/navigation/shell.texts.ts'
 import receipt from '../../kit/receipt.module.css'
 import styles from './own-ban.module.css'
@@ -65,7 +65,7 @@ const Card = ({ address, onUnban }: { address: Address; onUnban: (found: LookUp)
   const [first, ...others] = address.active_bans
   const servers = new Set(address.active_bans.map(({ server_id }) => server_id)).size
   const where = first ? t.bannedOn(nameOf(first.server), first.jail, others.length) : ''
-  const device = t.device(browserWords(address.user_agent), clockTime(Date.parse(address.last_activity)))
+  const device = (time: string) => t.device(browserWords(address.user_agent), time)
   return (
     <div className={styles.card} role="alert">
       <span className={receipt.node} data-tone="danger">
@@ -74,7 +74,11 @@ const Card = ({ address, onUnban }: { address: Address; onUnban: (found: LookUp)
       <div className={styles.words}>
         <p className={styles.sentence}>{address.current ? t.ownBanned(servers) : t.otherBanned(servers)}</p>
         <p className={styles.evidence}>
-          {!address.current && <>{device}, </>}
+          {!address.current && (
+            <>
+              <TimeSentence at={address.last_activity} say={device} />,{' '}
+            </>
+          )}
           <bdi>{address.ip}</bdi>. <bdi>{where}</bdi>. {!may && t.ownAsk}
         </p>
       </div>

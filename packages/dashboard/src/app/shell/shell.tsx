@@ -14,10 +14,10 @@ import { Announcer } from '../../kit/announce.tsx'
 import { DemoTag } from '../../kit/demo-tag.tsx'
 import { TitlePlace } from '../../kit/page.tsx'
 import { Shape } from '../../kit/state.tsx'
+import { TimeSentence } from '../../kit/time.tsx'
 import { builtVersion } from '../../lib/place.ts'
 import { textsOf } from '../../lib/texts/catalogue.ts'
 import { commonTexts } from '../../lib/texts/common.texts.ts'
-import { clockTime } from '../../lib/time.ts'
 import { useActivityCounts } from './activity.ts'
 import { activityTexts } from './activity.texts.ts'
 import { initialsOf } from './initials.ts'
@@ -64,7 +64,7 @@ export const Shell = () => {
       </header>
       {phase === 'offline' && (
         <p className={styles.stale} role="alert">
-          {t.stale(clockTime(since))}
+          <TimeSentence at={new Date(since).toISOString()} say={t.stale} />
         </p>
       )}
       <main id="content" className={styles.main} tabIndex={-1} data-stale={phase === 'offline' || undefined}>

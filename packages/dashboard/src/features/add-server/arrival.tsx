@@ -9,6 +9,7 @@ import type { Server } from '../../api/queries.ts'
 import { ButtonLink } from '../../kit/button-link.tsx'
 import { CopyField } from '../../kit/copy.tsx'
 import { useWords } from '../../kit/now.ts'
+import { TimeSentence } from '../../kit/time.tsx'
 import parts from '../../kit/parts.module.css'
 import { Stranger } from '../../kit/stranger.tsx'
 import { Refusal } from '../../kit/trouble.tsx'
@@ -16,7 +17,6 @@ import { nameOf } from '../../lib/clip.ts'
 import { ownAddress } from '../../lib/place.ts'
 import { commonTexts } from '../../lib/texts/common.texts.ts'
 import { textsOf } from '../../lib/texts/catalogue.ts'
-import { clockTime } from '../../lib/time.ts'
 import { addServerTexts } from './add-server.texts.ts'
 import { lines, progressOf, stallOf } from './progress.ts'
 import type { Line, LineState } from './progress.ts'
@@ -101,13 +101,17 @@ const Called = ({ server: { install }, state, stall }: LineProps) => {
     <>
       {state === 'waiting' && (
         <p>
-          {install.script_fetched_at
-            ? t.scriptFetched(clockTime(Date.parse(install.script_fetched_at)))
-            : t.calledWaiting}
+          {install.script_fetched_at ? (
+            <TimeSentence at={install.script_fetched_at} say={t.scriptFetched} />
+          ) : (
+            t.calledWaiting
+          )}
         </p>
       )}
       {install.token_used_at && (
-        <p>{t.tokenUsed(install.token_used_from ?? '', clockTime(Date.parse(install.token_used_at)))}</p>
+        <p>
+          <TimeSentence at={install.token_used_at} say={time => t.tokenUsed(install.token_used_from ?? '', time)} />
+        </p>
       )}
       {stall === 'no call' && (
         <div className={styles.stall} role="status">
@@ -181,7 +185,11 @@ const FirstBan = ({ server, state }: LineProps) => {
     <>
       {state === 'waiting' && <p>{t.banWaiting}</p>}
       {state === 'waiting' && <TestBan serverId={server.id} />}
-      {first_ban_at && <p>{t.banDone(clockTime(Date.parse(first_ban_at)))}</p>}
+      {first_ban_at && (
+        <p>
+          <TimeSentence at={first_ban_at} say={t.banDone} />
+        </p>
+      )}
     </>
   )
 }

@@ -6,12 +6,12 @@ import { serverQuery } from '../../api/queries.ts'
 import type { Server } from '../../api/queries.ts'
 import { CopyField } from '../../kit/copy.tsx'
 import { useWords } from '../../kit/now.ts'
+import { TimeSentence } from '../../kit/time.tsx'
 import parts from '../../kit/parts.module.css'
 import { State } from '../../kit/state.tsx'
 import { Refusal } from '../../kit/trouble.tsx'
 import { textsOf } from '../../lib/texts/catalogue.ts'
 import { nameOf } from '../../lib/clip.ts'
-import { clockTime } from '../../lib/time.ts'
 import { rotateKeyTexts } from './rotate-key.texts.ts'
 
 /** A new key for the agent of a host, and the wait until the host has taken it over. */
@@ -80,7 +80,7 @@ const Progress = (props: {
     return (
       <>
         <p className={parts.note} role="status">
-          <State is="done" /> {t.rotated(name, clockTime(Date.parse(since)))}
+          <State is="done" /> <TimeSentence at={since} say={time => t.rotated(name, time)} />
         </p>
         <div className={parts.row}>
           <Button onClick={props.onDone}>{t.done}</Button>

@@ -10,7 +10,7 @@ import { times, useSayMoment } from '../../kit/time.tsx'
 import { nameOf } from '../../lib/clip.ts'
 import { number } from '../../lib/numbers.ts'
 import { textsOf } from '../../lib/texts/catalogue.ts'
-import { dayTime, duration, exactTime } from '../../lib/time.ts'
+import { duration, exactTime } from '../../lib/time.ts'
 import { ReasonText } from '../bans/reason.tsx'
 import { bannedUntil, latestAttack } from './attack.ts'
 import { ipTexts } from './ip.texts.ts'
@@ -115,8 +115,9 @@ const FleetBans = ({ found, brief }: { found: LookUp; brief: boolean }) => {
 /** The blocklists that name it, with what they do. */
 const Lists = ({ found, brief }: { found: LookUp; brief: boolean }) => {
   const t = textsOf(ipTexts)
+  const say = useSayMoment()
   const times = useWords(now =>
-    found.blocklists.map(({ fetched_at: at }) => (at === null ? '' : dayTime(Date.parse(at), now))).join('\n'),
+    found.blocklists.map(({ fetched_at: at }) => (at === null ? '' : say(Date.parse(at), now))).join('\n'),
   ).split('\n')
   return found.blocklists.map(({ id, name, mode, entry }, index) => {
     const said = t.onList[mode === 'enforce' ? 'enforce' : 'observe']('{name}', entry, times[index] ?? '')

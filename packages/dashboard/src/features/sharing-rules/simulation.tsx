@@ -1,11 +1,10 @@
 import { useEffect, useRef } from 'react'
 import { Spark } from '../../kit/charts/spark.tsx'
-import { useWords } from '../../kit/now.ts'
 import parts from '../../kit/parts.module.css'
 import { Mark } from '../../kit/state.tsx'
 import { Stranger } from '../../kit/stranger.tsx'
+import { MomentTime, TimeSentence } from '../../kit/time.tsx'
 import { textsOf } from '../../lib/texts/catalogue.ts'
-import { dayTime, shortDate } from '../../lib/time.ts'
 import type { RuleMatch, Simulation } from './queries.ts'
 import { rulesTexts } from './sharing-rules.texts.ts'
 import styles from './rules.module.css'
@@ -40,16 +39,22 @@ const Answer = ({ simulation }: { simulation: Simulation }) => {
 const Details = ({ simulation }: { simulation: Simulation }) => {
   const t = textsOf(rulesTexts).simulation
   const { returned, spared, refused, tripped_at: trippedAt, complete, matches } = simulation
-  const when = useWords(now => (trippedAt === null ? '' : dayTime(Date.parse(trippedAt), now)))
-  const since = useWords(now => shortDate(Date.parse(simulation.from), now))
   const banned = matches.filter(({ outcome }) => outcome === 'banned')
   const never = matches.filter(({ outcome }) => outcome === 'refused')
   return (
     <>
       {simulation.banned > 0 && <Spark counts={countsByDay(simulation)} label={t.perDay} width={300} height={36} />}
       {returned > 0 && <p>{t.returned(returned, spared)}</p>}
-      {trippedAt !== null && <p className={parts.error}>{t.trips(when)}</p>}
-      {!complete && <p className={parts.help}>{t.partial(since)}</p>}
+      {trippedAt !== null && (
+        <p className={parts.error}>
+          <TimeSentence at={trippedAt} say={t.trips} />
+        </p>
+      )}
+      {!complete && (
+        <p className={parts.help}>
+          <TimeSentence at={simulation.from} say={t.partial} />
+        </p>
+      )}
       {never.length > 0 && (
         <>
           <p>{t.refused(refused)}</p>
@@ -84,15 +89,18 @@ const tones = { banned: 'ban', refused: 'allow', tripped: 'danger' } as const
 
 const MatchRow = ({ match }: { match: RuleMatch }) => {
   const t = textsOf(rulesTexts)
-  const when = useWords(now => dayTime(Date.parse(match.at), now))
-  const until = useWords(now => (match.until === null ? '' : dayTime(Date.parse(match.until), now)))
   return (
     <li>
       <Mark tone={tones[match.outcome]}>{t.history.outcomes[match.outcome]}</Mark>
       <bdi>{match.entry}</bdi>
       <span className={parts.muted}>
-        {when} · {t.simulation.onServers(match.server_count)}
-        {match.outcome === 'banned' && until && ` · ${t.history.until(until)}`}
+        <MomentTime at={match.at} /> · {t.simulation.onServers(match.server_count)}
+        {match.outcome === 'banned' && match.until !== null && (
+          <>
+            {' · '}
+            <TimeSentence at={match.until} say={t.history.until} />
+          </>
+        )}
         {match.times > 1 && ` · ${t.history.times(match.times)}`}
       </span>
       {match.cause && <Stranger text={match.cause} most={200} />}
