@@ -79,7 +79,7 @@ const whatOf = ({ action, details }: Named): string => {
 }
 
 const isTime = (text: string) => /^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(text)
-const inSeconds = /(^|[._])(duration|ban_duration|session_timeout)$/
+const inSeconds = /(^|[._])(\w*duration|\w*timeout|within)$/
 const valueWords = (name: string, text: string): string => {
   const t = textsOf(auditTexts)
   const values = valueAt<Readonly<Record<string, string>>>(t.values, name)
