@@ -156,12 +156,20 @@ export default defineConfig({
             {
               name: 'shared',
               priority: 2,
-              test: /src\/(?:api\/(?!live|patch|tabs|lease|read-again|sign-out)|lib\/(?!drafts)|kit\/(?:announce|copy|demo-tag|field|now|page|parts|trouble|width)[.-])|node_modules\/@(?:tanstack\/(?:query-core|react-query|react-router)|mantine\/core\/esm\/core)\//,
+              test: /src\/(?:api\/(?!live|patch|tabs|lease|read-again|sign-out)|lib\/(?!drafts)|kit\/(?:announce|copy|demo-tag|field|now|page|parts|trouble|width)[.-]|features\/identity\/queries\.)|node_modules\/@(?:tanstack\/(?:query-core|react-query|react-router)|mantine\/core\/esm\/core)\//,
             },
             {
               name: 'shared-pages',
               priority: 1,
               test: /src\/(?:api|kit)\/(?!search|charts|styles|theme|modal|views|path-link|list-keys)/,
+            },
+            // A file of its own for each icon of two pages would be twenty requests.
+            { name: 'icons', test: /@tabler\/icons-react\//, minShareCount: 2 },
+            // What many pages share: small modules, of which each would be a request.
+            {
+              name: 'shared-features',
+              test: /src\/features\/(?!navigation|identity|sign-in|.*filter\.)/,
+              minShareCount: 14,
             },
             // What dialogs share with their page: without a chunk of its own they would bring the whole page.
             { name: 'servers-parts', test: /features\/servers\/servers\.texts/ },

@@ -65,7 +65,7 @@ describe('what the dashboard weighs, compressed', () => {
 
   it('each further chunk, with what it alone brings: at most 60 KB', () => {
     // Every page of signed-in users has what they share.
-    const sharedByPages = Object.keys(manifest).filter(name => name.startsWith('_shared-pages'))
+    const sharedByPages = Object.keys(manifest).filter(name => /^_(?:shared-pages|shared-features|icons)-/.test(name))
     const first = new Set([...firstLoad([]), ...filesOf(sharedByPages)])
     const later = Object.entries(manifest).filter(([, { file }]) => file.endsWith('.js') && !first.has(file))
     expect(later.length).toBeGreaterThan(6)

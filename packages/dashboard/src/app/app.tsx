@@ -7,6 +7,7 @@ import { RouterProvider } from '@tanstack/react-router'
 import { setNonce } from 'get-nonce'
 import { queries } from '../api/queries.ts'
 import { styleNonce } from '../lib/place.ts'
+import { loadAhead } from './ahead.ts'
 import { router } from './router.tsx'
 import { preferences } from '../lib/preferences.ts'
 import { mapTokens, theme } from '../kit/theme.ts'
@@ -22,8 +23,11 @@ export const start = async (): Promise<void> => {
   const dress = () => (document.documentElement.dataset.density = preferences.read().density)
   dress()
   preferences.watch(dress)
+  const loaded = router.load()
+  // After the question who one is, which all else waits for.
+  setTimeout(() => loadAhead(router))
   // The skeleton stays until there is something to show in its place.
-  await router.load()
+  await loaded
   createRoot(root).render(
     <StrictMode>
       <MantineProvider

@@ -4,6 +4,7 @@ import { statusOf } from '../../api/client.ts'
 import { meQuery, queries, tryAgain } from '../../api/queries.ts'
 import { roleMay } from '../../api/roles.ts'
 import { useMe } from '../../api/session.ts'
+import { entered } from '../entered.ts'
 import { bootstrapQuery } from '../bootstrap.ts'
 import { Forbidden, NotFound } from '../../features/navigation/lone-pages.tsx'
 
@@ -24,8 +25,9 @@ export const signedIn = async (search: { next?: string }) => {
       retry: (failures, error) => statusOf(error) !== 429 && tryAgain(failures, error),
     })
   } catch (error) {
-    if (statusOf(error) === 401) throw redirect({ to: '/login', search })
-    throw error
+    if (statusOf(error) !== 401) throw error
+    entered.note(false)
+    throw redirect({ to: '/login', search })
   }
 }
 
