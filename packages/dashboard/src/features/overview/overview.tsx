@@ -18,9 +18,8 @@ import { textsOf } from '../../lib/texts/catalogue.ts'
 import { searchOf } from './filter.ts'
 import { overviewTexts } from './overview.texts.ts'
 import styles from './overview.module.css'
-import { WallClock, useWall } from './wall.tsx'
+import { WallClock, periods, usePeriod, useWall } from './wall.tsx'
 
-const periods = ['day', 'week', 'month'] as const
 /* The shell is usable before the figures are there; they are on their way from the first moment all the same. */
 const first = import('./filled.tsx').catch(() => null)
 const loadFilled = async () => ((await first) ?? (await import('./filled.tsx'))).Filled
@@ -28,11 +27,12 @@ const loadFilled = async () => ((await first) ?? (await import('./filled.tsx')))
 /** Does everything work, is anything unusual, am I affected. */
 export const Overview = () => {
   const t = textsOf(overviewTexts)
-  const { period = 'day', kiosk } = useSearch({ from: '/inside/' })
+  const { period: asked, kiosk } = useSearch({ from: '/inside/' })
   const { may } = useMay('admin')
   const summary = useQuery(summaryQuery)
   const isSlim = useSlim()
   const isWall = kiosk === '1'
+  const period = usePeriod(asked, isWall)
   const isFilled = !isWall && summary.data?.servers.length !== 0
   useWall(isWall, period)
   return (

@@ -1,10 +1,12 @@
-import { useEffect } from 'react'
+import { useEffect, useState } from 'react'
 import { useNavigate } from '@tanstack/react-router'
 import type { Period } from '../fleet/queries.ts'
 import { useWords } from '../../kit/now.ts'
 import { clockTime, longDay } from '../../lib/time.ts'
 import { searchOf } from './filter.ts'
 import styles from './overview.module.css'
+
+export const periods = ['day', 'week', 'month'] as const
 
 /** What the page is made for; a larger screen shows the same, larger. */
 const made = { width: 1440, height: 900 } as const
@@ -32,6 +34,21 @@ export const useWall = (isWall: boolean, period: Period) => {
       removeEventListener('keydown', leave)
     }
   }, [isWall, period, navigate])
+}
+
+/** How long a wall shows each period: long enough to read it twice. */
+const turn = 30_000
+
+/** The period that is shown: the one of the URL; on a wall without one, each for half a minute. */
+export const usePeriod = (asked: Period | undefined, isWall: boolean): Period => {
+  const [turned, setTurned] = useState(0)
+  const isTurning = isWall && asked === undefined
+  useEffect(() => {
+    if (!isTurning) return
+    const timer = setInterval(() => setTurned(now => now + 1), turn)
+    return () => clearInterval(timer)
+  }, [isTurning])
+  return asked ?? (isTurning ? (periods[turned % periods.length] ?? 'day') : 'day')
 }
 
 /** The time of the display zone, so that a frozen screen is seen. */
