@@ -17,7 +17,7 @@ const en = {
   command:
     'The command downloads the agent, verifies it and starts it as a service. It changes nothing in your fail2ban configuration.',
   waysLabel: 'How it is run',
-  ways: { curl: 'curl', wget: 'wget', cloudInit: 'cloud-init', read: 'Read it first' },
+  ways: { curl: 'curl', wget: 'wget', cloudInit: 'cloud-init', ansible: 'Ansible', read: 'Read it first' },
   backfill: 'Also report bans that ended before, as far as fail2ban’s database reaches back',
   worksOnce: (left: string) => `Valid for ${left}, works once.`,
   expired: 'The command has expired.',

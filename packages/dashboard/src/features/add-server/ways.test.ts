@@ -5,14 +5,21 @@ const command = 'curl -fsSL https://stockade.example/install.sh | sudo sh -s -- 
 const pinned = `curl -fsSLk --pinnedpubkey 'sha256//abc=' https://stockade.example/install.sh | sudo sh -s -- --token stk_1 --pin 'sha256//abc='`
 
 describe('the ways to run the install command', () => {
-  it('are the command itself, wget, cloud-init, and a file to read first', () => {
-    expect(waysOf(command)).toEqual(['curl', 'wget', 'cloudInit', 'read'])
+  it('are the command itself, wget, cloud-init, a task of Ansible, and a file to read first', () => {
+    expect(waysOf(command)).toEqual(['curl', 'wget', 'cloudInit', 'ansible', 'read'])
     expect(commandFor('curl', command)).toBe(command)
     expect(commandFor('wget', command)).toBe(
       'wget -qO- https://stockade.example/install.sh | sudo sh -s -- --token stk_1',
     )
     expect(commandFor('cloudInit', command)).toBe(
       '#cloud-config\nruncmd:\n  - "curl -fsSL https://stockade.example/install.sh | sh -s -- --token stk_1"',
+    )
+    expect(commandFor('ansible', command)).toBe(
+      [
+        '- name: Install the Stockade agent',
+        '  become: true',
+        '  ansible.builtin.shell: "curl -fsSL https://stockade.example/install.sh | sh -s -- --token stk_1"',
+      ].join('\n'),
     )
     expect(commandFor('read', command)).toBe(
       [
@@ -23,7 +30,7 @@ describe('the ways to run the install command', () => {
     )
   })
   it('keep the pin of a certificate, and leave it to curl', () => {
-    expect(waysOf(pinned)).toEqual(['curl', 'cloudInit', 'read'])
+    expect(waysOf(pinned)).toEqual(['curl', 'cloudInit', 'ansible', 'read'])
     expect(commandFor('read', pinned)).toContain(`curl -fsSLk --pinnedpubkey 'sha256//abc=' -o stockade-install.sh`)
     expect(commandFor('read', pinned)).toContain(`--token stk_1 --pin 'sha256//abc='`)
   })

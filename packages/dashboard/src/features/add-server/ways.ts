@@ -1,6 +1,6 @@
-/* The install command in other words: for machines without curl, for images of a cloud, and for those who read first. */
+/* The install command in other words: for machines without curl, for images of a cloud, for a playbook, and for those who read first. */
 
-const wayNames = ['curl', 'wget', 'cloudInit', 'read'] as const
+const wayNames = ['curl', 'wget', 'cloudInit', 'ansible', 'read'] as const
 export type Way = (typeof wayNames)[number]
 
 const file = 'stockade-install.sh'
@@ -24,6 +24,8 @@ export const commandFor = (way: Way, command: string): string => {
     case 'cloudInit':
       // It runs as root. JSON is YAML.
       return `#cloud-config\nruncmd:\n  - ${JSON.stringify(`curl ${options} ${url} | sh -s -- ${args}`)}`
+    case 'ansible':
+      return `- name: Install the Stockade agent\n  become: true\n  ansible.builtin.shell: ${JSON.stringify(`curl ${options} ${url} | sh -s -- ${args}`)}`
     case 'read':
       return `curl ${options} -o ${file} ${url}\nless ${file}\nsudo sh ${file} ${args}`
     default:

@@ -121,7 +121,7 @@ export const addServer: Texts['add-server'] = {
   command:
     'Der Befehl lädt den Agenten, prüft ihn und startet ihn als Dienst. An Ihrer fail2ban-Konfiguration ändert er nichts.',
   waysLabel: 'Art der Ausführung',
-  ways: { curl: 'curl', wget: 'wget', cloudInit: 'cloud-init', read: 'Erst lesen' },
+  ways: { curl: 'curl', wget: 'wget', cloudInit: 'cloud-init', ansible: 'Ansible', read: 'Erst lesen' },
   backfill: 'Auch frühere, schon beendete Sperren melden, soweit die Datenbank von fail2ban zurückreicht',
   worksOnce: left => `Noch ${left} gültig, einmal verwendbar.`,
   expired: 'Der Befehl ist abgelaufen.',

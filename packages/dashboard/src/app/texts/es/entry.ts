@@ -142,7 +142,7 @@ export const addServer: Texts['add-server'] = {
   command:
     'El comando descarga el agente, lo verifica y lo inicia como servicio. No cambia nada en su configuración de fail2ban.',
   waysLabel: 'Forma de ejecución',
-  ways: { curl: 'curl', wget: 'wget', cloudInit: 'cloud-init', read: 'Leer antes' },
+  ways: { curl: 'curl', wget: 'wget', cloudInit: 'cloud-init', ansible: 'Ansible', read: 'Leer antes' },
   backfill: 'Informar también de los bloqueos ya terminados, hasta donde llegue la base de datos de fail2ban',
   worksOnce: left => `Válido durante ${left}, un solo uso.`,
   expired: 'El comando ha caducado.',

@@ -144,7 +144,7 @@ export const addServer: Texts['add-server'] = {
   command:
     'La commande télécharge l’agent, le vérifie et le démarre comme service. Elle ne change rien à votre configuration fail2ban.',
   waysLabel: 'Mode d’exécution',
-  ways: { curl: 'curl', wget: 'wget', cloudInit: 'cloud-init', read: 'Lire d’abord' },
+  ways: { curl: 'curl', wget: 'wget', cloudInit: 'cloud-init', ansible: 'Ansible', read: 'Lire d’abord' },
   backfill: 'Signaler aussi les bans déjà terminés, aussi loin que remonte la base de fail2ban',
   worksOnce: left => `Valable ${left}, une seule fois.`,
   expired: 'La commande a expiré.',
