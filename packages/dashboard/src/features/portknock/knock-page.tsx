@@ -88,7 +88,12 @@ const Without = () => {
   const { title, what, how } = t.without
   return (
     <Page title={t.title}>
-      <ProNeeded icon={<IconDoorEnter size={32} stroke={1.5} />} title={title} about={[what, how]} />
+      <ProNeeded
+        icon={<IconDoorEnter size={32} stroke={1.5} />}
+        title={title}
+        about={[what, how]}
+        picture={['7000', '8000', '9000', '22']}
+      />
     </Page>
   )
 }

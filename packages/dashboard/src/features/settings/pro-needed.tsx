@@ -7,13 +7,25 @@ import { IssueLicence } from './issue-licence.tsx'
 import { licenceTexts } from './licence.texts.ts'
 import styles from './settings.module.css'
 
+interface Props {
+  icon: ReactNode
+  title: string
+  about: readonly string[]
+  /** The steps of what it does, as a picture: ports or programs, which are the same in every language. */
+  picture: readonly string[]
+}
 /** In place of a page that needs a licence: what it would do, and the one step to it for those who may take it. */
-export const ProNeeded = (props: { icon: ReactNode; title: string; about: readonly string[] }) => {
+export const ProNeeded = (props: Props) => {
   const t = textsOf(licenceTexts)
   const { may } = useMay('admin')
   return (
     <Empty icon={props.icon} title={props.title} text={props.about.join(' ')}>
       <div className={styles.pro}>
+        <div className={styles.steps} aria-hidden="true" dir="ltr">
+          {props.picture.map(step => (
+            <span key={step}>{step}</span>
+          ))}
+        </div>
         {may ? (
           <IssueLicence>
             <ButtonLink to="/settings/licence" variant="default">

@@ -2,6 +2,7 @@ import { useState } from 'react'
 import type { ReactNode } from 'react'
 import { useQuery } from '@tanstack/react-query'
 import type { UseQueryResult } from '@tanstack/react-query'
+import { IconSearch } from '@tabler/icons-react'
 import { Link } from '@tanstack/react-router'
 import { Page } from '../../kit/page.tsx'
 import parts from '../../kit/parts.module.css'
@@ -75,6 +76,7 @@ const Find = () => {
   const found = findSettings(typed)
   return (
     <div role="search" className={styles.find}>
+      <IconSearch size={16} aria-hidden="true" />
       <input
         className={parts.input}
         type="search"

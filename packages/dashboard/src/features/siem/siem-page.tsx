@@ -32,7 +32,12 @@ export const SiemPage = (props: {
   if (statusOf(settings.error) === 402)
     return (
       <Page title={t.titles[props.section]}>
-        <ProNeeded icon={<IconSend size={32} stroke={1.5} />} title={t.noLicence} about={t.noLicenceText} />
+        <ProNeeded
+          icon={<IconSend size={32} stroke={1.5} />}
+          title={t.noLicence}
+          about={t.noLicenceText}
+          picture={['web-01', 'Stockade', 'syslog · CEF · LEEF · JSON']}
+        />
       </Page>
     )
   return (
