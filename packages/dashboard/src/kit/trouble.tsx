@@ -69,6 +69,20 @@ export const Trouble = ({ what, query }: { what: string; query: Asked }) => {
   )
 }
 
+/** The same of a small part of a page, in its own place and in one line. */
+export const BriefTrouble = ({ what, query }: { what: string; query: Asked }) => {
+  const t = textsOf(commonTexts)
+  if (!query.error) return null
+  return (
+    <span role="alert" className={parts.brief}>
+      {t.failedToLoad(what)}{' '}
+      <button type="button" className={parts.quiet} onClick={() => query.refetch()}>
+        {t.retry}
+      </button>
+    </span>
+  )
+}
+
 /** Too many requests: when it goes on, by itself. One for each refusal, which is as old as this is. */
 const Limited = ({ error }: { error: unknown }) => {
   const [at] = useState(() => Date.now())

@@ -5,6 +5,7 @@ import { plural } from '../../lib/texts/catalogue.ts'
 const en = {
   title: 'Activity',
   what: 'the last commands',
+  unread: 'Not loaded',
   running: (count: number) => `${number(count)} running`,
   waiting: (count: number) => `${number(count)} waiting`,
   failed: (count: number) => `${number(count)} failed`,

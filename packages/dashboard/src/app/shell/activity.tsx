@@ -58,10 +58,18 @@ export const Activity = ({ place }: { place: HTMLElement }) => {
 const Words = () => {
   const t = textsOf(activityTexts)
   const { running, waiting, failed } = useActivityCounts()
+  // Nothing known is not the same as nothing going on.
+  const { isError: isUnread } = useActivityQuery()
   // What ends well is seen where it was asked for.
   useEffect(() => {
     if (failed > 0) announce(t.failed(failed))
   }, [failed, t])
+  if (isUnread)
+    return (
+      <span className={styles.words}>
+        <Mark tone="warn">{t.unread}</Mark>
+      </span>
+    )
   if (running + waiting + failed === 0) return <span className={parts.hidden}>{t.title}</span>
   return (
     <>

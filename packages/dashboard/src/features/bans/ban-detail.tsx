@@ -11,7 +11,7 @@ import parts from '../../kit/parts.module.css'
 import { State } from '../../kit/state.tsx'
 import { Lines, Stranger } from '../../kit/stranger.tsx'
 import { Ends, Time } from '../../kit/time.tsx'
-import { Trouble } from '../../kit/trouble.tsx'
+import { BriefTrouble, Trouble } from '../../kit/trouble.tsx'
 import { Waiting } from '../../kit/waiting.tsx'
 import { textsOf } from '../../lib/texts/catalogue.ts'
 import { commonTexts } from '../../lib/texts/common.texts.ts'
@@ -182,8 +182,10 @@ const Consequences = ({ ban }: { ban: Ban }) => {
 const Links = ({ ban }: { ban: Ban }) => {
   const t = textsOf(bansTexts)
   const range = neighboursOf(ban.ip)
-  const others = useQuery(countQuery(ban.ip)).data
-  const around = useQuery({ ...countQuery(range ?? ''), enabled: range !== null }).data
+  const counted = useQuery(countQuery(ban.ip))
+  const counts = useQuery({ ...countQuery(range ?? ''), enabled: range !== null })
+  const [others, around] = [counted.data, counts.data]
+  const countAgain = () => void Promise.all([counted.refetch(), counts.refetch()])
   return (
     <>
       <Link to="/ip/$addr" params={{ addr: ban.ip }} className={parts.link}>
@@ -197,6 +199,7 @@ const Links = ({ ban }: { ban: Ban }) => {
           {t.neighbours(range, around === undefined ? '…' : number(around))}
         </Link>
       )}
+      <BriefTrouble what={t.whatCount} query={{ ...(counted.error ? counted : counts), refetch: countAgain }} />
     </>
   )
 }

@@ -74,6 +74,8 @@ const en = {
   backToNow: 'Back to now',
   showList: 'Show the bans',
   histogram: 'Bans over time',
+  whatTimes: 'the bans over time',
+  whatCount: 'the number of bans',
   counted: (count: string, from: string, to: string) => `${count} bans from ${from} to ${to}`,
   bar: (time: string, count: string) => `${time}: ${count}`,
   windows: { day: 'Last 24 hours', week: 'Last 7 days', month: 'Last 30 days' },

@@ -6,6 +6,7 @@ import { useSearch } from '@tanstack/react-router'
 import { banStatsQuery } from '../fleet/queries.ts'
 import type { Period } from '../fleet/queries.ts'
 import { serverStatsQuery } from '../fleet/queries.ts'
+import { BriefTrouble } from '../../kit/trouble.tsx'
 import { textsOf } from '../../lib/texts/catalogue.ts'
 import { number } from '../../lib/numbers.ts'
 import { shortDate } from '../../lib/time.ts'
@@ -27,10 +28,17 @@ export const Histogram = () => {
 
 const Bars = ({ period, search }: { period: Period; search: BansSearch }) => {
   const filter = useFilter()
-  const all = useQuery({ ...banStatsQuery(period), enabled: search.server === undefined }).data
-  const one = useQuery({ ...serverStatsQuery(search.server ?? '', period), enabled: search.server !== undefined }).data
-  const scale = scaleOf((search.server === undefined ? all : one)?.series ?? [])
-  if (!scale) return <div className={styles.histogram} />
+  const t = textsOf(bansTexts)
+  const all = useQuery({ ...banStatsQuery(period), enabled: search.server === undefined })
+  const one = useQuery({ ...serverStatsQuery(search.server ?? '', period), enabled: search.server !== undefined })
+  const query = search.server === undefined ? all : one
+  const scale = scaleOf(query.data?.series ?? [])
+  if (!scale)
+    return (
+      <div className={styles.histogram}>
+        <BriefTrouble what={t.whatTimes} query={query} />
+      </div>
+    )
   return (
     <Timeline scale={scale} filtered={spanOf(search, scale)} onSpan={span => filter(filterOf(span, scale, period))} />
   )

@@ -5,6 +5,7 @@ import { every } from '../../api/quiet.ts'
 import type { Server } from '../../api/queries.ts'
 import { Level } from '../../kit/charts/spark.tsx'
 import { number, percent } from '../../lib/numbers.ts'
+import { BriefTrouble } from '../../kit/trouble.tsx'
 import { textsOf } from '../../lib/texts/catalogue.ts'
 import { serverTexts } from './server.texts.ts'
 import styles from './levels.module.css'
@@ -20,7 +21,8 @@ const warnsFrom = 80
 /** CPU, memory, disk and bans of the last 24 hours: the figure of now, the course, and the peak. */
 export const Levels = ({ server }: { server: Server }) => {
   const t = textsOf(serverTexts).levels
-  const history = useQuery(metricsQuery(server.id)).data
+  const query = useQuery(metricsQuery(server.id))
+  const history = query.data
   const now = server.metrics
   const banned = server.jails.reduce((sum, { current_bans }) => sum + current_bans, 0)
   const figures = [
@@ -30,6 +32,7 @@ export const Levels = ({ server }: { server: Server }) => {
   ] as const
   return (
     <div className={styles.levels} data-away={server.status !== 'online' || undefined}>
+      <BriefTrouble what={textsOf(serverTexts).stats.what} query={query} />
       {figures.map(([name, value]) => (
         <Figure
           key={name}

@@ -5,9 +5,10 @@ import { api } from '../../api/client.ts'
 import { queries, serversQuery } from '../../api/queries.ts'
 import { useMay, useMe } from '../../api/session.ts'
 import { Empty } from '../../kit/list-states.tsx'
-import { Refusal } from '../../kit/trouble.tsx'
+import { BriefTrouble, Refusal } from '../../kit/trouble.tsx'
 import { readRange } from '../../lib/address.ts'
 import { textsOf } from '../../lib/texts/catalogue.ts'
+import { fleetTexts } from '../fleet/fleet.texts.ts'
 import { whitelistTexts } from './whitelist.texts.ts'
 
 const privateRanges = ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', 'fc00::/7']
@@ -17,7 +18,8 @@ export const EmptyWhitelist = ({ onAdd }: { onAdd: () => void }) => {
   const t = textsOf(whitelistTexts)
   const me = useMe()
   const { may } = useMay('write')
-  const servers = useQuery(serversQuery({ page: 1 })).data?.servers ?? []
+  const query = useQuery(serversQuery({ page: 1 }))
+  const servers = query.data?.servers ?? []
   const ofServers = servers.flatMap(({ ip_address: ip, hostname }) =>
     ip === null ? [] : [{ ip, description: t.serversNote(hostname) }],
   )
@@ -54,6 +56,7 @@ export const EmptyWhitelist = ({ onAdd }: { onAdd: () => void }) => {
           </>
         )}
       </Empty>
+      <BriefTrouble what={textsOf(fleetTexts).what} query={query} />
       <Refusal error={add.error} />
     </>
   )

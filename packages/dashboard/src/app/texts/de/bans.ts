@@ -76,6 +76,8 @@ export const bans: Texts['bans'] = {
   backToNow: 'Zurück zum Jetzt',
   showList: 'Sperren zeigen',
   histogram: 'Sperren im Verlauf',
+  whatTimes: 'der Verlauf der Sperren',
+  whatCount: 'die Zahl der Sperren',
   counted: (count, from, to) => `${count} Sperren von ${from} bis ${to}`,
   bar: (time, count) => `${time}: ${count}`,
   windows: { day: 'Letzte 24 Stunden', week: 'Letzte 7 Tage', month: 'Letzte 30 Tage' },

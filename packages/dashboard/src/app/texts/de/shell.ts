@@ -228,6 +228,7 @@ export const toasts: Texts['toasts'] = {
 export const activity: Texts['activity'] = {
   title: 'Aktivität',
   what: 'die letzten Befehle',
+  unread: 'Nicht geladen',
   running: count => `${number(count)} laufen`,
   waiting: count => `${number(count)} warten`,
   failed: count => `${number(count)} fehlgeschlagen`,

@@ -112,6 +112,8 @@ export const bans: Texts['bans'] = {
   backToNow: 'Volver a ahora',
   showList: 'Mostrar los bloqueos',
   histogram: 'Bloqueos a lo largo del tiempo',
+  whatTimes: 'la evolución de los bloqueos',
+  whatCount: 'el número de bloqueos',
   counted: (count, from, to) => `${count} bloqueos de ${from} a ${to}`,
   bar: (time, count) => `${time}: ${count}`,
   windows: { day: 'Últimas 24 horas', week: 'Últimos 7 días', month: 'Últimos 30 días' },

@@ -227,6 +227,7 @@ export const toasts: Texts['toasts'] = {
 export const activity: Texts['activity'] = {
   title: 'Actividad',
   what: 'los últimos comandos',
+  unread: 'Sin cargar',
   running: count => `${number(count)} en curso`,
   waiting: count => `${number(count)} en espera`,
   failed: count => plural(count, { one: '1 fallido', other: `${number(count)} fallidos` }),

@@ -170,6 +170,8 @@ export const bans: Texts['bans'] = {
   backToNow: 'Revenir à maintenant',
   showList: 'Afficher les bans',
   histogram: 'Bans dans le temps',
+  whatTimes: 'l’évolution des bans',
+  whatCount: 'le nombre de bans',
   counted: (count, from, to) => `Bans de ${from} à ${to}\u00a0: ${count}`,
   bar: (time, count) => `${time}\u00a0: ${count}`,
   windows: { day: 'Dernières 24\u00a0heures', week: '7\u00a0derniers jours', month: '30\u00a0derniers jours' },

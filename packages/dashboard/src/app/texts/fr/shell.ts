@@ -232,6 +232,7 @@ export const toasts: Texts['toasts'] = { label: 'Nouvelles', undo: 'Défaire', c
 export const activity: Texts['activity'] = {
   title: 'Activité',
   what: 'les dernières commandes',
+  unread: 'Non chargé',
   running: count => `${number(count)} en cours`,
   waiting: count => `${number(count)} en attente`,
   failed: count => plural(count, { one: `${number(count)}\u00a0échec`, other: `${number(count)}\u00a0échecs` }),
