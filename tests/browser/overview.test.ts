@@ -336,6 +336,22 @@ describe.runIf(hasBrowser)('the overview', () => {
     await page.waitForURL(url => url.search === '?period=week')
     await page.getByRole('navigation', { name: 'Main' }).waitFor()
   })
+  it('on a wall without a period turns through the periods', async () => {
+    const wall = await visit(browser, server.url)
+    await signIn(wall.page, 'admin', password)
+    await wall.page.clock.install()
+    await wall.page.goto('?kiosk=1')
+    for (const label of ['24 hours', '7 days', '30 days']) {
+      await wall.page.getByText(`Bans, last ${label}`, { exact: true }).waitFor()
+      await wall.page.clock.fastForward(30_000)
+    }
+    await wall.page.getByText('Bans, last 24 hours', { exact: true }).waitFor()
+    expect(new URL(wall.page.url()).search).toBe('?kiosk=1')
+    await wall.page.keyboard.press('Escape')
+    await wall.page.getByRole('navigation', { name: 'Main' }).waitFor()
+    expect(wall.complaints).toEqual([])
+    await wall.close()
+  })
   it('shows the fleet as a fence, one stop of the Tab key', async () => {
     for (let index = 0; index < 30; index++)
       await admin.client.call('POST /servers', { body: { hostname: `node-${String(index).padStart(2, '0')}` } })
