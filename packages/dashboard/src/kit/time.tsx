@@ -37,10 +37,10 @@ export const DatedTime = ({ at }: { at: string }) => <TimeWords at={at} say={sho
 /** `14:04`, `yesterday 20:59`, `20 Nov 14:04`: after a word such as since. */
 export const MomentTime = ({ at }: { at: string }) => <TimeWords at={at} say={dayTime} />
 /** A sentence with a moment in it: its exact time on hover; a click or tap shows all times of the page exactly. */
-export const TimeSentence = ({ at, say }: { at: string; say: (moment: string) => string }) => {
+export const TimeSentence = ({ at, say }: { at: string; say: (moment: string, now: number) => string }) => {
   const date = Date.parse(at)
   const moment = useSayMoment()
-  const words = useWords(now => say(moment(date, now)))
+  const words = useWords(now => say(moment(date, now), now))
   return (
     <time dateTime={at} title={exactTime(date)} onClick={times.toggle}>
       {words}

@@ -9,16 +9,16 @@ import fleet from '../fleet/fleet.module.css'
 import { CheckChain } from '../fleet/check-chain.tsx'
 import { SelfTestPanel } from '../fleet/self-test.tsx'
 import { useKeys } from '../../kit/keys.ts'
-import { useWords } from '../../kit/now.ts'
 import { Page, Panel } from '../../kit/page.tsx'
 import parts from '../../kit/parts.module.css'
+import { TimeSentence } from '../../kit/time.tsx'
 import { Trouble } from '../../kit/trouble.tsx'
 import { Waiting } from '../../kit/waiting.tsx'
 import { Forbidden } from '../navigation/lone-pages.tsx'
 import { shellTexts } from '../navigation/shell.texts.ts'
 import { textsOf } from '../../lib/texts/catalogue.ts'
 import { nameOf } from '../../lib/clip.ts'
-import { ago, clockTime, shortDate } from '../../lib/time.ts'
+import { ago } from '../../lib/time.ts'
 import { useSync } from '../fleet/sync.ts'
 import { SyncRow } from '../whitelist/sync-panel.tsx'
 import { Cloned, Quarantined } from './guard.tsx'
@@ -100,15 +100,13 @@ const useTabKeys = (serverId: string, mayAdminister: boolean) => {
 /** Since when it is away, and what that means for what is asked of it. */
 const Away = ({ since }: { since: string | null }) => {
   const t = textsOf(serverTexts)
-  const words = useWords(now => {
-    if (since === null) return ''
-    const at = Date.parse(since)
-    const isRecent = now - at < 86_400_000
-    return isRecent ? t.seenLately(clockTime(at), ago(at, now)) : t.seen(shortDate(at, now))
-  })
+  const say = (at: string) => (time: string, now: number) => {
+    const date = Date.parse(at)
+    return now - date < 86_400_000 ? t.seenLately(time, ago(date, now)) : t.seen(time)
+  }
   return (
     <p className={parts.warn}>
-      {words} {t.offline}
+      {since !== null && <TimeSentence at={since} say={say(since)} />} {t.offline}
     </p>
   )
 }
