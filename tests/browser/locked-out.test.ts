@@ -57,7 +57,7 @@ describe.runIf(hasBrowser)('locked out', () => {
     const notice = page.getByRole('alert').filter({ hasText: '198.51.100.7' })
     await notice.getByText('Your other device is banned on 2 servers').waitFor()
     await notice
-      .getByText(/Firefox.* last seen at \d\d:\d\d, 198\.51\.100\.7\. Banned on web-0\d \(sshd\) and 1 more/)
+      .getByText(/Firefox.* last seen \d\d:\d\d, 198\.51\.100\.7\. Banned on web-0\d \(sshd\) and 1 more/)
       .waitFor()
     expect(await overflows(page)).toBe(false)
     expect(await breaches(page)).toEqual([])

@@ -48,7 +48,7 @@ const en = {
       one: 'Your other device is banned on 1 server',
       other: `Your other device is banned on ${number(count)} servers`,
     }),
-  device: (browser: string, time: string) => `${browser}, last seen at ${time}`,
+  device: (browser: string, time: string) => `${browser}, last seen ${time}`,
   bannedOn: (server: string, jail: string, others: number) =>
     others === 0 ? `Banned on ${server} (${jail})` : `Banned on ${server} (${jail}) and ${others} more`,
   ownUnban: 'Unban everywhere',

@@ -79,7 +79,7 @@ const en = {
       `${number(count)} of them came back to a server of the target: ${plural(spared, { one: '1 ban', other: `${spared} bans` })} that would not have been needed.`,
     refused: (count: number) =>
       plural(count, { one: '1 match is never banned.', other: `${number(count)} matches are never banned.` }),
-    trips: (when: string) => `It would have met its limit and stopped on ${when}.`,
+    trips: (when: string) => `It would have met its limit and stopped (${when}).`,
     partial: (from: string) => `Only bans since ${from} were read; there are too many before.`,
     perDay: 'Bans a day',
     onServers: (count: number) => `on ${servers(count)}`,

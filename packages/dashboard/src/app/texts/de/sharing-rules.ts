@@ -77,7 +77,7 @@ export const sharingRules: Texts['sharing-rules'] = {
       `${number(count)} davon kamen zu einem Server des Ziels zurück: ${bans(spared)}, die nicht nötig gewesen wären.`,
     refused: count =>
       plural(count, { one: '1 Treffer wird nie gesperrt.', other: `${number(count)} Treffer werden nie gesperrt.` }),
-    trips: when => `Sie hätte am ${when} ihre Grenze erreicht und angehalten.`,
+    trips: when => `Sie hätte ihre Grenze erreicht und angehalten (${when}).`,
     partial: from => `Nur Sperren seit ${from} wurden gelesen; davor sind es zu viele.`,
     perDay: 'Sperren je Tag',
     onServers: count => `auf ${onServers(count)}`,

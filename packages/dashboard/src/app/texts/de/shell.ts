@@ -133,7 +133,7 @@ export const shell: Texts['shell'] = {
   stale: time => `Stockade antwortet seit ${time} nicht. Diese Seite kann veraltet sein.`,
   ownBanned: count => `Dieses Gerät ist auf ${onServers(count)} gesperrt`,
   otherBanned: count => `Ihr anderes Gerät ist auf ${onServers(count)} gesperrt`,
-  device: (browser, time) => `${browser}, zuletzt um ${time}`,
+  device: (browser, time) => `${browser}, zuletzt gesehen ${time}`,
   bannedOn: (server, jail, others) =>
     others === 0 ? `Gesperrt auf ${server} (${jail})` : `Gesperrt auf ${server} (${jail}) und ${others}-mal anderswo`,
   ownUnban: 'Überall entsperren',

@@ -66,7 +66,7 @@ export const rotateKey: Texts['rotate-key'] = {
   used: 'El host ha obtenido su clave nueva',
   notUsed: name => `${name} aún no se ha conectado`,
   waiting: name => `Esperando a que ${name} use la clave nueva`,
-  rotated: (name, time) => `${name} usa la clave nueva desde las ${time}. La anterior ya no sirve.`,
+  rotated: (name, time) => `${name} usa la clave nueva desde ${time}. La anterior ya no sirve.`,
   slow: 'Nada todavía. El host debe llegar a la dirección del comando, y el comando debe ejecutarse entero, como root.',
   leave: 'Puede salir de esta página: el host hace el cambio por sí mismo.',
   done: 'Listo',

@@ -80,7 +80,7 @@ export const sharingRules: Texts['sharing-rules'] = {
         one: '1 coincidencia nunca se bloquea.',
         other: `${number(count)} coincidencias nunca se bloquean.`,
       }),
-    trips: when => `Habría llegado a su límite y se habría detenido el ${when}.`,
+    trips: when => `Habría llegado a su límite y se habría detenido (${when}).`,
     partial: from => `Solo se leyeron bloqueos desde ${from}; antes hay demasiados.`,
     perDay: 'Bloqueos por día',
     onServers: count => `en ${servers(count)}`,

@@ -82,7 +82,7 @@ export const sharingRules: Texts['sharing-rules'] = {
         one: `${number(count)} correspondance n’est jamais bannie.`,
         other: `${number(count)} correspondances ne sont jamais bannies.`,
       }),
-    trips: when => `Elle aurait atteint sa limite et se serait arrêtée le ${when}.`,
+    trips: when => `Elle aurait atteint sa limite et se serait arrêtée (${when}).`,
     partial: from => `Seuls les bannissements depuis ${from} ont été lus ; il y en a trop avant.`,
     perDay: 'Bannissements par jour',
     onServers: count => `sur ${servers(count)}`,

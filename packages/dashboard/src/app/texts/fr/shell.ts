@@ -133,7 +133,7 @@ export const shell: Texts['shell'] = {
   stale: time => `Stockade ne répond plus depuis ${time}. Cette page n’est peut-être plus à jour.`,
   ownBanned: count => `Cet appareil est banni sur ${servers(count)}`,
   otherBanned: count => `Votre autre appareil est banni sur ${servers(count)}`,
-  device: (browser, time) => `${browser}, vu à ${time}`,
+  device: (browser, time) => `${browser}, dernière activité\u00a0: ${time}`,
   bannedOn: (server, jail, others) =>
     others === 0
       ? `Bannie sur ${server} (${jail})`
