@@ -59,6 +59,11 @@ describe.runIf(hasBrowser)('locked out', () => {
     await notice
       .getByText(/Firefox.* last seen \d\d:\d\d, 198\.51\.100\.7\. Banned on web-0\d \(sshd\) and 1 more/)
       .waitFor()
+    // A tap shows all times of the page exactly, and another one takes that back.
+    await notice.locator('time').tap()
+    await notice.getByText(/ last seen \d{4}-\d\d-\d\d \d\d:\d\d:\d\d/).waitFor()
+    expect(await overflows(page)).toBe(false)
+    await notice.locator('time').tap()
     expect(await overflows(page)).toBe(false)
     expect(await breaches(page)).toEqual([])
     await notice.getByRole('button', { name: 'Unban everywhere' }).click()

@@ -413,6 +413,18 @@ describe.runIf(hasBrowser)('the overview', () => {
     )
     await page.reload()
     await page.getByText(/^Last seen \d\d:\d\d \(24 min ago\)\. Commands will wait, up to 24 h\.$/).waitFor()
+    await page
+      .locator('time')
+      .filter({ hasText: /^Last seen/ })
+      .click()
+    await page
+      .getByText(/^Last seen \d{4}-\d\d-\d\d \d\d:\d\d:\d\d .* \(24 min ago\)/)
+      .first()
+      .waitFor()
+    await page
+      .locator('time')
+      .filter({ hasText: /^Last seen/ })
+      .click()
     await page.unroute(`**/api/v1/servers/${host.id}`)
   })
   it('tells of an address when it was banned, who is beside it, and where else it stands', async () => {
