@@ -85,7 +85,9 @@ const Timeline = ({ scale, filtered, onSpan }: TimelineProps) => {
           </rect>
         ))}
       </svg>
-      <span className={styles.window}>{isWhole ? textsOf(attackersTexts).drag : `${from} – ${to}`}</span>
+      <span className={styles.window} data-hint={isWhole || undefined}>
+        {isWhole ? textsOf(attackersTexts).drag : `${from} – ${to}`}
+      </span>
       <ZoomButtons shown={shown} count={bars.length} onSpan={onSpan} />
     </div>
   )
