@@ -19,6 +19,8 @@ describe('the ways to run the install command', () => {
         '- name: Install the Stockade agent',
         '  become: true',
         '  ansible.builtin.shell: "curl -fsSL https://stockade.example/install.sh | sh -s -- --token stk_1"',
+        '  args:',
+        '    creates: /etc/stockade-agent/agent.json',
       ].join('\n'),
     )
     expect(commandFor('read', command)).toBe(

@@ -25,13 +25,23 @@ export const commandFor = (way: Way, command: string): string => {
       // It runs as root. JSON is YAML.
       return `#cloud-config\nruncmd:\n  - ${JSON.stringify(`curl ${options} ${url} | sh -s -- ${args}`)}`
     case 'ansible':
-      return `- name: Install the Stockade agent\n  become: true\n  ansible.builtin.shell: ${JSON.stringify(`curl ${options} ${url} | sh -s -- ${args}`)}`
+      return ansibleTask(`curl ${options} ${url} | sh -s -- ${args}`)
     case 'read':
       return `curl ${options} -o ${file} ${url}\nless ${file}\nsudo sh ${file} ${args}`
     default:
       return command
   }
 }
+
+/** A token works once, so a server that has its agent is left alone when the playbook runs again. */
+const ansibleTask = (command: string) =>
+  [
+    '- name: Install the Stockade agent',
+    '  become: true',
+    `  ansible.builtin.shell: ${JSON.stringify(command)}`,
+    '  args:',
+    '    creates: /etc/stockade-agent/agent.json',
+  ].join('\n')
 
 /** `curl -fsSL URL | sudo sh -s -- ARGUMENTS`, as the server makes it; null for anything else. */
 const partsOf = (command: string) => {
