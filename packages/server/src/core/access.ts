@@ -84,6 +84,6 @@ const scopeRefusal = (actor: KeyActor, endpoint: AccessRule): Problem | null =>
 const mfaRefusal = (actor: Principal): Problem | null => {
   if (!actor.mfaMissing) return null
   return actor.kind === 'user'
-    ? forbidden('2FA is required here. Set it up first: POST /api/v1/auth/mfa/enable.')
-    : forbidden('2FA is required here, and the owner of this API key has none. The owner must set it up.')
+    ? forbidden('2FA is required here. Enable MFA first: POST /api/v1/auth/mfa/enable.')
+    : forbidden('2FA is required here, and the owner of this API key has none. The owner must enable MFA.')
 }
