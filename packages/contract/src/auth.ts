@@ -41,7 +41,7 @@ const secondFactorWanted = resource('SecondFactorRequired', {
   mfa_token: Type.String(),
   methods: field(
     Type.Array(oneOf(['totp', 'passkey'])),
-    '2FA methods of the user. Codes go to `/auth/mfa/verify`, a passkey goes to `/auth/passkey`.',
+    'Methods of 2FA that the user has. Codes go to `/auth/mfa/verify`, a passkey goes to `/auth/passkey`.',
   ),
 })
 
