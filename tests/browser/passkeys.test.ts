@@ -97,6 +97,8 @@ describe.runIf(hasBrowser)('a passkey', () => {
   })
   it('signs in without a password', async () => {
     await signOut()
+    // The page has its heading when its ways to sign in are there.
+    await page.getByRole('button', { name: 'Continue with a passkey' }).waitFor()
     expect(await breaches(page)).toEqual([])
     await page.getByRole('button', { name: 'Continue with a passkey' }).click()
     await firstPage()
