@@ -115,12 +115,11 @@ export interface BanReportNeeds {
 }
 
 /** Checks reports and completes them with what the server knows: places, times, who ordered them. */
-const createIntake = ({ clock, registry, quotas, commands, ipinfo, logLines }: BanReportNeeds) => {
+const createIntake = ({ registry, quotas, commands, ipinfo, logLines }: BanReportNeeds) => {
   /** No host knows of bans from long before its enrolment. */
   const earliest = (serverNo: number) => Math.max(0, (registry.byNo(serverNo)?.row.created_at ?? 0) - longBefore)
   /** Checks and completes a report; what is written is decided here, before the batch. */
-  const complete = (agent: AgentActor, report: contract.BanReport, by: string | null): NewBan => {
-    const now = clock()
+  const complete = (agent: AgentActor, report: contract.BanReport, by: string | null, now: number): NewBan => {
     const ip = parseRange(report.ip)
     if (!ip) throw invalid('ip', 'ip must be an IPv4 or IPv6 address or a CIDR.')
     const told = report.banned_at === undefined ? now : timeOf('banned_at', report.banned_at)
@@ -151,24 +150,23 @@ const createIntake = ({ clock, registry, quotas, commands, ipinfo, logLines }: B
   let placesKnown = false
   void ipinfo.ready.then(() => (placesKnown = true))
   /** The same, waiting only where it must: nearly every report is complete at once, and waits cost more than the rest. */
-  const accept = (agent: AgentActor, report: contract.BanReport): NewBan | Promise<NewBan> => {
+  const accept = (agent: AgentActor, report: contract.BanReport, now: number): NewBan | Promise<NewBan> => {
     const { command_id } = report
     if (placesKnown && command_id === undefined && quotas.knowsJail(agent.serverNo, report.jail))
-      return complete(agent, report, null)
+      return complete(agent, report, null, now)
     // Places are never looked up again: in the first second of the process a report waits for the data.
     return ipinfo.ready.then(async () => {
       await quotas.admitJail(agent.serverNo, report.jail)
       const by = command_id === undefined ? null : await commands.initiatorOf(agent.serverNo, command_id)
-      return complete(agent, report, by)
+      return complete(agent, report, by, now)
     })
   }
-  const banOf = (agent: AgentActor, raw: unknown): NewBan | Promise<NewBan> =>
-    checkBanReport(raw) ? accept(agent, raw) : refuseItem(checkBanReport.errors)
-  const endOf = (agent: AgentActor, raw: unknown): BanEnd => {
+  const banOf = (agent: AgentActor, raw: unknown, now: number): NewBan | Promise<NewBan> =>
+    checkBanReport(raw) ? accept(agent, raw, now) : refuseItem(checkBanReport.errors)
+  const endOf = (agent: AgentActor, raw: unknown, now: number): BanEnd => {
     if (!checkUnbanReport(raw)) return refuseItem(checkUnbanReport.errors)
     const ip = parseRange(raw.ip)
     if (!ip) throw invalid('ip', 'ip must be an IPv4 or IPv6 address or a CIDR.')
-    const now = clock()
     const at = raw.unbanned_at === undefined ? now : Math.min(now, timeOf('unbanned_at', raw.unbanned_at))
     return { kind: 'end', serverNo: agent.serverNo, jail: raw.jail, ip: ip.bytes, prefix: ip.prefix, at }
   }
@@ -231,7 +229,7 @@ export const createBanReports = (needs: BanReportNeeds & { reading: Pick<BanRead
   return {
     async report(agent, report) {
       servers.refuseQuarantined(agent.serverNo, 403)
-      const accepted = accept(agent, report)
+      const accepted = accept(agent, report, clock())
       const ban = accepted instanceof Promise ? await accepted : accepted
       const [result] = await write(agent.serverNo, [ban])
       const server = registry.byNo(agent.serverNo)
@@ -258,8 +256,10 @@ export const createBanReports = (needs: BanReportNeeds & { reading: Pick<BanRead
       if (bans.length + unbans.length > bounds.batch)
         throw invalid('bans', `bans and unbans together may be at most ${bounds.batch}.`)
       const batch = createBatch()
-      for (const raw of bans) await batch.add(raw, () => banOf(agent, raw))
-      for (const raw of unbans) await batch.add(raw, () => endOf(agent, raw))
+      // Reports without a time of their own are of when the request came, all of them.
+      const now = clock()
+      for (const raw of bans) await batch.add(raw, () => banOf(agent, raw, now))
+      for (const raw of unbans) await batch.add(raw, () => endOf(agent, raw, now))
       const results = await write(agent.serverNo, batch.items)
       const fresh = batch.items.flatMap((item, index) => (item.kind === 'ban' && results[index]?.changed ? [item] : []))
       if (fresh.length > 0) await follow(agent.serverNo, fresh)
@@ -268,9 +268,10 @@ export const createBanReports = (needs: BanReportNeeds & { reading: Pick<BanRead
     async adopt(agent, { bans }) {
       servers.refuseQuarantined(agent.serverNo, 403)
       const batch = createBatch()
+      const now = clock()
       for (const raw of bans)
         await batch.add(raw, async () => {
-          const ban = await banOf(agent, raw)
+          const ban = await banOf(agent, raw, now)
           if (!checkBanReport(raw) || raw.event_id === undefined) throw invalid('event_id', 'event_id is missing.')
           return { ...ban, isAdopted: true }
         })

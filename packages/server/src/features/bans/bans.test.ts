@@ -187,6 +187,16 @@ describe('a batch', () => {
       bans: [{ active: false, unbanned_at: expect.any(String) }],
     })
   })
+  test('without times is of one time, so that its order is that of the addresses', async () => {
+    const many = await aHost(server, admin.client, 'together')
+    const bans = Array.from({ length: 1000 }, (_, n) => ({ ip: `10.8.${n >> 8}.${n & 255}`, jail: 'sshd' }))
+    await batch({ bans: bans.map(ban => ({ ...ban, event_id: crypto.randomUUID() })) }, many)
+    const listed = [
+      ...(await list({ server_id: many.id, limit: 100 })).bans,
+      ...(await list({ server_id: many.id, limit: 100, page: 10 })).bans,
+    ]
+    expect(new Set(listed.map(ban => ban.banned_at)).size).toBe(1)
+  })
   test('takes a thousand, and not one more', async () => {
     const many = await aHost(server, admin.client, 'storm')
     const bans = Array.from({ length: 1000 }, (_, n) => ({
