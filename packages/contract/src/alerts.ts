@@ -1,5 +1,6 @@
 import { Type } from 'typebox'
 import type { Static } from 'typebox'
+import { severity, kind, ruleId, hours } from './alert-fields.ts'
 import { endpoint } from './endpoint.ts'
 import { bounds, pages } from './limits.ts'
 import {
@@ -20,57 +21,13 @@ import {
 } from './shapes.ts'
 import { target, targetInput } from './targets.ts'
 
+export * from './alert-fields.ts'
+export * from './alert-routes.ts'
+
 /* Which states alert, and whom. docs/guides/alerts.md describes it. */
 
 const tag = 'Alerts'
 const scope = 'servers'
-
-export const alertSeverities = ['info', 'warning', 'critical'] as const
-export type AlertSeverity = (typeof alertSeverities)[number]
-const severity = oneOf(alertSeverities, { title: 'AlertSeverity' })
-
-/** Conditions of servers and of this installation; each has a rule of its own that is on at first. */
-export const conditionKinds = [
-  'server-unprotected',
-  'server-degraded',
-  'server-silent',
-  'engine-down',
-  'whitelist-drift',
-  'shield-drift',
-  'agent-cloned',
-  'server-quarantined',
-  'quota-used-up',
-  'command-failed',
-  'rollout-paused',
-  'agent-not-moved',
-  'password-guessed',
-  'rule-stopped',
-  'list-refused',
-  'list-stale',
-  'notifications-stuck',
-  'siem-stuck',
-  'storage-slow',
-  'storage-full',
-  'backup-missing',
-  'licence-ending',
-  'certificate-ending',
-] as const
-export type ConditionKind = (typeof conditionKinds)[number]
-/** Conditions of bans, for rules of one's own. */
-export const banKinds = ['bans-over', 'bans-unusual', 'new-jail', 'near-whitelist'] as const
-export type BanKind = (typeof banKinds)[number]
-export type AlertKind = ConditionKind | BanKind
-const kind = oneOf([...conditionKinds, ...banKinds], { title: 'AlertKind' })
-
-const ruleId = Type.String({
-  pattern: '^(?:[a-z]+-[a-z-]+|[1-9][0-9]{0,14})$',
-  errorMessage: 'must be the name of a built-in rule or the number of a rule',
-})
-const hour = Type.Integer({ minimum: 0, maximum: 23 })
-const hours = resource('AlertHours', {
-  from: field(hour, 'First hour, in the time zone of the settings.'),
-  to: field(hour, 'Hour at which it ends; smaller than `from` goes over midnight.'),
-})
 
 export const alert = resource('Alert', {
   id,
@@ -316,112 +273,4 @@ export const previewAlertRule = endpoint({
       'When it would have fired.',
     ),
   }),
-})
-
-const route = {
-  severities: field(Type.Array(severity, { maxItems: 3 }), 'Only alerts of these severities; empty for all.'),
-  rules: field(Type.Array(ruleId, { maxItems: 100 }), 'Only alerts of these rules; empty for all.'),
-  hours: field(nullable(hours), 'Only in these hours; null for always.'),
-  channels: field(
-    Type.Array(Type.String({ pattern: '^(?:chat|email|[1-9][0-9]{0,14})$' }), { minItems: 1, maxItems: 20 }),
-    'Ids of the channels that get them.',
-  ),
-}
-export const alertRoute = resource('AlertRoute', {
-  ...route,
-  target: field(target, 'Only alerts of these servers; alerts of the installation where it is all.'),
-})
-export type AlertRoute = Static<typeof alertRoute>
-const routesReply = shape({ routes: field(Type.Array(alertRoute), 'Every one that fits adds its channels.') })
-
-export const getAlertRoutes = endpoint({
-  method: 'GET',
-  path: '/alerts/routes',
-  tag,
-  scope,
-  fleet: true,
-  summary: 'Read which alerts go to which channels',
-  access: 'admin',
-  status: 200,
-  reply: routesReply,
-})
-
-export const putAlertRoutes = endpoint({
-  method: 'PUT',
-  path: '/alerts/routes',
-  tag,
-  scope,
-  fleet: true,
-  stepUp: true,
-  summary: 'Set which alerts go to which channels',
-  description: 'Without routes, alerts are in the dashboard only.',
-  access: 'admin',
-  body: shape({
-    routes: field(
-      Type.Array(
-        resource('AlertRouteInput', {
-          ...route,
-          target: field(Type.Optional(targetInput), 'Only alerts of these servers; all unless given.'),
-        }),
-        { maxItems: 50 },
-      ),
-      'All of them, in their order.',
-    ),
-  }),
-  status: 200,
-  reply: routesReply,
-})
-
-export const alertSilence = resource('AlertSilence', {
-  id,
-  rule: field(nullable(Type.String()), 'Id of the rule that is silent; null for all.'),
-  target: field(target, 'Servers whose alerts are silent.'),
-  reason: field(Type.String(), 'Why.'),
-  ends_at: field(timestamp, 'Time at which it ends.'),
-  created_by: field(Type.String(), 'Name of the user or API key.'),
-  created_at: timestamp,
-})
-export type AlertSilence = Static<typeof alertSilence>
-
-export const listAlertSilences = endpoint({
-  method: 'GET',
-  path: '/alerts/silences',
-  tag,
-  scope,
-  summary: 'List the silences of alerts',
-  access: 'read',
-  status: 200,
-  reply: shape({ silences: field(Type.Array(alertSilence), 'Those that have not ended.'), total: count }),
-})
-
-export const createAlertSilence = endpoint({
-  method: 'POST',
-  path: '/alerts/silences',
-  tag,
-  scope,
-  summary: 'Silence alerts for a while',
-  description: 'They are shown, and not told. What still fires at its end is told then.',
-  access: 'write',
-  body: shape({
-    rule: field(Type.Optional(ruleId), 'Rule that is silent; all unless given.'),
-    target: field(targetInput, 'Servers whose alerts are silent.'),
-    reason: field(text(1, bounds.reason), 'Why.'),
-    ends_at: field(timestamp, 'Time at which it ends; at most a year ahead.'),
-  }),
-  status: 201,
-  reply: alertSilence,
-  refusals: [404, 409],
-})
-
-export const deleteAlertSilence = endpoint({
-  method: 'DELETE',
-  path: '/alerts/silences/{id}',
-  tag,
-  scope,
-  summary: 'End a silence of alerts',
-  access: 'write',
-  params: shape({ id }),
-  status: 200,
-  reply: message,
-  refusals: [404],
 })

@@ -1,9 +1,8 @@
 import { Type } from 'typebox'
-import type { Static } from 'typebox'
+import { duration, reason, dropped_packets, banFields, reputation_score, listedBan, banFilter } from './ban-fields.ts'
 import { blocklistLine } from './blocklists.ts'
 import { endpoint } from './endpoint.ts'
 import { bounds, pages } from './limits.ts'
-import { banReason } from './reasons.ts'
 import {
   field,
   count,
@@ -14,11 +13,9 @@ import {
   listOf,
   nullable,
   oneOf,
-  openResource,
   paging,
   period,
   resource,
-  searchText,
   serverRef,
   shape,
   text,
@@ -26,86 +23,11 @@ import {
   uuid,
 } from './shapes.ts'
 
+export * from './ban-fields.ts'
+export * from './ban-reports.ts'
+
 const tag = 'Bans'
 const params = shape({ banId: id })
-/** Seconds; -1 is permanent. */
-export const duration = Type.Union([Type.Literal(-1), Type.Integer({ minimum: 1, maximum: bounds.seconds })])
-
-const reason = field(
-  nullable(banReason),
-  'Why the address was banned, read from the log lines; null when they tell nothing.',
-)
-const dropped_packets = field(
-  nullable(count),
-  'Packets that the server dropped because of this ban, at least; null while it reported none. Only bans of the shield (jail `stockade`) count.',
-)
-const banFields = {
-  id,
-  ip: Type.String(),
-  jail: Type.String(),
-  server: serverRef,
-  country: nullable(Type.String()),
-  country_name: nullable(Type.String()),
-  city: nullable(Type.String()),
-  latitude: nullable(Type.Number()),
-  longitude: nullable(Type.Number()),
-  asn: nullable(Type.String({ examples: ['AS64500'] })),
-  asn_org: nullable(Type.String()),
-  log_lines: Type.String(),
-  banned_at: timestamp,
-  ban_duration: nullable(Type.Integer()),
-  expires_at: field(
-    nullable(timestamp),
-    'Time at which the ban ends; null for a permanent ban and for an unknown end.',
-  ),
-  reported_to_reputation_db: Type.Boolean(),
-  unbanned_at: nullable(timestamp),
-  active: Type.Boolean(),
-  banned_by: field(Type.String(), 'What ordered the ban, such as the jail or a user.'),
-  event_id: nullable(uuid),
-  origin: field(
-    nullable(oneOf(['adopted'])),
-    '`adopted`: the server held the ban before Stockade heard of it. Null: the server reported it when it was made.',
-  ),
-  dropped_packets,
-  dropped_at: field(nullable(timestamp), 'Time of the last report of such packets; null before the first one.'),
-  whitelisted: field(Type.Boolean(), 'Whether the whitelist covers the address now. The server lifts such a ban.'),
-  reason,
-}
-/** A ban in a list; `expires_at` is null for a permanent ban and for one whose end is unknown. */
-export const ban = resource('LiveBan', banFields)
-export type Ban = Static<typeof ban>
-
-const reputation_score = nullable(Type.Integer())
-/** A ban as lists show it; its additional fields are always there, and only live messages, which end up in the same rows, lack them. */
-export const listedBan = resource('Ban', {
-  ...banFields,
-  occurrences: field(
-    Type.Optional(count),
-    'Number of bans of the same address that the caller may see, this one included.',
-  ),
-  reputation_score: Type.Optional(reputation_score),
-})
-export type ListedBan = Static<typeof listedBan>
-
-/** Filters of the lists of bans. */
-export const banFilter = {
-  server_id: Type.Optional(uuid),
-  jail: Type.Optional(text(1, 64)),
-  ip: field(Type.Optional(ipOrRange), 'Address or range that the banned address must be in.'),
-  country: field(
-    Type.Optional(Type.String({ pattern: '^[A-Za-z]{2}$', errorMessage: 'must be a country code of two letters' })),
-    'ISO 3166-1 code of the country.',
-  ),
-  asn: field(
-    Type.Optional(Type.String({ pattern: '^(?:[Aa][Ss])?[0-9]{1,10}$', examples: ['AS64500'] })),
-    'Autonomous system number, with or without `AS`.',
-  ),
-  active: field(Type.Optional(Type.Boolean()), 'Whether to list only bans in force, or only those that ended.'),
-  from: Type.Optional(timestamp),
-  to: Type.Optional(timestamp),
-  q: searchText,
-}
 const sortable = ['banned_at', 'ip', 'server', 'jail', 'country', 'expires_at', 'occurrences'] as const
 export const banSorts = sortable.flatMap(field => [field, `-${field}`] as const)
 export type BanSort = (typeof banSorts)[number]
@@ -388,141 +310,3 @@ export const reportToReputation = endpoint({
   reply: shape({ message: Type.String(), reputation_score: nullable(Type.Integer()) }),
   refusals: [404, 409, 502],
 })
-
-/** A ban as an agent reports it. `ban_duration` -1 is permanent, null an unknown end. */
-const report = {
-  ip: ipOrRange,
-  jail: jailName,
-  log_lines: Type.Optional(Type.String()),
-  ban_duration: Type.Optional(nullable(Type.Integer({ minimum: -1, maximum: bounds.seconds, not: { const: 0 } }))),
-  event_id: Type.Optional(uuid),
-  banned_at: field(Type.Optional(timestamp), 'Time of the ban; the time of arrival when it is left out.'),
-  command_id: field(Type.Optional(uuid), 'Id of the command that ordered the ban.'),
-}
-
-export const reportBan = endpoint({
-  method: 'POST',
-  path: '/bans',
-  tag: 'Agent',
-  summary: 'Report a ban (agent)',
-  description:
-    'A 201 means that the ban is on disk. The same `event_id` again is the same ban, answered with the first row.',
-  access: 'agent',
-  lenient: true,
-  body: Type.Object(report),
-  status: 201,
-  reply: shape({
-    id,
-    ip: Type.String(),
-    jail: Type.String(),
-    server_id: uuid,
-    country: nullable(Type.String()),
-    banned_at: timestamp,
-    reported_to_reputation_db: Type.Boolean(),
-  }),
-})
-
-export const reportBans = endpoint({
-  method: 'POST',
-  path: '/bans/batch',
-  tag: 'Agent',
-  summary: 'Report many bans and ends of bans (agent)',
-  description: `Up to ${bounds.batch} in all, one request for the rate limit. Each item is judged on its own; an \`error\` is final. \`bans\` are as in POST /bans; \`unbans\` are \`{ ip, jail, unbanned_at, event_id }\`.`,
-  access: 'agent',
-  lenient: true,
-  bodyLimit: bounds.largeBody,
-  body: Type.Object({
-    bans: field(
-      Type.Optional(Type.Array(Type.Unknown(), { maxItems: bounds.batch })),
-      'Bans, each as in `POST /bans`.',
-    ),
-    unbans: field(
-      Type.Optional(Type.Array(Type.Unknown(), { maxItems: bounds.batch })),
-      'Ends of bans: objects with `ip`, `jail`, `unbanned_at` and `event_id`.',
-    ),
-  }),
-  status: 200,
-  reply: shape({
-    results: field(
-      Type.Array(
-        resource('BanReportResult', {
-          event_id: nullable(Type.String()),
-          id: nullable(Type.Integer()),
-          error: nullable(Type.String()),
-        }),
-      ),
-      'What became of each item, bans first, in the order of the request.',
-    ),
-  }),
-  refusals: [503],
-})
-
-export const adoptBans = endpoint({
-  method: 'PUT',
-  path: '/agent/adopted',
-  tag: 'Agent',
-  summary: 'Take over bans that the server held before (agent)',
-  description: `A page of at most ${bounds.batch} bans, each as in \`POST /bans\` with its \`event_id\`. They are listed, active and can be lifted. They cause no notification, no SIEM event and no reputation report, and do not count as bans of today. A ban that is known by its \`event_id\` stays as it is.`,
-  access: 'agent',
-  lenient: true,
-  bodyLimit: bounds.largeBody,
-  body: Type.Object({
-    page: field(Type.Optional(Type.Integer({ minimum: 1 })), 'Number of this page.'),
-    pages: field(Type.Optional(Type.Integer({ minimum: 1 })), 'Number of pages.'),
-    bans: field(Type.Array(Type.Unknown(), { maxItems: bounds.batch }), 'Bans, each as in `POST /bans`.'),
-  }),
-  status: 200,
-  reply: reportBans.reply,
-  refusals: [503],
-})
-
-export const compareBans = endpoint({
-  method: 'PUT',
-  path: '/agent/active',
-  tag: 'Agent',
-  summary: 'Compare what is banned on the server with what is listed (agent)',
-  description: `All bans in force on the server, once everything else was reported. The answer names those that are not known to Stockade, as after a restore of a backup; the server then sends them with \`PUT /agent/adopted\`. It also names those that are listed as ended for more than a minute: what it names twice in a row the server sends as a new ban. A ban that is listed as active ends when the server holds none of its address in its jail in two comparisons in a row, unless it began within a minute before \`as_of\`, or was reported without an \`event_id\`. At most ${bounds.activeBansPerHost.toLocaleString('en')} bans, once in ten seconds. A server that holds more compares them in slices, at least a second apart: with \`slice\` and \`of\`, only bans whose address belongs to the slice are compared.`,
-  access: 'agent',
-  lenient: true,
-  bodyLimit: bounds.largeBody,
-  query: shape({
-    slice: field(
-      Type.Optional(Type.Integer({ minimum: 0, maximum: bounds.banSlices - 1 })),
-      'Number of the slice, below `of`: the FNV-1a digest (32 bits) of the canonical address or range, modulo `of`.',
-    ),
-    of: field(
-      Type.Optional(Type.Integer({ minimum: 1, maximum: bounds.banSlices })),
-      'Number of slices of the bans of the server. Without it, all of them are compared.',
-    ),
-  }),
-  body: Type.Object({
-    as_of: field(timestamp, "Time of the comparison by Stockade's clock, as far as the agent knows it."),
-    bans: field(
-      Type.Array(
-        openResource('BanInForce', {
-          event_id: field(uuid, 'Id under which it was reported.'),
-          jail: jailName,
-          ip: field(text(1, 64), 'Address or range.'),
-        }),
-        { maxItems: bounds.activeBansPerHost },
-      ),
-      'The bans in force.',
-    ),
-  }),
-  status: 200,
-  reply: shape({
-    unknown: field(Type.Array(Type.String()), 'Ids of the bans that are not listed for this server.'),
-    listed_as_ended: field(Type.Array(Type.String()), 'Ids of the bans that are listed as ended.'),
-    ended: field(count, 'Number of bans that were listed as active, and are not any more.'),
-    pending: field(count, 'Number of bans that end with the next comparison if the server does not hold them then.'),
-  }),
-})
-export const banReport = openResource('BanReport', report)
-export type BanReport = Static<typeof banReport>
-export const unbanReport = openResource('UnbanReport', {
-  ip: ipOrRange,
-  jail: jailName,
-  unbanned_at: field(Type.Optional(timestamp), 'Time at which the ban ended.'),
-  event_id: Type.Optional(uuid),
-})
-export type UnbanReport = Static<typeof unbanReport>

@@ -3,25 +3,24 @@ import type { Static } from 'typebox'
 import { email } from './auth.ts'
 import { partly } from './changes.ts'
 import { endpoint } from './endpoint.ts'
-import { bounds, pages, times } from './limits.ts'
+import { bounds, times } from './limits.ts'
 import {
   field,
   count,
-  id,
-  listOf,
   message,
   nullable,
   oneOf,
-  paging,
   resource,
   role,
   roleInput,
-  searchText,
   shape,
   steps,
   text,
   timestamp,
 } from './shapes.ts'
+
+export * from './license.ts'
+export * from './audit.ts'
 
 /** All of it is an administrator's, and nothing for a key that is bound to one server. */
 const admin = { tag: 'Settings', access: 'admin', fleet: true } as const
@@ -259,69 +258,6 @@ export const updateReputation = endpoint({
   reply: message,
 })
 
-export const licenceFeatures = resource('LicenseFeatures', {
-  reputation: field(Type.Boolean(), 'Reports to the reputation database.'),
-  custom_templates: field(Type.Boolean(), 'Custom templates.'),
-  siem: field(Type.Boolean(), 'SIEM forwarding.'),
-  terminal: field(Type.Boolean(), 'Web terminal.'),
-  port_knocking: field(Type.Boolean(), 'Port knocking.'),
-})
-const tier = Type.String({ examples: ['personal', 'pro'] })
-
-export const getLicense = endpoint({
-  ...admin,
-  method: 'GET',
-  path: '/settings/license',
-  summary: 'Read the licence',
-  description:
-    '`tier`, `server_limit` and `features` are what counts now: those of `personal` without a licence, or once it has expired (`state`). `servers_used` counts servers that are not deleted. `authority_set` says whether Stockade can verify a licence at all.',
-  status: 200,
-  reply: shape({
-    tier,
-    server_limit: count,
-    servers_used: field(count, 'Number of servers that exist.'),
-    features: licenceFeatures,
-    expires_at: nullable(timestamp),
-    registered_to: field(nullable(Type.String()), 'Owner of the license; null without a license.'),
-    state: field(oneOf(['none', 'active', 'expired', 'invalid']), 'State of the license.'),
-    authority_set: field(Type.Boolean(), 'Whether Stockade can verify licences.'),
-    self_issue: field(
-      Type.Boolean(),
-      'Whether this installation may issue its own license: STOCKADE_LICENSE_PUBLIC_KEY names no other authority.',
-    ),
-  }),
-})
-
-export const activateLicense = endpoint({
-  ...admin,
-  method: 'POST',
-  path: '/settings/license',
-  summary: 'Activate a licence',
-  description:
-    'The key is a signed document that is verified offline with STOCKADE_LICENSE_PUBLIC_KEY. One that is invalid, expired or tampered with is refused and nothing changes. A smaller licence stops no server; it only refuses new ones.',
-  body: shape({ license_key: field(text(1, 16 * 1024), 'The license key.') }),
-  status: 200,
-  reply: shape({ message: Type.String(), tier, server_limit: count, features: licenceFeatures }),
-})
-
-export const issueOwnLicense = endpoint({
-  ...admin,
-  method: 'POST',
-  path: '/settings/license/self',
-  summary: 'Issue and activate a license of this installation itself',
-  description:
-    'Makes a key pair in the data folder, issues a `pro` license to the name of the site, and activates it. The pair is kept, so a later request only changes the number of servers. Answers 409 where STOCKADE_LICENSE_PUBLIC_KEY names another authority.',
-  body: shape({
-    servers: field(
-      Type.Integer({ minimum: 1, maximum: bounds.licensedServers }),
-      'Number of servers that the license covers.',
-    ),
-  }),
-  status: 200,
-  reply: shape({ message: Type.String(), tier, server_limit: count, features: licenceFeatures }),
-  refusals: [409],
-})
-
 const allowed = (maxLength: number) => Type.Array(text(1, maxLength), { maxItems: 1000 })
 const providerInput = { enabled: Type.Boolean(), client_id: clearable(512), client_secret: secret }
 const providerReply = { enabled: Type.Boolean(), client_id_set: Type.Boolean(), client_secret_set: Type.Boolean() }
@@ -403,49 +339,4 @@ export const importSettings = endpoint({
     message: Type.String(),
     updated_sections: field(Type.Array(oneOf(sectionNames)), 'Sections that changed.'),
   }),
-})
-
-export const auditEntry = resource('AuditEntry', {
-  id,
-  user: field(Type.String(), 'User, API key or server that caused the event.'),
-  action: Type.String({ examples: ['settings.update'] }),
-  details: field(Type.Record(Type.String(), Type.Unknown()), 'Details; the fields depend on the action.'),
-  ip_address: nullable(Type.String()),
-  timestamp,
-})
-export type AuditEntry = Static<typeof auditEntry>
-
-const auditFilter = {
-  user_id: field(Type.Optional(id), 'Id of the user who caused the event.'),
-  action: field(Type.Optional(text(1, 64)), 'Whole name of the action, or its beginning up to a dot, such as `auth.`.'),
-  from: Type.Optional(timestamp),
-  to: Type.Optional(timestamp),
-  q: searchText,
-}
-
-export const listAudit = endpoint({
-  ...admin,
-  method: 'GET',
-  path: '/settings/audit',
-  scope: 'audit',
-  summary: 'Read the audit log',
-  description:
-    'Newest first. `action` is a whole name, or a beginning that ends in a dot such as `auth.`; `from` is inclusive, `to` exclusive.',
-  query: shape({ ...auditFilter, ...paging(pages.audit) }),
-  status: 200,
-  reply: listOf('entries', auditEntry),
-})
-
-export const exportAudit = endpoint({
-  ...admin,
-  method: 'GET',
-  path: '/settings/audit/export',
-  scope: 'audit',
-  summary: 'Export the audit log',
-  description:
-    'All entries that match, newest first, as far as there were any when it began. `csv` has the header `id,timestamp,user,action,ip_address,details`, with details as JSON, and escapes what a spreadsheet would run.',
-  query: shape({ ...auditFilter, format: Type.Optional(oneOf(['json', 'csv'], { default: 'json' })) }),
-  status: 200,
-  reply: shape({ exported_at: timestamp, entries: field(Type.Array(auditEntry), 'The entries, newest first.') }),
-  produces: ['application/json', 'text/csv'],
 })
