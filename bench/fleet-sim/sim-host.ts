@@ -2,6 +2,7 @@ import { mkdirSync, rmSync } from 'node:fs'
 import { canonicalIp } from '../../packages/agent/src/ip.ts'
 import { createIntervals } from '../../packages/agent/src/host.ts'
 import type { Log } from '../../packages/agent/src/log.ts'
+import { createLine } from '../../packages/agent/src/loops/line.ts'
 import { createLink } from '../../packages/agent/src/loops/link.ts'
 import { createPoll } from '../../packages/agent/src/loops/poll.ts'
 import { createStateLoop } from '../../packages/agent/src/loops/state.ts'
@@ -183,9 +184,11 @@ const startParts = async (needs: PartNeeds): Promise<Running> => {
     mover: { want: () => undefined, report: () => undefined },
     log,
   })
+  const line = createLine(() => performance.now(), signal)
   const poll = createPoll({
     ...common,
     wire,
+    line,
     onCommands: () => undefined,
     state: state.version,
     onState: state.want,
@@ -197,10 +200,12 @@ const startParts = async (needs: PartNeeds): Promise<Running> => {
   const beat = async (): Promise<void> => {
     while (!signal.aborted) {
       const shield = hostShield.shield.report()
-      await wire
-        .heartbeat(
-          { hostname: name, agent_version: 'simulated', agent_id: enrolment.agentId, capabilities: { shield } },
-          signal,
+      await line
+        .heartbeat(() =>
+          wire.heartbeat(
+            { hostname: name, agent_version: 'simulated', agent_id: enrolment.agentId, capabilities: { shield } },
+            signal,
+          ),
         )
         .then(
           ({ stateVersion }) => {
@@ -209,6 +214,7 @@ const startParts = async (needs: PartNeeds): Promise<Running> => {
           },
           () => undefined,
         )
+      line.due(heartbeatEvery)
       await pause(heartbeatEvery, signal)
     }
   }

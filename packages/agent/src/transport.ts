@@ -13,6 +13,12 @@ import type { Budget, Urgency } from './schedule.ts'
 import { cleanText, errorText } from './text.ts'
 
 const maxBodyBytes = 4 * 1024 * 1024
+/**
+ * At rest one connection is enough (loops/line.ts), and a server of many hosts pays for each: one more that a burst needed is closed when nothing
+ * used it for so long, milliseconds. The one that holds a poll stays: the client heeds this only where no request is under way.
+ */
+const surplusIdle = 15_000
+const connections = { keepAlive: true, maxSockets: 4, timeout: surplusIdle } as const
 
 /** A request failed: the status of the answer, or 0 if there was no valid one. */
 export class ServerError extends Error {
@@ -82,7 +88,7 @@ export const createTransport = (options: {
   userAgent: string
 }): Transport => {
   let way = wayTo(options)
-  let agent = way.agentOf({ keepAlive: true, maxSockets: 4 })
+  let agent = way.agentOf(connections)
   let offset: number | null = null
   const steps = createSteps({ now: options.now, steadyNow: options.steadyNow ?? steadyNow })
   let peer: string | null = null
@@ -244,7 +250,7 @@ export const createTransport = (options: {
     redirect(to) {
       const before = agent
       way = wayTo({ ...options, ...to })
-      agent = way.agentOf({ keepAlive: true, maxSockets: 4 })
+      agent = way.agentOf(connections)
       before.destroy()
     },
     peer: () => peer,

@@ -15,6 +15,7 @@ import { ServerError } from '../transport.ts'
 import { cleanText, errorText } from '../text.ts'
 import type { Log } from '../log.ts'
 import type { Command, Heartbeat, JailDetail, ReportVersion, Wire } from '../wire.ts'
+import type { Line } from './line.ts'
 import { createLoop } from './loop.ts'
 import type { Loop, LoopNeeds } from './loop.ts'
 
@@ -27,6 +28,7 @@ const noCounts = { current_bans: 0, total_banned: 0, current_failed: 0, total_fa
 export const createHeartbeat = (
   needs: LoopNeeds & {
     wire: Wire
+    line: Pick<Line, 'due' | 'heartbeat'>
     engine: Engine
     config: EngineConfig
     serverId: string
@@ -85,7 +87,7 @@ export const createHeartbeat = (
       ...(drops.length === 0 ? {} : { dropped: drops.map(({ entry, packets }) => ({ ip: entry, packets })) }),
       ...(listed.length === 0 ? {} : { listed }),
     }
-    const answer = await needs.wire.heartbeat(heartbeat, needs.signal)
+    const answer = await needs.line.heartbeat(() => needs.wire.heartbeat(heartbeat, needs.signal))
     needs.drops.told(drops)
     needs.lists.told(listed)
     interval = answer.interval
@@ -115,7 +117,9 @@ export const createHeartbeat = (
     speaker: 'heartbeat',
     async turn() {
       await beat()
-      return untilSlot(needs.serverId, interval * 1000, needs.now())
+      const wait = untilSlot(needs.serverId, interval * 1000, needs.now())
+      needs.line.due(wait)
+      return wait
     },
     onFailure(error) {
       needs.link.bad(error, 'heartbeat')

@@ -1,9 +1,8 @@
 import type { Command, Wire } from '../wire.ts'
 import { createLoop } from './loop.ts'
+import type { Line } from './line.ts'
 import type { Loop, LoopNeeds } from './loop.ts'
 
-/** Seconds that the server may hold a poll. */
-const holdSeconds = 25
 /** An answer that comes sooner was not held, milliseconds. */
 const notHeld = 5000
 /** An operator may open and close many ports: up to 20 new states at once, then one in two seconds, are not throttled. */
@@ -14,6 +13,7 @@ const stateEvery = 2000
 export const createPoll = (
   needs: LoopNeeds & {
     wire: Pick<Wire, 'pending'>
+    line: Pick<Line, 'poll'>
     onCommands: (commands: readonly Command[]) => void
     /** The state that is applied or being applied. */
     state: () => string | null
@@ -36,8 +36,13 @@ export const createPoll = (
   }
 
   const poll = async (): Promise<number> => {
-    const startedAt = now()
-    const { commands, stateVersion } = await needs.wire.pending(holdSeconds, needs.state(), needs.signal)
+    let startedAt = now()
+    let leastHold = notHeld
+    const { commands, stateVersion } = await needs.line.poll(hold => {
+      startedAt = now()
+      leastHold = Math.min(notHeld, hold * 500)
+      return needs.wire.pending(hold, needs.state(), needs.signal)
+    })
     needs.link.good('other')
     needs.onCommands(commands)
     const isNewState = stateVersion !== null && stateVersion !== needs.state()
@@ -48,7 +53,7 @@ export const createPoll = (
       return 0
     }
     // A server that does not hold the request must not be polled in a tight loop.
-    const isQuick = commands.length === 0 && now() - startedAt < notHeld
+    const isQuick = commands.length === 0 && now() - startedAt < leastHold
     quickAnswers = isQuick ? Math.min(quickAnswers + 1, 5) : 0
     return isQuick ? 1000 * 2 ** (quickAnswers - 1) : 0
   }

@@ -1,7 +1,9 @@
 import { aboutHost, createNftCheck } from '../host.ts'
+import { steadyNow } from '../clock.ts'
 import { markAlive } from '../lock.ts'
 import { createComparison } from '../loops/comparison.ts'
 import { createHeartbeat } from '../loops/heartbeat.ts'
+import { createLine } from '../loops/line.ts'
 import type { Loops } from '../loops/loops.ts'
 import { createPoll } from '../loops/poll.ts'
 import { createResults } from '../loops/results.ts'
@@ -28,12 +30,13 @@ export const createLoops = (
   const { fleet, lists } = hostShield
   const serverId = identity.server_id
   const common = { wire, link, signal, now, log }
+  const line = createLine(steadyNow, signal)
   const sender = createSender({ ...common, outbox, rejected, clockOffset, onKnocks: knock.taken })
   const results = createResults({ ...common, journal })
   const comparison = createComparison({ ...common, serverId, ledger: parts.bans.ledger, outbox, engine, clockOffset })
   const heartbeat = createHeartbeat({
     ...common,
-    ...{ engine, config, serverId, lists },
+    ...{ engine, config, serverId, lists, line },
     about: aboutHost(identity),
     nftables: createNftCheck(options.nft, now),
     shield: hostShield.shield.report,
@@ -50,6 +53,7 @@ export const createLoops = (
   const state = createStateLoop({ ...common, store, whitelist, knock, fleet, lists, mover })
   const poll = createPoll({
     ...common,
+    line,
     onCommands: runner.take,
     state: state.version,
     onState: state.want,

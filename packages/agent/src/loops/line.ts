@@ -1,0 +1,52 @@
+import { pause } from '../schedule.ts'
+
+/** Seconds for which the server may hold a poll. Proxies commonly end a request after 50 or 60 s. */
+const longestHold = 30
+/** A heartbeat waits for a poll that ends within this time, milliseconds: a hold has whole seconds, and the answer is on its way for a while. */
+const patience = 1500
+
+/**
+ * At rest, heartbeats and polls share one connection, since a server of many hosts pays for each: a poll ends when the next heartbeat is
+ * due, the heartbeat waits for that end, and the next poll for the heartbeat. A heartbeat that is early, or whose poll does not end, goes at
+ * once by a connection of its own.
+ */
+export interface Line {
+  /** The next heartbeat is due in this many milliseconds. */
+  due(wait: number): void
+  /** `ask` gets the seconds for which the server may hold the poll. */
+  poll<T>(ask: (hold: number) => Promise<T>): Promise<T>
+  heartbeat<T>(ask: () => Promise<T>): Promise<T>
+}
+
+/** @param now milliseconds of a clock that nobody sets */
+export const createLine = (now: () => number, signal: AbortSignal): Line => {
+  let dueAt = 0
+  let pollEndsAt = 0
+  let polling: Promise<unknown> = Promise.resolve()
+  let beating: Promise<unknown> = Promise.resolve()
+  /** Resolves when the work has ended, or when it lets others wait for too long. */
+  const ended = (work: Promise<unknown>): Promise<unknown> =>
+    Promise.race([work.catch(() => undefined), pause(patience, signal)])
+  return {
+    due(wait) {
+      dueAt = now() + wait
+    },
+    async poll(ask) {
+      await ended(beating)
+      const left = Math.ceil((dueAt - now()) / 1000)
+      const hold = left > 0 ? Math.min(longestHold, left) : longestHold
+      pollEndsAt = now() + hold * 1000
+      const answer = ask(hold)
+      polling = answer
+      return answer
+    },
+    async heartbeat(ask) {
+      const beat = (async () => {
+        if (pollEndsAt - now() < patience) await ended(polling)
+        return ask()
+      })()
+      beating = beat
+      return beat
+    },
+  }
+}
