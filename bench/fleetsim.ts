@@ -5,6 +5,8 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { spawnServer } from '@stockade/server/testing'
+import { createLine } from '../packages/agent/src/loops/line.ts'
+import type { Line } from '../packages/agent/src/loops/line.ts'
 
 /*
  * `npm run fleetsim -- --agents 1000 --bans-per-second 50`: many light agents in one process speak the wire protocol of
@@ -23,6 +25,8 @@ const { values } = parseArgs({
     heartbeat: { type: 'string', default: '30' },
     /** Seconds over which the agents start. */
     'start-period': { type: 'string', default: '2' },
+    /** Seconds without changes once all agents are there, in which heartbeats and memory are measured by themselves. */
+    calm: { type: 'string', default: '0' },
     /** Commands for every host in one batch, one after the other. */
     batches: { type: 'string', default: '1' },
     /** Changes of the whitelist, one after the other. */
@@ -46,6 +50,7 @@ const number = (
     | 'seconds'
     | 'heartbeat'
     | 'start-period'
+    | 'calm'
     | 'batches'
     | 'whitelist-changes'
     | 'seed',
@@ -57,7 +62,9 @@ const number = (
 }
 if (values.help) {
   say('npm run fleetsim -- [--agents 100] [--bans-per-second 20] [--seconds 30] [--heartbeat 30] [--start-period 2]')
-  say('                    [--batches 1] [--whitelist-changes 1] [--kill] [--seed 1] [--url URL --key KEY [--keep]]')
+  say(
+    '                    [--calm 0] [--batches 1] [--whitelist-changes 1] [--kill] [--seed 1] [--url URL --key KEY [--keep]]',
+  )
   process.exit(0)
 }
 const setting = {
@@ -66,6 +73,7 @@ const setting = {
   seconds: number('seconds'),
   heartbeat: number('heartbeat'),
   startPeriod: number('start-period'),
+  calm: number('calm'),
   batches: number('batches'),
   changes: number('whitelist-changes'),
 }
@@ -99,6 +107,7 @@ const ask = (
   path: string,
   body?: unknown,
   headers: Record<string, string> = {},
+  signal?: AbortSignal,
 ): Promise<Reply> =>
   new Promise((resolve, reject) => {
     const sent = body === undefined ? undefined : JSON.stringify(body)
@@ -109,7 +118,7 @@ const ask = (
         path: `${base.pathname.replace(/\/$/, '')}/api/v1${path}`,
         method,
         agent,
-        timeout: 60_000,
+        ...(signal && { signal }),
         headers: {
           authorization: `Bearer ${token}`,
           ...(sent === undefined
@@ -130,7 +139,8 @@ const ask = (
         })
       },
     )
-    outgoing.on('timeout', () => outgoing.destroy(new Error('no answer for a minute')))
+    const patience = setTimeout(() => outgoing.destroy(new Error('no answer for a minute')), 60_000)
+    outgoing.on('close', () => clearTimeout(patience))
     outgoing.on('error', reject)
     outgoing.end(sent)
   })
@@ -157,14 +167,19 @@ const acknowledged = new Set<string>()
 const delivered = new Map<string, number>()
 const synced = new Map<string, Set<string>>()
 let stopping = false
+/** All agents are there, and nothing is changed yet. */
+let isCalm = false
+const ending = new AbortController()
 let nextAddress = 0
 
 interface Host {
   readonly id: string
   readonly key: string
   readonly socket: Agent
-  /** A socket of its own, since a poll holds it. */
-  readonly poller: Agent
+  /** Heartbeats and polls take turns on one connection, as those of an agent do. */
+  readonly line: Line
+  /** When the last heartbeat was taken. */
+  beatAt: number
   readonly outbox: { event_id: string; meant: number; ban: object }[]
 }
 const register = async (index: number): Promise<Host> => {
@@ -172,8 +187,10 @@ const register = async (index: number): Promise<Host> => {
   return {
     id: String(made.id),
     key: String(made.api_key),
-    socket: new Agent({ keepAlive: true, maxSockets: 2 }),
-    poller: new Agent({ keepAlive: true, maxSockets: 1 }),
+    // As the agent's (packages/agent/src/transport.ts).
+    socket: new Agent({ keepAlive: true, maxSockets: 4, timeout: 15_000 }),
+    line: createLine(() => performance.now(), ending.signal),
+    beatAt: -Infinity,
     outbox: [],
   }
 }
@@ -206,14 +223,19 @@ const beats = async (host: Host) => {
     const meant = turn < 0 ? performance.now() : slot + turn * setting.heartbeat * 1000
     while (!stopping && performance.now() < meant) await sleep(Math.max(1, Math.min(250, meant - performance.now())))
     if (stopping) return
-    await insist(host, 'heartbeat', meant, 'POST', '/servers/heartbeat', {
-      hostname: 'sim.example',
-      os: 'Simulated',
-      engine_version: '1.0.2',
-      agent_version: 'fleetsim',
-      metrics: { cpu_percent: random() * 100, memory_percent: 40, disk_percent: 10, uptime: 1000 },
-      jails: [{ name: 'sshd', enabled: true, current_bans: 3 }],
-    })
+    // It waits for the end of a poll, of which the hold has whole seconds: that is not the server's doing, so it counts from then on.
+    const isTaken = await host.line.heartbeat(() =>
+      insist(host, isCalm ? 'calm heartbeat' : 'heartbeat', performance.now(), 'POST', '/servers/heartbeat', {
+        hostname: 'sim.example',
+        os: 'Simulated',
+        engine_version: '1.0.2',
+        agent_version: 'fleetsim',
+        metrics: { cpu_percent: random() * 100, memory_percent: 40, disk_percent: 10, uptime: 1000 },
+        jails: [{ name: 'sshd', enabled: true, current_bans: 3 }],
+      }),
+    )
+    if (isTaken) host.beatAt = performance.now()
+    host.line.due(slot + (turn + 1) * setting.heartbeat * 1000 - performance.now())
   }
 }
 const polls = async (host: Host) => {
@@ -221,9 +243,19 @@ const polls = async (host: Host) => {
   let list = ''
   while (!stopping) {
     const known = wanted === '' ? '' : `&state=${encodeURIComponent(wanted)}`
-    const reply = await ask(host.poller, host.key, 'GET', `/servers/${host.id}/commands/pending?wait=25${known}`).catch(
-      () => null,
-    )
+    const reply = await host.line
+      .poll(hold =>
+        ask(
+          host.socket,
+          host.key,
+          'GET',
+          `/servers/${host.id}/commands/pending?wait=${hold}${known}`,
+          undefined,
+          {},
+          ending.signal,
+        ),
+      )
+      .catch(() => null)
     if (stopping) return
     if (!reply || reply.status >= 400) {
       fail(`poll: ${reply?.status ?? 'no answer'}`)
@@ -306,25 +338,6 @@ say(
   `${setting.agents} agents, ${setting.bans} bans a second for ${setting.seconds} s, against ${own ? 'a server of its own' : base.href}`,
 )
 const from = new Date(Date.now() - 60_000).toISOString()
-const hosts: Host[] = []
-const registering = performance.now()
-for (let index = 0; index < setting.agents; index += 20)
-  hosts.push(
-    ...(await Promise.all(Array.from({ length: Math.min(20, setting.agents - index) }, (_, n) => register(index + n)))),
-  )
-say(`registered in ${((performance.now() - registering) / 1000).toFixed(1)} s`)
-const work: Promise<void>[] = []
-for (const host of hosts)
-  work.push(
-    sleep(random() * setting.startPeriod * 1000).then(async () => {
-      await Promise.all([beats(host), polls(host), sends(host)])
-    }),
-  )
-await sleep(setting.startPeriod * 1000)
-work.push(attack(hosts))
-const until = performance.now() + setting.seconds * 1000
-await sleep(Math.min(3000, setting.seconds * 250))
-
 /** What the server's process holds: memory and descriptors of a soak must not rise with time. */
 interface Held {
   readonly at: number
@@ -348,6 +361,48 @@ const look = () => {
     // It was just killed.
   }
 }
+
+const hosts: Host[] = []
+const registering = performance.now()
+for (let index = 0; index < setting.agents; index += 20)
+  hosts.push(
+    ...(await Promise.all(Array.from({ length: Math.min(20, setting.agents - index) }, (_, n) => register(index + n)))),
+  )
+say(`registered in ${((performance.now() - registering) / 1000).toFixed(1)} s`)
+look()
+const registered = held.at(-1)
+const began = performance.now()
+const work: Promise<void>[] = []
+for (const host of hosts)
+  work.push(
+    sleep(random() * setting.startPeriod * 1000).then(async () => {
+      await Promise.all([beats(host), polls(host), sends(host)])
+    }),
+  )
+await sleep(setting.startPeriod * 1000)
+
+/** Resolves to the seconds until each agent had a heartbeat taken since then. */
+const untilAllBeat = async (since: number): Promise<string> => {
+  while (performance.now() - since < 300_000 && !hosts.every(({ beatAt }) => beatAt > since)) await sleep(50)
+  const missing = hosts.filter(({ beatAt }) => beatAt <= since).length
+  if (missing > 0) fail(`${missing} agents had no heartbeat taken within five minutes`)
+  return ((performance.now() - since) / 1000).toFixed(1)
+}
+if (setting.calm > 0) {
+  await untilAllBeat(began)
+  isCalm = true
+  await sleep(setting.calm * 1000)
+  look()
+  isCalm = false
+  const rest = held.at(-1)
+  if (rest && registered)
+    say(
+      `at rest the server held ${rest.mb.toFixed(0)} MB and ${rest.files} files: ${(((rest.mb - registered.mb) * 1024) / hosts.length).toFixed(1)} KB and ${((rest.files - registered.files) / hosts.length).toFixed(2)} files for each agent that is there`,
+    )
+}
+work.push(attack(hosts))
+const until = performance.now() + setting.seconds * 1000
+await sleep(Math.min(3000, setting.seconds * 250))
 const watching = setInterval(look, Math.max(500, setting.seconds * 5))
 /** How much memory rises in an hour, by least squares over the second half: the first is caches that fill. */
 const slope = (): number => {
@@ -359,39 +414,57 @@ const slope = (): number => {
   return under === 0 ? 0 : (over / under) * 3_600_000
 }
 
+/** What the server says of itself is asked for once: to ask while it works would be a load that no operator makes. */
+const areAllSynced = async (): Promise<boolean> => {
+  const { servers } = await admin('GET', '/whitelist/sync-status')
+  const ours = new Set(hosts.map(({ id }) => id))
+  return (servers as { id: string; sync_status: string }[]).every(
+    ({ id, sync_status }) => !ours.has(id) || sync_status === 'synced',
+  )
+}
 for (let turn = 0; turn < setting.changes; turn++) {
   const asked = performance.now()
+  const before = new Set(synced.keys())
   await admin('POST', '/whitelist', { ip: `198.51.100.${turn + 1}`, description: 'fleetsim' })
-  let seconds: number | null = null
-  while (seconds === null && performance.now() - asked < 70_000) {
-    await sleep(20)
-    const status = (await admin('GET', '/whitelist/sync-status')).servers as { id: string; sync_status: string }[]
-    const ours = new Set(hosts.map(({ id }) => id))
-    if (status.every(({ id, sync_status }) => !ours.has(id) || sync_status === 'synced'))
-      seconds = (performance.now() - asked) / 1000
-  }
-  if (seconds === null) fail('a whitelist change did not reach everybody within 70 s')
+  const isEverywhere = () =>
+    [...synced].some(([version, holders]) => !before.has(version) && holders.size === hosts.length)
+  while (!isEverywhere() && performance.now() - asked < 70_000) await sleep(10)
+  const seconds = (performance.now() - asked) / 1000
+  if (!isEverywhere()) fail('a whitelist change did not reach everybody within 70 s')
+  else if (!(await areAllSynced())) fail('a whitelist change is acknowledged, but the server does not say so')
   else say(`a whitelist change was acknowledged by all ${hosts.length} after ${seconds.toFixed(2)} s`)
 }
+/** An order takes so many servers at most. */
+const largestBatch = 10_000
 const ordered = async () => {
   const asked = performance.now()
-  const batch = await admin('POST', '/commands/batch', {
-    server_ids: hosts.map(({ id }) => id),
-    type: 'jail-status',
-    params: { jail: 'sshd' },
-  })
+  const batches: Record<string, unknown>[] = []
+  for (let first = 0; first < hosts.length; first += largestBatch)
+    batches.push(
+      await admin('POST', '/commands/batch', {
+        server_ids: hosts.slice(first, first + largestBatch).map(({ id }) => id),
+        type: 'jail-status',
+        params: { jail: 'sshd' },
+      }),
+    )
   const accepted = performance.now() - asked
-  const ids = (batch.commands as { id: string }[]).map(({ id }) => id)
+  const ids = batches.flatMap(({ commands }) => (commands as { id: string }[]).map(({ id }) => id))
   const patience = performance.now() + 60_000
   while (performance.now() < patience && ids.some(id => !delivered.has(id))) await sleep(10)
   const times = ids.flatMap(id => (delivered.has(id) ? [(delivered.get(id) ?? 0) - asked] : []))
   if (times.length < ids.length) fail('commands were not delivered within a minute')
+  const completed = async () => {
+    let total = 0
+    for (const { batch_id } of batches)
+      total += Number((await admin('GET', `/commands?batch_id=${String(batch_id)}&status=completed&limit=1`)).total)
+    return total
+  }
+  while (performance.now() < patience && (await completed()) < ids.length) await sleep(200)
   say(
-    `a batch for ${ids.length} was accepted after ${accepted.toFixed(0)} ms, delivered after ${at(times, 0.5).toFixed(0)} ms (p50), ${at(times, 1).toFixed(0)} ms (all)`,
+    `a batch for ${ids.length} was accepted after ${accepted.toFixed(0)} ms, delivered after ${at(times, 0.5).toFixed(0)} ms (p50), ${at(times, 1).toFixed(0)} ms (all), completed after ${(performance.now() - asked).toFixed(0)} ms`,
   )
-  await sleep(2000)
-  const done = await admin('GET', `/commands?batch_id=${String(batch.batch_id)}&status=completed&limit=1`)
-  if (done.total !== ids.length) fail(`only ${String(done.total)} of ${ids.length} commands completed`)
+  const done = await completed()
+  if (done !== ids.length) fail(`only ${done} of ${ids.length} commands completed`)
 }
 for (let turn = 0; turn < setting.batches; turn++) await ordered()
 if (values.kill && server) {
@@ -401,13 +474,14 @@ if (values.kill && server) {
   await sleep(2000)
   server = await spawnServer({ dataDir, port, env: { STOCKADE_LOG_LEVEL: 'warn' } })
   say('the server is back')
+  say(`each agent had a heartbeat taken ${await untilAllBeat(performance.now())} s after that`)
 }
 while (performance.now() < until) await sleep(100)
 clearInterval(watching)
 
 // The end: everything that waits is sent, then all of it is read back.
 stopping = true
-for (const host of hosts) host.poller.destroy()
+ending.abort()
 await Promise.race([Promise.all(work), sleep(60_000)])
 for (const host of hosts) host.socket.destroy()
 const found = new Map<string, number>()
