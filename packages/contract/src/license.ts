@@ -28,12 +28,12 @@ export const getLicense = endpoint({
     servers_used: field(count, 'Number of servers that exist.'),
     features: licenceFeatures,
     expires_at: nullable(timestamp),
-    registered_to: field(nullable(Type.String()), 'Owner of the license; null without a license.'),
-    state: field(oneOf(['none', 'active', 'expired', 'invalid']), 'State of the license.'),
+    registered_to: field(nullable(Type.String()), 'Owner of the licence; null without a licence.'),
+    state: field(oneOf(['none', 'active', 'expired', 'invalid']), 'State of the licence.'),
     authority_set: field(Type.Boolean(), 'Whether Stockade can verify licences.'),
     self_issue: field(
       Type.Boolean(),
-      'Whether this installation may issue its own license: STOCKADE_LICENSE_PUBLIC_KEY names no other authority.',
+      'Whether this installation may issue its own licence: STOCKADE_LICENSE_PUBLIC_KEY names no other authority.',
     ),
   }),
 })
@@ -45,7 +45,7 @@ export const activateLicense = endpoint({
   summary: 'Activate a licence',
   description:
     'The key is a signed document that is verified offline with STOCKADE_LICENSE_PUBLIC_KEY. One that is invalid, expired or tampered with is refused and nothing changes. A smaller licence stops no server; it only refuses new ones.',
-  body: shape({ license_key: field(text(1, 16 * 1024), 'The license key.') }),
+  body: shape({ license_key: field(text(1, 16 * 1024), 'The licence key.') }),
   status: 200,
   reply: shape({ message: Type.String(), tier, server_limit: count, features: licenceFeatures }),
 })
@@ -54,13 +54,13 @@ export const issueOwnLicense = endpoint({
   ...admin,
   method: 'POST',
   path: '/settings/license/self',
-  summary: 'Issue and activate a license of this installation itself',
+  summary: 'Issue and activate a licence of this installation itself',
   description:
-    'Makes a key pair in the data folder, issues a `pro` license to the name of the site, and activates it. The pair is kept, so a later request only changes the number of servers. Answers 409 where STOCKADE_LICENSE_PUBLIC_KEY names another authority.',
+    'Makes a key pair in the data folder, issues a `pro` licence to the name of the site, and activates it. The pair is kept, so a later request only changes the number of servers. Answers 409 where STOCKADE_LICENSE_PUBLIC_KEY names another authority.',
   body: shape({
     servers: field(
       Type.Integer({ minimum: 1, maximum: bounds.licensedServers }),
-      'Number of servers that the license covers.',
+      'Number of servers that the licence covers.',
     ),
   }),
   status: 200,

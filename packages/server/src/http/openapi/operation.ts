@@ -8,7 +8,7 @@ import type { Components, Json } from './schemas.ts'
 const refusals: Readonly<Record<number, readonly [name: string, description: string]>> = {
   400: ['BadRequest', 'The request is malformed or invalid; `details` names the fields.'],
   401: ['Unauthorized', 'The credential is missing, unknown, expired or revoked.'],
-  402: ['LicenseRequired', 'The license lacks this feature, or covers fewer servers.'],
+  402: ['LicenseRequired', 'The licence lacks this feature, or covers fewer servers.'],
   403: ['Forbidden', 'The caller may not do this. `step_up` lists ways to prove the identity first.'],
   404: ['NotFound', 'The resource does not exist, or the caller may not see it.'],
   409: ['Conflict', 'The request conflicts with the current state.'],
