@@ -4,12 +4,12 @@ import { IconBan, IconPlus } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { useMay } from '../../api/session.ts'
+import { FindField } from '../../kit/find-field.tsx'
 import { useKeys } from '../../kit/keys.ts'
 import { Empty } from '../../kit/list-states.tsx'
 import { List } from '../../kit/list.tsx'
 import type { ListProps } from '../../kit/list.tsx'
 import { Page } from '../../kit/page.tsx'
-import parts from '../../kit/parts.module.css'
 import { Segmented } from '../../kit/segmented.tsx'
 import { useTyped } from '../../kit/typed.ts'
 import { textsOf } from '../../lib/texts/catalogue.ts'
@@ -115,16 +115,7 @@ const Tools = () => {
         ]}
         onChange={show => change({ show: show === 'ended' ? 'ended' : undefined })}
       />
-      <input
-        className={parts.input}
-        type="search"
-        aria-label={t.search}
-        placeholder={t.search}
-        autoCapitalize="none"
-        spellCheck={false}
-        value={typed}
-        onChange={event => setTyped(event.currentTarget.value)}
-      />
+      <FindField label={t.search} value={typed} onValue={setTyped} />
     </div>
   )
 }

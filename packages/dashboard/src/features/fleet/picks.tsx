@@ -2,6 +2,7 @@ import { useState } from 'react'
 import { Button } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { summaryQuery } from '../../api/queries.ts'
+import { FindField } from '../../kit/find-field.tsx'
 import parts from '../../kit/parts.module.css'
 import { State } from '../../kit/state.tsx'
 import { Trouble } from '../../kit/trouble.tsx'
@@ -36,18 +37,7 @@ export const Picks = (props: {
     <fieldset className={styles.picks}>
       <legend>{props.legend ?? t.which}</legend>
       <Shortcuts all={all} chosen={chosen} onChosen={onChosen} />
-      {all.length > 8 && (
-        <input
-          className={parts.input}
-          type="search"
-          aria-label={t.find}
-          placeholder={t.find}
-          autoCapitalize="none"
-          spellCheck={false}
-          value={typed}
-          onChange={event => setTyped(event.currentTarget.value)}
-        />
-      )}
+      {all.length > 8 && <FindField label={t.find} value={typed} onValue={setTyped} />}
       {all.length === 0 && <p className={parts.help}>{t.noServers}</p>}
       {all.length > 0 && found.length === 0 && <p className={parts.help}>{t.noneFound}</p>}
       <ul className={styles.picked}>

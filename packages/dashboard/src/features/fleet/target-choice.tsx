@@ -4,6 +4,7 @@ import type { Target, TargetInput } from '@stockade/contract'
 import { tagsQuery } from '../../api/queries.ts'
 import { useMe } from '../../api/session.ts'
 import { useKept } from '../../kit/draft.ts'
+import { FindField } from '../../kit/find-field.tsx'
 import { SelectField } from '../../kit/form-fields.tsx'
 import parts from '../../kit/parts.module.css'
 import { Trouble } from '../../kit/trouble.tsx'
@@ -132,18 +133,7 @@ export const TagPicks = (props: {
   return (
     <fieldset className={styles.picks}>
       <legend>{t.tags}</legend>
-      {all.length > 8 && (
-        <input
-          className={parts.input}
-          type="search"
-          aria-label={t.find}
-          placeholder={t.find}
-          autoCapitalize="none"
-          spellCheck={false}
-          value={typed}
-          onChange={event => setTyped(event.currentTarget.value)}
-        />
-      )}
+      {all.length > 8 && <FindField label={t.find} value={typed} onValue={setTyped} />}
       {all.length === 0 && <p className={parts.help}>{t.noTags}</p>}
       {all.length > 0 && found.length === 0 && <p className={parts.help}>{t.noneFound}</p>}
       <ul className={styles.picked}>

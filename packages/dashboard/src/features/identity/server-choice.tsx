@@ -1,6 +1,7 @@
 import { useState } from 'react'
 import { useQuery } from '@tanstack/react-query'
 import { summaryQuery } from '../../api/queries.ts'
+import { FindField } from '../../kit/find-field.tsx'
 import parts from '../../kit/parts.module.css'
 import { textsOf } from '../../lib/texts/catalogue.ts'
 import { nameOf } from '../../lib/clip.ts'
@@ -90,18 +91,7 @@ const Servers = (props: { chosen: readonly string[]; onChosen: (chosen: readonly
   }
   return (
     <div className={styles.servers}>
-      {all.length > 8 && (
-        <input
-          className={parts.input}
-          type="search"
-          aria-label={t.find}
-          placeholder={t.find}
-          autoCapitalize="none"
-          spellCheck={false}
-          value={typed}
-          onChange={event => setTyped(event.currentTarget.value)}
-        />
-      )}
+      {all.length > 8 && <FindField label={t.find} value={typed} onValue={setTyped} />}
       {found.length === 0 ? (
         <p className={parts.help}>{t.none}</p>
       ) : (

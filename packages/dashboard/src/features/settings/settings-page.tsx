@@ -4,6 +4,7 @@ import { useQuery } from '@tanstack/react-query'
 import type { UseQueryResult } from '@tanstack/react-query'
 import { IconSearch } from '@tabler/icons-react'
 import { Link } from '@tanstack/react-router'
+import { FindField } from '../../kit/find-field.tsx'
 import { Page } from '../../kit/page.tsx'
 import parts from '../../kit/parts.module.css'
 import { Trouble } from '../../kit/trouble.tsx'
@@ -77,17 +78,7 @@ const Find = () => {
   return (
     <div role="search" className={styles.find}>
       <IconSearch size={16} aria-hidden="true" />
-      <input
-        className={parts.input}
-        type="search"
-        aria-label={t.find}
-        placeholder={t.find}
-        autoComplete="off"
-        spellCheck={false}
-        maxLength={100}
-        value={typed}
-        onChange={event => setTyped(event.currentTarget.value)}
-      />
+      <FindField label={t.find} value={typed} onValue={setTyped} most={100} />
       <div role="status" className={parts.hidden}>
         {typed.trim() && t.found(found.length)}
       </div>

@@ -6,6 +6,7 @@ import fleet from '../fleet/fleet.module.css'
 import { templatesQuery } from '../fleet/queries.ts'
 import type { TemplateRow } from '../fleet/queries.ts'
 import { ButtonLink } from '../../kit/button-link.tsx'
+import { FindField } from '../../kit/find-field.tsx'
 import { List } from '../../kit/list.tsx'
 import { Page } from '../../kit/page.tsx'
 import parts from '../../kit/parts.module.css'
@@ -91,16 +92,7 @@ const Filters = () => {
   })
   return (
     <div className={fleet.filters} role="search">
-      <input
-        className={parts.input}
-        type="search"
-        aria-label={t.search}
-        placeholder={t.search}
-        autoCapitalize="none"
-        spellCheck={false}
-        value={typed}
-        onChange={event => setTyped(event.currentTarget.value)}
-      />
+      <FindField label={t.search} value={typed} onValue={setTyped} />
       <select
         className={parts.input}
         aria-label={t.category}

@@ -3,6 +3,7 @@ import { IconPlus } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import { ButtonLink } from '../../kit/button-link.tsx'
+import { FindField } from '../../kit/find-field.tsx'
 import { useKeys } from '../../kit/keys.ts'
 import { List } from '../../kit/list.tsx'
 import { Page } from '../../kit/page.tsx'
@@ -80,17 +81,7 @@ const Filters = () => {
   )
   return (
     <div className={styles.filters} role="search">
-      <input
-        className={parts.input}
-        type="search"
-        aria-label={t.search}
-        placeholder={t.search}
-        autoCapitalize="none"
-        spellCheck={false}
-        maxLength={254}
-        value={typed}
-        onChange={event => setTyped(event.currentTarget.value)}
-      />
+      <FindField label={t.search} value={typed} onValue={setTyped} most={254} />
       <select
         className={parts.input}
         aria-label={t.role}

@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { checkQuery } from '../fleet/queries.ts'
+import { FindField } from '../../kit/find-field.tsx'
 import parts from '../../kit/parts.module.css'
 import { useTyped } from '../../kit/typed.ts'
 import { textsOf } from '../../lib/texts/catalogue.ts'
@@ -22,16 +23,7 @@ export const WhitelistSearch = () => {
   const check = useQuery({ ...checkQuery(asked), enabled: isAddress }).data
   return (
     <div role="search" className={styles.search}>
-      <input
-        className={parts.input}
-        type="search"
-        aria-label={t.search}
-        placeholder={t.search}
-        autoCapitalize="none"
-        spellCheck={false}
-        value={typed}
-        onChange={event => setTyped(event.currentTarget.value)}
-      />
+      <FindField label={t.search} value={typed} onValue={setTyped} />
       {isAddress && check && (
         <p className={parts.note} role="status">
           {check.matched_entry
