@@ -17,7 +17,7 @@ interface Common<V>
 /** One line of text, or several. */
 export const TextField = (
   props: Common<string> & {
-    most: number
+    most?: number
     kind?: HTMLAttributes<HTMLElement>['inputMode']
     list?: string
     rows?: number

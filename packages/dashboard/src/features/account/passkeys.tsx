@@ -7,7 +7,7 @@ import { queries } from '../../api/queries.ts'
 import { announce } from '../../kit/announce.tsx'
 import { CopyField } from '../../kit/copy.tsx'
 import { useKeptState } from '../../kit/draft.ts'
-import { Field } from '../../kit/field.tsx'
+import { TextField } from '../../kit/form-fields.tsx'
 import { Panel } from '../../kit/page.tsx'
 import parts from '../../kit/parts.module.css'
 import { Time } from '../../kit/time.tsx'
@@ -120,18 +120,13 @@ const Rename = ({ passkey, onDone }: { passkey: Passkey; onDone: () => void }) =
   }
   return (
     <form className={parts.form} onSubmit={submit} noValidate>
-      <Field label={t.name} error={name.trim() ? undefined : t.nameMissing}>
-        {ids => (
-          <input
-            {...ids}
-            className={parts.input}
-            maxLength={64}
-            autoComplete="off"
-            value={name}
-            onChange={event => setName(event.currentTarget.value)}
-          />
-        )}
-      </Field>
+      <TextField
+        label={t.name}
+        error={name.trim() ? undefined : t.nameMissing}
+        value={name}
+        onValue={setName}
+        most={64}
+      />
       <Refusal error={rename.error} />
       <div className={parts.row}>
         <Button type="submit" size="xs" loading={rename.isPending}>

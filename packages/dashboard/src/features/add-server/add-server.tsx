@@ -10,7 +10,7 @@ import type { Server } from '../../api/queries.ts'
 import { useKeptState } from '../../kit/draft.ts'
 import { ButtonLink } from '../../kit/button-link.tsx'
 import { CopyField } from '../../kit/copy.tsx'
-import { Field } from '../../kit/field.tsx'
+import { TextField } from '../../kit/form-fields.tsx'
 import { useWords } from '../../kit/now.ts'
 import { Page, Panel } from '../../kit/page.tsx'
 import parts from '../../kit/parts.module.css'
@@ -63,33 +63,22 @@ const NameIt = () => {
     <Page title={t.title}>
       <Hero>
         <form className={parts.form} onSubmit={submit} noValidate>
-          <Field label={t.name} help={t.nameHelp} error={missing ?? fieldProblem(create.error, 'hostname')}>
-            {ids => (
-              <input
-                {...ids}
-                className={parts.input}
-                autoComplete="off"
-                autoCapitalize="none"
-                autoCorrect="off"
-                spellCheck={false}
-                maxLength={253}
-                value={hostname}
-                onChange={event => setHostname(event.currentTarget.value)}
-              />
-            )}
-          </Field>
-          <Field label={t.description} help={t.descriptionHelp} error={fieldProblem(create.error, 'description')}>
-            {ids => (
-              <input
-                {...ids}
-                className={parts.input}
-                autoComplete="off"
-                maxLength={1000}
-                value={description}
-                onChange={event => setDescription(event.currentTarget.value)}
-              />
-            )}
-          </Field>
+          <TextField
+            label={t.name}
+            help={t.nameHelp}
+            error={missing ?? fieldProblem(create.error, 'hostname')}
+            value={hostname}
+            onValue={setHostname}
+            most={253}
+          />
+          <TextField
+            label={t.description}
+            help={t.descriptionHelp}
+            error={fieldProblem(create.error, 'description')}
+            value={description}
+            onValue={setDescription}
+            most={1000}
+          />
           <Refusal error={create.error} />
           <div className={parts.row}>
             <Button type="submit" loading={create.isPending}>

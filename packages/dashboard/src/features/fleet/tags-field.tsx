@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { tagsQuery } from '../../api/queries.ts'
-import { Field } from '../../kit/field.tsx'
+import { TextField } from '../../kit/form-fields.tsx'
 import parts from '../../kit/parts.module.css'
 import { isFirstRead } from '../../kit/waiting.tsx'
 import { textsOf } from '../../lib/texts/catalogue.ts'
@@ -31,26 +31,16 @@ export const TagsField = (props: {
   const wrong = wrongTag(value)
   return (
     <>
-      <Field
+      <TextField
         label={props.label}
         help={props.help ?? t.help}
         error={wrong === null ? props.error : t.wrong(wrong)}
         isChanged={props.isChanged}
-      >
-        {ids => (
-          <input
-            {...ids}
-            className={parts.input}
-            autoComplete="off"
-            autoCapitalize="none"
-            spellCheck={false}
-            maxLength={700}
-            dir="ltr"
-            value={value}
-            onChange={event => onValue(event.currentTarget.value)}
-          />
-        )}
-      </Field>
+        value={value}
+        onValue={onValue}
+        most={700}
+        dir="ltr"
+      />
       {(more.length > 0 || isFirstRead(query)) && (
         <div className={styles.offers}>
           {more.map(tag => (

@@ -4,7 +4,7 @@ import { Button } from '@mantine/core'
 import { useMutation } from '@tanstack/react-query'
 import { announce } from '../../kit/announce.tsx'
 import { useKeptState } from '../../kit/draft.ts'
-import { Field } from '../../kit/field.tsx'
+import { TextField } from '../../kit/form-fields.tsx'
 import parts from '../../kit/parts.module.css'
 import { textsOf } from '../../lib/texts/catalogue.ts'
 import { addPasskey, hasPasskeys, passkeySentence } from './passkeys.ts'
@@ -32,18 +32,14 @@ export const AddPasskey = ({ onDone }: { onDone?: () => void }) => {
   }
   return (
     <form className={parts.form} style={{ maxInlineSize: 480 }} onSubmit={submit} noValidate>
-      <Field label={t.name} help={t.nameHelp} error={tried && !name.trim() ? t.nameMissing : undefined}>
-        {ids => (
-          <input
-            {...ids}
-            className={parts.input}
-            maxLength={64}
-            autoComplete="off"
-            value={name}
-            onChange={event => setName(event.currentTarget.value)}
-          />
-        )}
-      </Field>
+      <TextField
+        label={t.name}
+        help={t.nameHelp}
+        error={tried && !name.trim() ? t.nameMissing : undefined}
+        value={name}
+        onValue={setName}
+        most={64}
+      />
       {add.error && (
         <p className={parts.refusal} role="alert">
           {passkeySentence(add.error)}

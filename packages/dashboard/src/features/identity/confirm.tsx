@@ -5,6 +5,7 @@ import { useMutation } from '@tanstack/react-query'
 import { statusOf } from '../../api/client.ts'
 import { mayBeWrong } from '../../api/queries.ts'
 import { Field } from '../../kit/field.tsx'
+import { TextField } from '../../kit/form-fields.tsx'
 import { Dialog } from '../../kit/modal.tsx'
 import parts from '../../kit/parts.module.css'
 import { Refusal, sentenceOf } from '../../kit/trouble.tsx'
@@ -41,22 +42,7 @@ const Confirm = ({
     <Dialog title={title} onClose={onClose}>
       <form className={parts.form} onSubmit={submit}>
         <p>{text}</p>
-        {name !== undefined && (
-          <Field label={nameLabel ?? name}>
-            {ids => (
-              <input
-                {...ids}
-                className={parts.input}
-                autoComplete="off"
-                autoCapitalize="none"
-                spellCheck={false}
-                data-autofocus
-                value={typed}
-                onChange={event => setTyped(event.currentTarget.value)}
-              />
-            )}
-          </Field>
-        )}
+        {name !== undefined && <TextField label={nameLabel ?? name} value={typed} onValue={setTyped} focus />}
         <Refusal error={run.error} />
         <div className={parts.row}>
           <Button type="submit" variant="danger" disabled={!sure} loading={run.isPending}>

@@ -9,7 +9,7 @@ import { BatchReceipt } from '../fleet/receipts.tsx'
 import type { LookUp } from '../fleet/queries.ts'
 import { tellUnbannedEverywhere } from '../fleet/undo.ts'
 import { useKeptState } from '../../kit/draft.ts'
-import { Field } from '../../kit/field.tsx'
+import { TextField } from '../../kit/form-fields.tsx'
 import { Dialog } from '../../kit/modal.tsx'
 import parts from '../../kit/parts.module.css'
 import { Refusal } from '../../kit/trouble.tsx'
@@ -177,16 +177,5 @@ const FleetBans = (props: {
 }
 
 const Description = ({ value, onValue }: { value: string; onValue: (value: string) => void }) => (
-  <Field label={textsOf(ipTexts).description}>
-    {ids => (
-      <input
-        {...ids}
-        className={parts.input}
-        autoComplete="off"
-        maxLength={1000}
-        value={value}
-        onChange={event => onValue(event.currentTarget.value)}
-      />
-    )}
-  </Field>
+  <TextField label={textsOf(ipTexts).description} value={value} onValue={onValue} most={1000} />
 )

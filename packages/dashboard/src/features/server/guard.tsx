@@ -8,6 +8,7 @@ import type { Server } from '../../api/queries.ts'
 import { useKeptState } from '../../kit/draft.ts'
 import { announce } from '../../kit/announce.tsx'
 import { Field } from '../../kit/field.tsx'
+import { TextField } from '../../kit/form-fields.tsx'
 import parts from '../../kit/parts.module.css'
 import { Time } from '../../kit/time.tsx'
 import { Refusal } from '../../kit/trouble.tsx'
@@ -127,18 +128,13 @@ const Start = ({ serverId }: { serverId: string }) => {
   }
   return (
     <form className={parts.form} onSubmit={submit} noValidate>
-      <Field label={t.reason} error={tried && !reason.trim() ? t.reasonMissing : undefined}>
-        {ids => (
-          <input
-            {...ids}
-            className={parts.input}
-            autoComplete="off"
-            maxLength={500}
-            value={reason}
-            onChange={event => setReason(event.currentTarget.value)}
-          />
-        )}
-      </Field>
+      <TextField
+        label={t.reason}
+        error={tried && !reason.trim() ? t.reasonMissing : undefined}
+        value={reason}
+        onValue={setReason}
+        most={500}
+      />
       <Refusal error={start.error} />
       <div className={parts.row}>
         <Button type="submit" variant="default" loading={start.isPending}>
@@ -185,19 +181,7 @@ const Forget = ({ server }: { server: Server }) => {
             />
           )}
         </Field>
-        <Field label={nameOf(server.hostname)}>
-          {ids => (
-            <input
-              {...ids}
-              className={parts.input}
-              autoComplete="off"
-              autoCapitalize="none"
-              spellCheck={false}
-              value={name}
-              onChange={event => setName(event.currentTarget.value)}
-            />
-          )}
-        </Field>
+        <TextField label={nameOf(server.hostname)} value={name} onValue={setName} />
         <Refusal error={run.error} />
         {run.data && <p role="status">{t.forgotten(run.data.forgotten)}</p>}
         <div className={parts.row}>

@@ -1,4 +1,4 @@
-import { Suspense, lazy, useState } from 'react'
+import { Suspense, useState } from 'react'
 import { Button } from '@mantine/core'
 import { api } from '../../api/client.ts'
 import { queries, tagsQuery } from '../../api/queries.ts'
@@ -15,10 +15,9 @@ import { textsOf } from '../../lib/texts/catalogue.ts'
 import { commonTexts } from '../../lib/texts/common.texts.ts'
 import { RotateKey } from '../add-server/rotate-key.tsx'
 import { AgentKeys, Quarantine } from './guard.tsx'
+import { DeleteDialog } from './delete-dialog.tsx'
 import { serverTexts } from './server.texts.ts'
 import styles from './server.module.css'
-
-const DeleteDialog = lazy(() => import('./delete-dialog.tsx'))
 
 /** What only admins do: rename and describe, install again, delete. */
 export const Settings = ({ server }: { server: Server }) => {

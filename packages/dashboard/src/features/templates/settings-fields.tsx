@@ -1,5 +1,4 @@
-import { Field } from '../../kit/field.tsx'
-import parts from '../../kit/parts.module.css'
+import { TextField } from '../../kit/form-fields.tsx'
 import { textsOf } from '../../lib/texts/catalogue.ts'
 import type { Typed } from './settings-words.ts'
 import { templatesTexts } from './templates.texts.ts'
@@ -16,21 +15,16 @@ export const SettingsFields = (props: {
   const problem = (name: keyof Typed) =>
     wrong.has(name) ? (name === 'maxretry' ? t.editor.retryWrong : t.editor.timeWrong) : undefined
   return (['maxretry', 'findtime', 'bantime', 'logpath'] as const).map(name => (
-    <Field key={name} label={t.fields[name]} help={help[name]} error={problem(name)}>
-      {ids => (
-        <input
-          {...ids}
-          className={parts.input}
-          inputMode={name === 'maxretry' ? 'numeric' : undefined}
-          autoComplete="off"
-          autoCapitalize="none"
-          spellCheck={false}
-          dir="ltr"
-          maxLength={4096}
-          value={typed[name]}
-          onChange={event => onTyped({ ...typed, [name]: event.currentTarget.value })}
-        />
-      )}
-    </Field>
+    <TextField
+      key={name}
+      label={t.fields[name]}
+      help={help[name]}
+      error={problem(name)}
+      value={typed[name]}
+      onValue={value => onTyped({ ...typed, [name]: value })}
+      kind={name === 'maxretry' ? 'numeric' : undefined}
+      dir="ltr"
+      most={4096}
+    />
   ))
 }

@@ -11,6 +11,7 @@ import { tellWhitelisted } from '../fleet/undo.ts'
 import { DialogButtons } from '../../kit/dialog-buttons.tsx'
 import { useForgotten, useKeptState } from '../../kit/draft.ts'
 import { Field } from '../../kit/field.tsx'
+import { TextField } from '../../kit/form-fields.tsx'
 import { Dialog } from '../../kit/modal.tsx'
 import parts from '../../kit/parts.module.css'
 import { Refusal, fieldProblem } from '../../kit/trouble.tsx'
@@ -91,20 +92,13 @@ const Form = ({ given, onClose }: { given: string; onClose: () => void }) => {
       />
       {entries.length > 0 && <Consequence entries={entries.map(({ ip }) => ip)} />}
       {wide && (
-        <Field label={t.wide(wide.ip)} error={tried && !sure ? t.wideWrong : undefined}>
-          {ids => (
-            <input
-              {...ids}
-              className={parts.input}
-              autoComplete="off"
-              autoCapitalize="none"
-              spellCheck={false}
-              dir="ltr"
-              value={again}
-              onChange={event => setAgain(event.currentTarget.value)}
-            />
-          )}
-        </Field>
+        <TextField
+          label={t.wide(wide.ip)}
+          error={tried && !sure ? t.wideWrong : undefined}
+          value={again}
+          onValue={setAgain}
+          dir="ltr"
+        />
       )}
       <Refusal error={add.error} />
       <DialogButtons verb={t.submit} isRunning={add.isPending} onCancel={onClose} />

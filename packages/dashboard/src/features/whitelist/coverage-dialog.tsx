@@ -3,7 +3,7 @@ import type { FormEvent } from 'react'
 import { Button } from '@mantine/core'
 import type { Coverage } from '../../api/coverage.ts'
 import { useMay } from '../../api/session.ts'
-import { Field } from '../../kit/field.tsx'
+import { TextField } from '../../kit/form-fields.tsx'
 import { Dialog } from '../../kit/modal.tsx'
 import parts from '../../kit/parts.module.css'
 import { textsOf } from '../../lib/texts/catalogue.ts'
@@ -30,20 +30,15 @@ const CoverageDialog = (props: { coverage: Coverage; answer: (confirmed: boolean
         <p className={parts.warn}>{t.share(number(percent), t.families[family], number(limit_percent))}</p>
         <p>{t.means}</p>
         {may ? (
-          <Field label={t.type(number(percent))} error={tried && !sure ? t.wrong : undefined}>
-            {ids => (
-              <input
-                {...ids}
-                className={parts.input}
-                autoComplete="off"
-                inputMode="decimal"
-                dir="ltr"
-                data-autofocus
-                value={typed}
-                onChange={event => setTyped(event.currentTarget.value)}
-              />
-            )}
-          </Field>
+          <TextField
+            label={t.type(number(percent))}
+            error={tried && !sure ? t.wrong : undefined}
+            value={typed}
+            onValue={setTyped}
+            kind="decimal"
+            dir="ltr"
+            focus
+          />
         ) : (
           <p>{t.adminsOnly}</p>
         )}

@@ -6,7 +6,7 @@ import { api } from '../../api/client.ts'
 import { queries } from '../../api/queries.ts'
 import type { Entry } from '../fleet/queries.ts'
 import { useKeptState } from '../../kit/draft.ts'
-import { Field } from '../../kit/field.tsx'
+import { TextField } from '../../kit/form-fields.tsx'
 import { Dialog } from '../../kit/modal.tsx'
 import parts from '../../kit/parts.module.css'
 import { Refusal, fieldProblem } from '../../kit/trouble.tsx'
@@ -56,19 +56,14 @@ const EditDialog = (props: { entry: Entry; onClose: () => void; onRemove: () => 
         <p>
           <AddressLink ip={entry.ip} />
         </p>
-        <Field label={t.dialog.description} error={fieldProblem(save.error, 'description')}>
-          {ids => (
-            <input
-              {...ids}
-              className={parts.input}
-              autoComplete="off"
-              maxLength={1000}
-              data-autofocus
-              value={description}
-              onChange={event => setDescription(event.currentTarget.value)}
-            />
-          )}
-        </Field>
+        <TextField
+          label={t.dialog.description}
+          error={fieldProblem(save.error, 'description')}
+          value={description}
+          onValue={setDescription}
+          most={1000}
+          focus
+        />
         <EndChoice
           value={end}
           onValue={value => {
