@@ -20,20 +20,20 @@ describe('the line that heartbeats and polls share', () => {
   const turn = () => new Promise(resolve => setImmediate(resolve))
   const holdOf = (line: ReturnType<typeof createLine>) => line.poll(hold => Promise.resolve(hold))
 
-  it('has polls held until the next heartbeat, for 30 s at most', async () => {
+  it('has polls held until the next heartbeat, for 25 s at most', async () => {
     const { clock, line } = create()
-    expect(await holdOf(line)).toBe(30)
+    expect(await holdOf(line)).toBe(25)
     line.due(29_300)
-    expect(await holdOf(line)).toBe(30)
+    expect(await holdOf(line)).toBe(25)
     clock.now = 20_000
     expect(await holdOf(line)).toBe(10)
     clock.now = 29_200
     expect(await holdOf(line)).toBe(1)
     // A heartbeat that is late or that fails does not make polls shorter.
     clock.now = 60_000
-    expect(await holdOf(line)).toBe(30)
+    expect(await holdOf(line)).toBe(25)
     line.due(300_000)
-    expect(await holdOf(line)).toBe(30)
+    expect(await holdOf(line)).toBe(25)
   })
   it('lets a heartbeat wait for the poll that ends, and the next poll for the heartbeat', async () => {
     const { clock, line } = create()
@@ -77,6 +77,6 @@ describe('the line that heartbeats and polls share', () => {
     await expect(line.poll(() => Promise.reject(new Error('cut off')))).rejects.toThrow('cut off')
     clock.now = 1000
     await expect(line.heartbeat(() => Promise.reject(new Error('refused')))).rejects.toThrow('refused')
-    expect(await holdOf(line)).toBe(30)
+    expect(await holdOf(line)).toBe(25)
   })
 })

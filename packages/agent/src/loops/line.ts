@@ -1,7 +1,7 @@
 import { pause } from '../schedule.ts'
 
-/** Seconds for which the server may hold a poll. Proxies commonly end a request after 50 or 60 s. */
-const longestHold = 30
+/** Seconds for which the server may hold a poll. Some proxies end a request that gets no answer for 30 s. */
+const longestHold = 25
 /** A heartbeat waits for a poll that ends within this time, milliseconds: a hold has whole seconds, and the answer is on its way for a while. */
 const patience = 1500
 
