@@ -39,7 +39,7 @@ const whole = process.env.STOCKADE_TEST_WHOLE === '1'
  */
 const sameOnEither = [
   'packages/server/test/clients/*.test.ts',
-  'packages/server/test/attacks/{common,h5,h7,lows,m10,m11,m12,step-up}-*.test.ts',
+  'packages/server/test/attacks/{common,h5,h7,lows,m10,m11,m12,silent,step-up}-*.test.ts',
   'packages/server/test/{backups,guard}.test.ts',
   'packages/server/src/http/{http,tls}.test.ts',
   'packages/server/test/fuzz.test.ts',

@@ -3,6 +3,7 @@ import Fastify, { LogController } from 'fastify'
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import { bounds } from '@stockade/contract/limits.ts'
 import { createBasePath } from './base-path.ts'
+import { boundConnections } from './connections.ts'
 import { loggedPath, nameOf } from './request.ts'
 import type { TlsPair } from './tls.ts'
 import { answerBadAddress, answerBadRequest } from './unreadable.ts'
@@ -54,6 +55,7 @@ export const openFastify = (needs: {
   }) as unknown as FastifyInstance
   // A client that sends a request's head drop by drop does not hold its connection for long.
   fastify.server.headersTimeout = 10_000
+  boundConnections(fastify.server, log)
   fastify.decorateRequest('endpoint', null)
   fastify.decorateRequest('actor', null)
   fastify.decorateRequest('byCookie', false)

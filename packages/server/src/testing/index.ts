@@ -67,6 +67,8 @@ export interface Options {
   readonly databaseUrl?: string
   /** A licence key to start with; a large one unless said. Null: none, as newcomers have it (three servers). */
   readonly licence?: string | null
+  /** How many files a process of its own may open. */
+  readonly files?: number
 }
 
 /** A database of its own in the tests' PostgreSQL; null with SQLite. */
@@ -206,7 +208,14 @@ const memoryOptions = ['--max-semi-space-size=4', '--max-old-space-size=1024']
 /** Starts the server as a process of its own, as a user's is. */
 export const spawnServer = async (options: Options = {}): Promise<SpawnedServer> => {
   const place = await placeOf(options)
-  const child = spawn(process.execPath, [...memoryOptions, programOf('server/src/main')], {
+  const limit = options.files === undefined ? [] : ['prlimit', `--nofile=${options.files}:${options.files}`]
+  const [command = process.execPath, ...args] = [
+    ...limit,
+    process.execPath,
+    ...memoryOptions,
+    programOf('server/src/main'),
+  ]
+  const child = spawn(command, args, {
     env: {
       PATH: process.env.PATH,
       NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
