@@ -4,7 +4,7 @@ import type pg from 'pg'
 import type { Config } from '../config.ts'
 import { migrate } from '../db/migrate.ts'
 import { selecting, selectingOne } from '../db/selecting.ts'
-import { addToSums } from '../features/bans/sums.postgres.ts'
+import { sumWaiting } from '../features/bans/sums.postgres.ts'
 import { fleetOfCube, listingTables } from '../features/bans/sums.ts'
 import { damaged, inOrder, list, quoted, valueOf } from './backup-format.ts'
 import type { Cell, Head } from './backup-format.ts'
@@ -100,24 +100,12 @@ export const intoSqlite = async (config: Config, head: Head): Promise<Target> =>
 
 /** What was not summed yet in SQLite's file is summed here. */
 const sumUp = async (client: pg.Client, after: number): Promise<void> => {
-  const { rows } = await client.query<{
-    id: number
-    server_no: number
-    jail_id: number
-    country_id: number
-    banned_at: number
-    ip: Buffer
-  }>('select id, server_no, jail_id, country_id, banned_at, ip from bans where id > $1', [after])
-  if (rows.length > 0)
-    await addToSums(
-      client,
-      rows.map(row => ({
-        id: row.id,
-        jailId: row.jail_id,
-        countryId: row.country_id,
-        ban: { serverNo: row.server_no, bannedAt: row.banned_at, ip: row.ip },
-      })),
-    )
+  await client.query(
+    `insert into unsummed_bans (ban_id, server_no, jail_id, country_id, ip, banned_at)
+      select id, server_no, jail_id, country_id, ip, banned_at from bans where id > $1`,
+    [after],
+  )
+  await sumWaiting(client)
 }
 /** In one transaction: until its commit everybody else sees what was there before. */
 export const intoPostgres = async (url: string, config: Config, head: Head): Promise<Target> => {
