@@ -282,6 +282,27 @@ describe.runIf(engine === 'postgres')('two processes', () => {
     await dead(() => keyed.call('GET /servers'), 401)
   })
 
+  test('the key of an agent that was replaced here is dead there within a second', async () => {
+    const host = await aHost(one, admin.client, 'replaced')
+    const beat = { body: { hostname: 'replaced' } }
+    const elsewhere = two.client(host.key)
+    await eventually(() => elsewhere.call('POST /servers/heartbeat', beat), 3)
+    const { install_command } = await admin.client.call('POST /servers/{serverId}/regenerate-token', {
+      params: { serverId: host.id },
+    })
+    const { api_key } = await one.client().call('POST /agent/enroll', {
+      body: { token: install_command.split(' ').at(-1) ?? '', hostname: 'replaced', agent_id: crypto.randomUUID() },
+    })
+    // The earlier agent goes on until the new one is heard of, and the server stays online meanwhile.
+    await elsewhere.call('POST /servers/heartbeat', beat)
+    await one.client(api_key).call('POST /servers/heartbeat', beat)
+    await eventually(
+      () => expect(elsewhere.call('POST /servers/heartbeat', beat)).rejects.toMatchObject({ status: 401 }),
+      1,
+    )
+    await two.client(api_key).call('POST /servers/heartbeat', beat)
+  })
+
   test('a knock that is asked for here reaches a host that polls there, and its answer comes back', async () => {
     const host = await aHost(one, admin.client, 'knocked')
     const elsewhere = two.client(host.key)

@@ -99,7 +99,8 @@ export const createAgents = (needs: {
       if (!done) return null
       // The new agent is at work: the keys of the ones before it have done their duty.
       if (replaces) await keys.retireAgentKeys(change, row.no, agent.keyId, now, true)
-      if (row.status !== 'online')
+      // Also of a host that was online: its event lets the other processes read that the earlier keys have ended.
+      if (row.status !== 'online' || replaces)
         await change.record({ name: 'server.online', serverNo: row.no, data: { id: row.id, was: row.status } })
       return done
     })
