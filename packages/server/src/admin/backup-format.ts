@@ -33,7 +33,8 @@ export interface Head {
 export type Cell = string | number | null | { readonly b: string }
 /** What belongs to one running installation, is said in the head, or is made of other rows by those who need it. */
 const leftOut = new Set([
-  ...['rolled_up', 'unsummed_bans', 'retention_gate', 'leases', 'rate_counts', 'removed_bans', 'sqlite_sequence'],
+  ...['rolled_up', 'unsummed_bans', 'retention_gate', 'leases', 'rate_counts', 'removed_bans', 'key_changes'],
+  'sqlite_sequence',
   ...listingTables.map(({ name }) => name),
 ])
 /** Sessions and pending sign-ins are in no backup, so that a stolen one signs nobody in; a restore ends them. */

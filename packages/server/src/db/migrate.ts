@@ -9,6 +9,7 @@ import { feedChanges } from './migrations/0063-feed-changes.ts'
 import { addressCommands } from './migrations/0064-address-commands.ts'
 import { fleetFallback } from './migrations/0066-fleet-fallback.ts'
 import { agentMoves } from './migrations/0070-agent-moves.ts'
+import { keyChanges } from './migrations/0071-key-changes.ts'
 
 /** Every change of the schema by its name, in order. */
 const migrationsOf = (engine: Database['engine']) => ({
@@ -17,10 +18,11 @@ const migrationsOf = (engine: Database['engine']) => ({
   '0064-address-commands': addressCommands(engine),
   '0066-fleet-fallback': fleetFallback(),
   '0070-agent-moves': agentMoves(engine),
+  '0071-key-changes': keyChanges(engine),
 })
 
 /** Migrations that only add what an older program can do without. */
-const additive = new Set(['0070-agent-moves'])
+const additive = new Set(['0070-agent-moves', '0071-key-changes'])
 
 /** Names of all migrations that this code knows, in order. */
 export const knownMigrations = (engine: Database['engine']): string[] => Object.keys(migrationsOf(engine))

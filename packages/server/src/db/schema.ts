@@ -28,6 +28,7 @@ export interface Schema {
   oauth_states: accounts.OauthStatesTable
   sessions: accounts.SessionsTable
   api_keys: accounts.ApiKeysTable
+  key_changes: accounts.KeyChangesTable
   servers: servers.ServersTable
   heartbeats: servers.HeartbeatsTable
   metrics_hours: servers.MetricsHoursTable

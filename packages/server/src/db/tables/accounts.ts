@@ -145,3 +145,11 @@ export interface ApiKeysTable {
   access_tags: JsonText<readonly string[]> | null
   created_at: number
 }
+/** Triggers write it: which keys came, changed or went. */
+export interface KeyChangesTable {
+  /** SQLite: rises with each row. PostgreSQL: the transaction, as text. */
+  place: Generated<number | string>
+  hash: string
+  /** By the clock of the database. */
+  changed_at: number
+}

@@ -6,7 +6,6 @@ import { iso, isoOrNull } from '../../core/clock.ts'
 import type { Clock } from '../../core/clock.ts'
 import { sha256 } from '../../core/ids.ts'
 import { parseJson } from '../../core/json-text.ts'
-import { createLatest } from '../../core/latest.ts'
 import { forbidden, invalid, notFound } from '../../core/problem.ts'
 import type { Database } from '../../db/database.ts'
 import type { Change, Events } from '../../events/events.ts'
@@ -17,19 +16,19 @@ import { createKeyAdding, makeKey } from './key-adding.ts'
 import type { KeyInput, KeyLimits, KeyShown, Permission } from './key-adding.ts'
 import {
   agentKeysOf,
-  allKeys,
   expireKey,
   findKey,
-  findKeyByHash,
   insertKey,
   keysOf,
   keysOfServer,
   removeKey,
   removeKeysOf,
   removeKeysOfServer,
+  removeOldKeyChanges,
   touchKeys,
 } from './keys.store.ts'
 import type { KeyRow } from './keys.store.ts'
+import { createKnownKeys, keptKeyChanges } from './known-keys.ts'
 
 export interface MadeKey {
   readonly id: number
@@ -72,10 +71,13 @@ export interface KeysService {
   removeForServer(change: Change, serverNo: number): Promise<void>
   /** Inside a change: revokes what a user has, and says how many; call `reload` after the commit. */
   revokeOf(change: Change, author: Author, userId: number): Promise<number>
-  /** Re-reads all keys: after changes here, and when another process changed one. */
+  /** Re-reads the keys that changed: after changes here, and when another process changed one. */
   reload(): Promise<void>
+  reloadAll(): Promise<void>
   byKey(key: string, ip: string): KeyActor | null | Promise<KeyActor | null>
   flush(): Promise<void>
+  /** Removes what no process needs any more to know which keys changed. */
+  sweep(): Promise<void>
 }
 
 export const createKeys = async (needs: {
@@ -85,16 +87,14 @@ export const createKeys = async (needs: {
   users: Pick<UsersService, 'grantOf' | 'isVouchedFor' | 'lacksFactor'>
 }): Promise<KeysService> => {
   const { db, clock, events, users } = needs
-  const latest = createLatest()
-  // Every key by its hash: an agent's request costs no query, and an unknown key none either.
-  let known = new Map<string, KeyRow>()
+  const known = createKnownKeys(db)
   const used = new Map<number, { readonly at: number; readonly from: string }>()
 
   const actorOf = createKeyActors({
     ...needs,
     noteUse: (id, from) => void used.set(id, { at: clock(), from }),
   })
-  const add = createKeyAdding({ clock, events, remember: row => void known.set(row.hash, row) })
+  const add = createKeyAdding({ clock, events, remember: known.set })
   const viewOf = (row: KeyRow) => {
     const use = used.get(row.id)
     const recent = use && use.at >= (row.last_used ?? 0)
@@ -166,7 +166,7 @@ export const createKeys = async (needs: {
       })
       return { id: row.id, key, row }
     },
-    remember: row => void known.set(row.hash, row),
+    remember: known.set,
     async retireAgentKeys(change, serverNo, except, at, unused = false) {
       for (const row of await agentKeysOf(change.sql, serverNo, except)) await expireKey(change.sql, row.id, at)
       if (!unused) return
@@ -179,11 +179,8 @@ export const createKeys = async (needs: {
       return rows.length
     },
     removeForServer: (change, serverNo) => removeKeysOfServer(change.sql, serverNo),
-    reload: () =>
-      latest(
-        () => allKeys(db.read),
-        rows => (known = new Map(rows.map(row => [row.hash, row]))),
-      ),
+    reload: known.readChanges,
+    reloadAll: known.readAll,
     byKey(key, ip) {
       if (key.length !== 36) return null
       const hash = sha256(key)
@@ -191,19 +188,15 @@ export const createKeys = async (needs: {
       if (row) return actorOf(row, ip)
       // Another process may have made it a moment ago; a single one knows them all.
       if (db.engine === 'sqlite') return null
-      const before = latest.taken()
-      return findKeyByHash(db.read, hash).then(found => {
-        if (!found) return null
-        if (latest.taken() === before) known.set(hash, found)
-        return actorOf(found, ip)
-      })
+      return known.find(hash).then(found => (found ? actorOf(found, ip) : null))
     },
     async flush() {
       const batch = new Map(used)
       used.clear()
       if (batch.size > 0) await touchKeys(db.write, db.engine, batch)
     },
+    sweep: () => removeOldKeyChanges(db.write, db.engine, keptKeyChanges),
   }
-  await service.reload()
+  await service.reloadAll()
   return service
 }

@@ -16,6 +16,47 @@ export const findKey = (sql: Sql, id: number): Promise<KeyRow | undefined> =>
 export const findKeyByHash = (sql: Sql, hash: string): Promise<KeyRow | undefined> =>
   sql.selectFrom('api_keys').selectAll().where('hash', '=', hash).executeTakeFirst()
 
+/**
+ * A place among the changes of keys: whatever is changed or committed after this answer stands at it or behind. On PostgreSQL it is the oldest
+ * transaction that still runs, because transactions do not end in the order of their ids.
+ */
+export const keyChangesPlace = async (sql: Sql, engine: Engine): Promise<string> => {
+  const { rows } =
+    engine === 'sqlite'
+      ? await raw<{ place: string }>`select cast(coalesce(max(place), 0) as text) as place from key_changes`.execute(
+          sql,
+        )
+      : await raw<{ place: string }>`select pg_snapshot_xmin(pg_current_snapshot())::text as place`.execute(sql)
+  return rows[0]?.place ?? '0'
+}
+/** The keys that changed from a place on, as they are now; null for those that are gone. */
+export const keysChangedSince = async (
+  sql: Sql,
+  engine: Engine,
+  place: string,
+): Promise<ReadonlyMap<string, KeyRow | null>> => {
+  const since = engine === 'sqlite' ? raw`cast(${place} as integer)` : raw`${place}::xid8`
+  const { rows: changes } = await raw<{
+    hash: string
+  }>`select distinct hash from key_changes where place >= ${since}`.execute(sql)
+  const hashes = changes.map(({ hash }) => hash)
+  const found = new Map<string, KeyRow | null>(hashes.map(hash => [hash, null]))
+  // SQLite takes 32,766 values in a statement.
+  for (let from = 0; from < hashes.length; from += 1000)
+    for (const row of await sql
+      .selectFrom('api_keys')
+      .selectAll()
+      .where('hash', 'in', hashes.slice(from, from + 1000))
+      .execute())
+      found.set(row.hash, row)
+  return found
+}
+/** By the clock of the database, which also noted them. */
+export const removeOldKeyChanges = async (sql: Sql, engine: Engine, hours: number): Promise<void> => {
+  const now = engine === 'sqlite' ? raw`unixepoch() * 1000` : raw`(extract(epoch from now()) * 1000)::bigint`
+  await raw`delete from key_changes where changed_at < ${now} - ${hours * 3_600_000}`.execute(sql)
+}
+
 export const removeKey = async (sql: Sql, id: number): Promise<void> => {
   await sql.deleteFrom('api_keys').where('id', '=', id).execute()
 }
