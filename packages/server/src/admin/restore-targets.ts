@@ -5,7 +5,7 @@ import type { Config } from '../config.ts'
 import { migrate } from '../db/migrate.ts'
 import { selecting, selectingOne } from '../db/selecting.ts'
 import { sumWaiting } from '../features/bans/sums.postgres.ts'
-import { fleetOfCube, listingTables } from '../features/bans/sums.ts'
+import { fleetSums, listingTables } from '../features/bans/sums.ts'
 import { damaged, inOrder, list, quoted, valueOf } from './backup-format.ts'
 import type { Cell, Head } from './backup-format.ts'
 import { connectForBackup } from './postgres-client.ts'
@@ -80,7 +80,7 @@ export const intoSqlite = async (config: Config, head: Head): Promise<Target> =>
       const last = selectingOne<{ id: number }>(db, 'select coalesce(max(id), 0) as id from bans').get().id
       db.prepare('update rolled_up set ban_id = ?').run(head.rolled_up ?? last)
       for (const listing of listingTables) db.exec(listing.fill)
-      db.exec(fleetOfCube)
+      db.exec(fleetSums)
       const [broken] = db.prepare('pragma foreign_key_check').all()
       if (broken) throw damaged('rows refer to others that are missing')
       db.exec('commit; pragma optimize')
@@ -149,7 +149,7 @@ export const intoPostgres = async (url: string, config: Config, head: Head): Pro
     },
     async finish() {
       await client.query(`update cursors set xid = '1'`)
-      await client.query(fleetOfCube)
+      await client.query(fleetSums)
       if (head.rolled_up !== null) await sumUp(client, head.rolled_up)
       for (const table of ['events', 'audit']) await client.query(`alter table ${table} enable trigger user`)
       const { rows } = await client.query<{ name: string; place: string }>(

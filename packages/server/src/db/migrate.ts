@@ -10,6 +10,7 @@ import { addressCommands } from './migrations/0064-address-commands.ts'
 import { fleetFallback } from './migrations/0066-fleet-fallback.ts'
 import { agentMoves } from './migrations/0070-agent-moves.ts'
 import { keyChanges } from './migrations/0071-key-changes.ts'
+import { fleetDays } from './migrations/0072-fleet-days.ts'
 
 /** Every change of the schema by its name, in order. */
 const migrationsOf = (engine: Database['engine']) => ({
@@ -19,6 +20,7 @@ const migrationsOf = (engine: Database['engine']) => ({
   '0066-fleet-fallback': fleetFallback(),
   '0070-agent-moves': agentMoves(engine),
   '0071-key-changes': keyChanges(engine),
+  '0072-fleet-days': fleetDays(engine),
 })
 
 /** Migrations that only add what an older program can do without. */

@@ -44,6 +44,9 @@ export interface Schema {
   ban_hours_jail: bans.BanHoursJailTable
   ban_hours_country: bans.BanHoursCountryTable
   ban_hours_server: bans.BanHoursServerTable
+  ban_fleet_hours: bans.BanFleetHoursTable
+  ban_fleet_days_jail: bans.BanFleetDaysJailTable
+  ban_fleet_days_country: bans.BanFleetDaysCountryTable
   ban_days_jail: bans.BanDaysJailTable
   ban_days_country: bans.BanDaysCountryTable
   rolled_up: bans.RolledUpTable

@@ -83,6 +83,13 @@ export interface BanHoursCountryTable {
   country_id: number
   n: number
 }
+/** Bans of the whole fleet. */
+export interface BanFleetHoursTable {
+  bucket: number
+  n: number
+}
+export type BanFleetDaysJailTable = BanHoursJailTable
+export type BanFleetDaysCountryTable = BanHoursCountryTable
 export interface BanHoursServerTable {
   server_no: number
   bucket: number

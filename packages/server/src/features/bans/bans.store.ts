@@ -201,9 +201,11 @@ const countWindow = async (sql: Sql, engine: Engine, filter: BanFilter): Promise
     ? countryId === undefined
       ? raw`ban_days_jail`
       : raw`ban_days_country`
-    : countryId === undefined
-      ? raw`ban_hours_jail`
-      : raw`ban_hours_country`
+    : countryId !== undefined
+      ? raw`ban_hours_country`
+      : jailId === undefined
+        ? raw`ban_fleet_hours`
+        : raw`ban_hours_jail`
   const length = oneServer ? 86_400_000 : 3_600_000
   const start = filter.from === undefined ? undefined : floor(filter.from + length - 1)
   const end = filter.to === undefined ? undefined : floor(filter.to)

@@ -26,7 +26,7 @@ const sumUp = (lists: readonly (readonly Counted[])[]): Counts => {
 /** Bans since `from` by UTC hour (its start): the first, partial hour from rows, the rest from sums. */
 export const countByHour = async (sql: Sql, servers: ServerScope, from: number): Promise<Counts> => {
   const whole = hourOf(from + hour - 1)
-  const table = servers === 'all' ? raw`ban_hours_jail` : raw`ban_hours_server`
+  const table = servers === 'all' ? raw`ban_fleet_hours` : raw`ban_hours_server`
   const hours = await raw<Counted>`select bucket as key, sum(n) as n from ${table}
     where ${all([...on(servers), raw`bucket >= ${whole}`])} group by bucket`.execute(sql)
   const edge = await raw<Counted>`select ${hourOf(from)} as key, count(*) as n from bans
@@ -50,25 +50,47 @@ export const newestBan = async (
   return rows[0]?.at ?? null
 }
 
-/** Bans since `from` by the id of their jail or country. */
-export const countBy = async (
-  sql: Sql,
+/** A part of a window: where its bans are counted, and the column of their time. */
+interface Slice {
+  readonly table: RawBuilder<unknown>
+  readonly time: 'bucket' | 'banned_at'
+  readonly from: number
+  readonly to: number
+}
+/**
+ * The window since `from`, by the largest buckets that steps of this length allow: whole days from sums of days, whole hours before
+ * them from sums of hours, which single servers have none of, and the beginning from rows.
+ */
+const slicesOf = (
   engine: Engine,
   dimension: 'jail' | 'country',
   servers: ServerScope,
   from: number,
-): Promise<Counts> => {
-  const column = raw.ref(`${dimension}_id`)
-  // The sums of one server are kept by day only.
-  const whole = servers === 'all' ? hourOf(from + hour - 1) : dayOf(from + day - 1)
-  const table = raw.table(`ban_${servers === 'all' ? 'hours' : 'days'}_${dimension}`)
-  const buckets = await raw<Counted>`select ${column} as key, sum(n) as n from ${table}
-    where ${all([...on(servers), raw`bucket >= ${whole}`])} group by ${column}`.execute(sql)
-  const edge = await raw<Counted>`select ${column} as key, count(*) as n from ${bansOf(engine, servers)}
-    where ${all([...on(servers), raw`banned_at >= ${from}`, raw`banned_at < ${whole}`])} group by ${column}`.execute(
-    sql,
-  )
-  return sumUp([buckets.rows, edge.rows])
+  step: number,
+): Slice[] => {
+  const firstDay = step < day ? Infinity : dayOf(from + day - 1)
+  const firstHour = servers === 'all' ? hourOf(from + hour - 1) : firstDay
+  const days = raw.table(`ban_${servers === 'all' ? 'fleet_days' : 'days'}_${dimension}`)
+  const slices: Slice[] = [
+    { table: days, time: 'bucket', from: firstDay, to: Infinity },
+    { table: raw.table(`ban_hours_${dimension}`), time: 'bucket', from: firstHour, to: firstDay },
+    { table: bansOf(engine, servers), time: 'banned_at', from, to: firstHour },
+  ]
+  return slices.filter(slice => slice.from < slice.to)
+}
+const within = (servers: ServerScope, { time, from, to }: Slice) =>
+  all([...on(servers), raw`${raw.ref(time)} >= ${from}`, ...(to === Infinity ? [] : [raw`${raw.ref(time)} < ${to}`])])
+const sumOf = ({ time }: Slice) => (time === 'bucket' ? raw`sum(n)` : raw`count(*)`)
+
+/** Bans since `from` by the id of their country. */
+export const countByCountry = async (sql: Sql, engine: Engine, servers: ServerScope, from: number): Promise<Counts> => {
+  const lists: (readonly Counted[])[] = []
+  for (const slice of slicesOf(engine, 'country', servers, from, day)) {
+    const { rows } = await raw<Counted>`select country_id as key, ${sumOf(slice)} as n from ${slice.table}
+      where ${within(servers, slice)} group by country_id`.execute(sql)
+    lists.push(rows)
+  }
+  return sumUp(lists)
 }
 
 /** Counts of one jail by the start of each step. */
@@ -76,10 +98,7 @@ export type JailCounts = ReadonlyMap<number, Counts>
 interface CountedJail extends Counted {
   readonly jail: number
 }
-/**
- * Bans since `from` by jail and by step of time (`hour` or `day`, in UTC). Whole buckets come from sums; the partial one at the
- * beginning comes from rows, and so do the hours of single servers, whose sums are kept by day only.
- */
+/** Bans since `from` by jail and by step of time: `hour` or `day`, in UTC. */
 export const countByJailAndTime = async (
   sql: Sql,
   engine: Engine,
@@ -87,22 +106,17 @@ export const countByJailAndTime = async (
   from: number,
   step: number,
 ): Promise<JailCounts> => {
-  const summedBy = servers === 'all' ? hour : day
-  const whole = step < summedBy ? Infinity : from + ((summedBy - (from % summedBy)) % summedBy)
-  const stepOf = (column: string) => raw`${raw.ref(column)} - ${raw.ref(column)} % ${raw.lit(step)}`
-  const table = raw.table(servers === 'all' ? 'ban_hours_jail' : 'ban_days_jail')
-  const sums =
-    whole === Infinity
-      ? { rows: [] }
-      : await raw<CountedJail>`select jail_id as jail, ${stepOf('bucket')} as key, sum(n) as n from ${table}
-          where ${all([...on(servers), raw`bucket >= ${whole}`])} group by 1, 2`.execute(sql)
-  const before = whole === Infinity ? [] : [raw`banned_at < ${whole}`]
-  const edge = await raw<CountedJail>`select jail_id as jail, ${stepOf('banned_at')} as key, count(*) as n
-    from ${bansOf(engine, servers)} where ${all([...on(servers), raw`banned_at >= ${from}`, ...before])}
-    group by 1, 2`.execute(sql)
-  const rows = [...sums.rows, ...edge.rows]
-  const jails = new Set(rows.map(({ jail }) => Number(jail)))
-  return new Map([...jails].map(id => [id, sumUp([rows.filter(({ jail }) => Number(jail) === id)])]))
+  const found = new Map<number, Map<number, number>>()
+  for (const slice of slicesOf(engine, 'jail', servers, from, step)) {
+    const time = raw.ref(slice.time)
+    const { rows } = await raw<CountedJail>`select jail_id as jail, ${time} - ${time} % ${raw.lit(step)} as key,
+      ${sumOf(slice)} as n from ${slice.table} where ${within(servers, slice)} group by 1, 2`.execute(sql)
+    for (const { jail, key, n } of rows) {
+      const counts = found.get(Number(jail)) ?? new Map<number, number>()
+      found.set(Number(jail), counts.set(Number(key), (counts.get(Number(key)) ?? 0) + Number(n)))
+    }
+  }
+  return found
 }
 
 const one = async (sql: Sql, query: RawBuilder<{ n: number | null }>): Promise<number> =>

@@ -13,7 +13,7 @@ import type { BanColumns } from './columns/columns.ts'
 import {
   countAddresses,
   countAddressesOn,
-  countBy,
+  countByCountry,
   countByHour,
   countByJailAndTime,
   countryCodes,
@@ -63,8 +63,8 @@ export const createBanStats = (needs: {
   const addressesOf = async (scope: ServerScope, period: Period, from: number) => {
     if (scope === 'all') return countAddresses(db.read, db.engine, from)
     if (period === 'day') return countAddressesOn(db.read, db.engine, scope, from)
-    // A month of a server may have 50,000 bans: 40 ms in SQL, 12 ms in the columns of a million bans. Of a week SQL is faster.
-    const counted = period === 'month' ? ((await columns?.countAddresses(scope, from)) ?? null) : null
+    // A month of a server may have 50,000 bans: 40 ms in SQL, 3 ms in the columns of a million bans.
+    const counted = (await columns?.countAddresses(scope, from)) ?? null
     return counted ?? countAddressesOn(scanFor(db, 'statistics', { period }), db.engine, scope, from)
   }
 
@@ -76,19 +76,20 @@ export const createBanStats = (needs: {
     const hours = await countByHour(sql, scope, from)
     const last = Math.max(now, ...hours.keys())
     const days = regroup(hours, dayOf)
-    const jails = await countBy(sql, db.engine, 'jail', scope, from)
-    const named = await jailNames(sql, jails.keys())
     const step = period === 'day' ? hour : day
     const first = period === 'day' ? hourOf(from) : dayOf(from)
     const lastStep = period === 'day' ? hourOf(last) : dayOf(last)
     const jailSeries = await countByJailAndTime(sql, db.engine, scope, from, step)
-    const countries = await countBy(sql, db.engine, 'country', scope, from)
+    const named = await jailNames(sql, jailSeries.keys())
+    const countries = await countByCountry(sql, db.engine, scope, from)
     const codes = await countryCodes(sql)
     const total = sum(hours)
     const addresses = await addressesOf(scope, period, from)
     // A host's clock may be ahead by minutes: what it reports now belongs to this window, and to the list of this window.
     const to = Math.max(now, ((await newestBan(sql, db.engine, scope, now)) ?? 0) + 1)
-    const ranked = [...jails].map(([id, count]) => ({ id, name: named.get(id) ?? '', count })).sort(byCount)
+    const ranked = [...jailSeries]
+      .map(([id, counts]) => ({ id, name: named.get(id) ?? '', count: sum(counts) }))
+      .sort(byCount)
     return {
       total,
       addresses,

@@ -2,7 +2,7 @@ import type { ClientBase } from 'pg'
 import { cellTables } from './sums.ts'
 
 const bucketOf = (table: string): string =>
-  table.startsWith('rolled_ban_days') ? 'banned_at - banned_at % 86400000' : 'banned_at - banned_at % 3600000'
+  table.includes('_days') ? 'banned_at - banned_at % 86400000' : 'banned_at - banned_at % 3600000'
 const added = cellTables.map(([table, keys, value]) => {
   const columns = keys.map(key => (key === 'bucket' ? bucketOf(table) : key)).join(', ')
   const places = keys.map((_, index) => index + 1).join(', ')

@@ -16,6 +16,9 @@ export const cellTables = [
   ['rolled_ban_hours_server', ['server_no', 'bucket'], 'n'],
   ['rolled_ban_days_jail', ['server_no', 'bucket', 'jail_id'], 'n'],
   ['rolled_ban_days_country', ['server_no', 'bucket', 'country_id'], 'n'],
+  ['rolled_ban_fleet_hours', ['bucket'], 'n'],
+  ['rolled_ban_fleet_days_jail', ['bucket', 'jail_id'], 'n'],
+  ['rolled_ban_fleet_days_country', ['bucket', 'country_id'], 'n'],
 ] as const
 /**
  * On SQLite: bans by server, jail and country in the order of time. They are written with the sums, and read through views
@@ -35,13 +38,25 @@ export const listingTables = (
   const insert = `insert or ignore into ${name} (${columns})`
   return { name, column, select, insert, fill: `${insert} ${select} order by 1, 2, 3` }
 })
-/** Makes the fleet's counts of those by server: for what was saved before there were any. */
-export const fleetOfCube = `delete from rolled_ban_fleet; insert into rolled_ban_fleet (jail_id, country_id, n)
-  select jail_id, country_id, sum(n) from rolled_ban_cube group by jail_id, country_id`
+/** Makes the fleet's counts of finer ones: for what was saved before there were any. */
+export const fleetSums = (
+  [
+    ['rolled_ban_fleet', 'jail_id, country_id', 'rolled_ban_cube'],
+    ['rolled_ban_fleet_hours', 'bucket', 'rolled_ban_hours_jail'],
+    ['rolled_ban_fleet_days_jail', 'bucket, jail_id', 'rolled_ban_days_jail'],
+    ['rolled_ban_fleet_days_country', 'bucket, country_id', 'rolled_ban_days_country'],
+  ] as const
+)
+  .map(
+    ([table, keys, from]) => `delete from ${table};
+      insert into ${table} (${keys}, n) select ${keys}, sum(n) from ${from} group by ${keys}`,
+  )
+  .join(';\n')
 /** The cells of those tables that a batch touches, in their order: summed, and sorted by key so that pages come in turn. */
 export const cellsOf = (bans: readonly Counted[]): number[][][] => {
   const sums = cellTables.map(([, keys]) => cellSums(keys.length))
-  const [servers, cube, fleet, hoursJail, hoursCountry, hoursServer, daysJail, daysCountry] = sums
+  const [servers, cube, fleet, hoursJail, hoursCountry, hoursServer, daysJail, daysCountry, ...fleets] = sums
+  const [fleetHours, fleetDaysJail, fleetDaysCountry] = fleets
   for (const { serverNo, jailId, countryId, bannedAt } of bans) {
     const hour = hourOf(bannedAt)
     const day = dayOf(bannedAt)
@@ -53,6 +68,9 @@ export const cellsOf = (bans: readonly Counted[]): number[][][] => {
     hoursServer?.count(serverNo, hour)
     daysJail?.count(serverNo, day, jailId)
     daysCountry?.count(serverNo, day, countryId)
+    fleetHours?.count(hour)
+    fleetDaysJail?.count(day, jailId)
+    fleetDaysCountry?.count(day, countryId)
   }
   return sums.map(sum => sum.cells())
 }

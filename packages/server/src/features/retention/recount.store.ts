@@ -46,6 +46,9 @@ const tables: readonly SumTable[] = [
       ['rolled_ban_hours_server', hour, ['server_no']],
       ['rolled_ban_days_jail', day, ['server_no', 'jail_id']],
       ['rolled_ban_days_country', day, ['server_no', 'country_id']],
+      ['rolled_ban_fleet_hours', hour, []],
+      ['rolled_ban_fleet_days_jail', day, ['jail_id']],
+      ['rolled_ban_fleet_days_country', day, ['country_id']],
     ] as const
   ).map(([name, length, columns]) => ({
     name,

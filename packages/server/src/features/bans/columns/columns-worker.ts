@@ -2,19 +2,23 @@ import { DatabaseSync } from 'node:sqlite'
 import { parentPort, workerData } from 'node:worker_threads'
 import { errorText } from '@stockade/contract/error-code.ts'
 import { selecting } from '../../../db/selecting.ts'
+import { countAddresses } from './count-addresses.ts'
+import type { CountAsked } from './count-addresses.ts'
 import { groupColumns } from './group.ts'
 import type { ColumnsAsked, ColumnsFound } from './group.ts'
 import { followBans } from './load.ts'
 
 /* Bans in columns, in a thread of their own: a pass over a million of them must not hold up the event loop. */
 
-export interface ColumnsRequest extends ColumnsAsked {
-  readonly key: number
-}
+export type ColumnsQuestion =
+  | { readonly kind: 'group'; readonly asked: ColumnsAsked }
+  | { readonly kind: 'count'; readonly asked: CountAsked }
+export type ColumnsRequest = ColumnsQuestion & { readonly key: number }
 export type ColumnsReply =
   /** Every ban is read. */
   | { readonly kind: 'loaded' }
   | { readonly kind: 'found'; readonly key: number; readonly found: ColumnsFound; readonly lifted: readonly number[] }
+  | { readonly kind: 'counted'; readonly key: number; readonly addresses: number }
   | { readonly kind: 'failed'; readonly key: number; readonly message: string }
 
 const port = parentPort
@@ -40,13 +44,19 @@ const liftedAmong = (ids: readonly number[]): number[] =>
         .all(...ids)
         .map(({ id }) => id)
 
-port.on('message', ({ key, ...asked }: ColumnsRequest) => {
+const answerOf = (request: ColumnsRequest): ColumnsReply => {
+  const { key } = request
+  if (request.kind === 'count')
+    return { kind: 'counted', key, addresses: countAddresses(followed.columns, request.asked) }
+  const found = groupColumns(followed.columns, request.asked)
+  return { kind: 'found', key, found, lifted: liftedAmong(found.rows.flatMap(({ newest }) => newest ?? [])) }
+}
+port.on('message', (request: ColumnsRequest) => {
   try {
     followed.catchUp()
-    const found = groupColumns(followed.columns, asked)
-    send({ kind: 'found', key, found, lifted: liftedAmong(found.rows.flatMap(({ newest }) => newest ?? [])) })
+    send(answerOf(request))
   } catch (error) {
-    send({ kind: 'failed', key, message: errorText(error) })
+    send({ kind: 'failed', key: request.key, message: errorText(error) })
   }
 })
 setInterval(() => {

@@ -1,20 +1,19 @@
 import { Worker } from 'node:worker_threads'
-import type { ServerScope } from '../../../core/actor.ts'
 import { minute } from '../../../core/clock.ts'
 import { lastOf } from '../../../core/ip.ts'
 import type { AttackerPage, AttackersAsked } from '../attackers.store.ts'
 import type { BanSearch } from '../search.store.ts'
-import type { ColumnRow, ColumnsAsked } from './group.ts'
+import type { ColumnRow, ColumnsFound } from './group.ts'
 import type { ColumnFilter } from './hits.ts'
 import type { ColumnTree } from './mask.ts'
-import type { ColumnsReply, ColumnsRequest } from './columns-worker.ts'
+import type { ColumnsQuestion, ColumnsReply, ColumnsRequest } from './columns-worker.ts'
 
 /** Groups bans by address from columns in memory, on SQLite. */
 export interface BanColumns {
   /** Null where the columns can't answer: they failed, or the bans do not fit. `tree` is the search of the filter. */
   group(asked: AttackersAsked, tree: ColumnTree | null, now: number): Promise<AttackerPage | null>
   /** Distinct addresses that were banned on these servers from a moment on; null where the bans are not read already. */
-  countAddresses(servers: ServerScope, from: number): Promise<number | null>
+  countAddresses(servers: ReadonlySet<number>, from: number): Promise<number | null>
   /** Reads the bans now, before somebody asks and waits for it. */
   warmUp(): void
   close(): Promise<void>
@@ -47,7 +46,12 @@ const factsOf = (
   now: { activeBans, activeServers, expires, permanent, hours, lifted: newest !== null && lifted.has(newest) },
 })
 
-type Waiting = (page: AttackerPage | null) => void
+const pageOf = ({ rows, ...totals }: ColumnsFound, lifted: ReadonlySet<number>): AttackerPage => ({
+  rows: rows.map(row => factsOf(row, lifted)),
+  ...totals,
+})
+/** Null: the thread failed, or ended. */
+type Waiting = (reply: Exclude<ColumnsReply, { kind: 'loaded' | 'failed' }> | null) => void
 interface Thread {
   readonly worker: Worker
   readonly waiting: Map<number, Waiting>
@@ -89,9 +93,7 @@ export const createBanColumns = (
       resolve?.(null)
       return
     }
-    const { rows, attackers, bans, activeAddresses } = reply.found
-    const lifted = new Set(reply.lifted)
-    resolve?.({ rows: rows.map(row => factsOf(row, lifted)), attackers, bans, activeAddresses })
+    resolve?.(reply)
   }
   const start = (): Thread => {
     const worker = new Worker(new URL('./columns-worker.ts', import.meta.url), {
@@ -117,36 +119,28 @@ export const createBanColumns = (
     lastAsked = performance.now()
     return (thread ??= start())
   }
-  const group: BanColumns['group'] = ({ filter, sort, descending, offset, limit }, tree, now) => {
-    if (isClosed || performance.now() < pausedUntil) return Promise.resolve(null)
+  const ask = (question: ColumnsQuestion): Promise<Parameters<Waiting>[0]> => {
     const { worker, waiting } = wake()
-    const request: ColumnsRequest & ColumnsAsked = {
-      key: nextKey++,
-      filter: columnFilterOf(filter, tree),
-      now,
-      sort,
-      descending,
-      offset,
-      limit,
-    }
+    const request: ColumnsRequest = { ...question, key: nextKey++ }
     return new Promise(resolve => {
       waiting.set(request.key, resolve)
       worker.postMessage(request)
     })
   }
+  const isPaused = () => isClosed || performance.now() < pausedUntil
   return {
-    group,
+    async group({ filter, ...paging }, tree, now) {
+      if (isPaused()) return null
+      const reply = await ask({ kind: 'group', asked: { ...paging, filter: columnFilterOf(filter, tree), now } })
+      return reply?.kind === 'found' ? pageOf(reply.found, new Set(reply.lifted)) : null
+    },
     async countAddresses(servers, from) {
-      if (!thread?.isLoaded) return null
-      const page = await group(
-        { filter: { servers, from }, sort: 'bans', descending: true, offset: 0, limit: 1 },
-        null,
-        from,
-      )
-      return page?.attackers ?? null
+      if (isPaused() || !thread?.isLoaded) return null
+      const reply = await ask({ kind: 'count', asked: { servers: [...servers], from } })
+      return reply?.kind === 'counted' ? reply.addresses : null
     },
     warmUp() {
-      if (!isClosed && performance.now() >= pausedUntil) wake()
+      if (!isPaused()) wake()
     },
     async close() {
       isClosed = true

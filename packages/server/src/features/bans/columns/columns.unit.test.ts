@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { countAddresses } from './count-addresses.ts'
 import { groupColumns } from './group.ts'
 import type { ColumnFilter } from './hits.ts'
 import type { ColumnPart, ColumnTree } from './mask.ts'
@@ -151,6 +152,10 @@ test('columns group as a plain list does, whatever was added, ended, removed and
       bans = bans.filter(ban => ban.id !== removed.id)
     }
     if (draw(3) === 0) columns.settle()
+    const servers = [draw(4), draw(4)]
+    const from = bans[draw(bans.length)]?.at ?? 0
+    const banned = bans.filter(ban => servers.includes(ban.server) && ban.at >= from)
+    expect(countAddresses(columns, { servers, from })).toBe(new Set(banned.map(({ ip }) => textOf(ip))).size)
     for (let mix = 0; mix < 8; mix++) {
       const filter = mix === 0 ? every : aFilter()
       const sort = (['last', 'first', 'bans', 'servers'] as const)[draw(4)] ?? 'last'
