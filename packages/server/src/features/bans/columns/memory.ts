@@ -3,6 +3,7 @@
 export type Numbers =
   | Float64Array<ArrayBuffer>
   | Uint32Array<ArrayBuffer>
+  | Int32Array<ArrayBuffer>
   | Uint16Array<ArrayBuffer>
   | Uint8Array<ArrayBuffer>
 

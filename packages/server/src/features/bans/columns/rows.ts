@@ -60,7 +60,7 @@ export interface ColumnArrays {
   readonly start: Uint32Array<ArrayBuffer>
   /** Of each address: the first row of its chain plus one. */
   readonly chain: Uint32Array<ArrayBuffer>
-  /** Of each address: no ban is in force from this second on. It may have been over sooner. */
+  /** Of each address: no ban is in force from this second on, and one is until the second before. */
   readonly until: Uint32Array<ArrayBuffer>
   /** Rows before this one are settled. */
   readonly settled: number
@@ -188,11 +188,12 @@ export const createColumns = (expected = 0): Columns => {
   const change = (ip: Uint8Array, id: number, with_: (row: number) => void) => {
     const address = addresses.find(ip)
     if (address === null) return
+    let until = 0
     eachRow(arrays, address, row => {
-      if (arrays.id[row] !== id) return false
-      with_(row)
-      return true
+      if (arrays.id[row] === id) with_(row)
+      until = Math.max(until, overBy(arrays.at[row] ?? 0, arrays.lasts[row] ?? 0))
     })
+    arrays.until[address] = until
   }
   const hasRows = (address: number): boolean => {
     let found = false
