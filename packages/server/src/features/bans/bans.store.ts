@@ -96,6 +96,13 @@ const matching = (engine: Engine, filter: BanFilter): RawBuilder<unknown> => {
     ? inCountry
     : raw`${inCountry} and exists (select 1 from bans where bans.id = country_bans.id and bans.jail_id = ${jailId})`
 }
+/** An address has few bans, and an index that `active_bans` lacks. */
+const isOfAddress = ({ ip }: BanFilter): boolean => ip?.prefix === null
+/** Those of them that are in force, or are not. */
+const matchingNow = (engine: Engine, filter: BanFilter, inForce: boolean, now: number) =>
+  raw`select id, banned_at from (${matching(engine, filter)}) as found where ${inForce ? raw`exists` : raw`not exists`} (
+    select 1 from active_bans a where a.banned_at = found.banned_at and a.ban_id = found.id
+      and (a.expires_at is null or a.expires_at > ${now}))`
 /** One page, newest first: the ids by the index that fits the filter, then their rows. */
 export const pageOfBans = async (
   sql: Sql,
@@ -108,13 +115,12 @@ export const pageOfBans = async (
   // SQLite merges the two parts of a view in this order only when both columns are selected.
   const paged = raw`order by banned_at desc, id desc limit ${limit} offset ${offset}`
   const ids =
-    filter.active === true
-      ? raw`select ban_id as id from active_bans where ${all([...conditions(filter), raw`(expires_at is null or expires_at > ${now})`])}
-          order by banned_at desc, ban_id desc limit ${limit} offset ${offset}`
-      : filter.active === false
-        ? raw`select id, banned_at from (${matching(engine, filter)}) as found where not exists (select 1 from active_bans a
-            where a.banned_at = found.banned_at and a.ban_id = found.id and (a.expires_at is null or a.expires_at > ${now})) ${paged}`
-        : raw`${matching(engine, filter)} ${paged}`
+    filter.active === undefined
+      ? raw`${matching(engine, filter)} ${paged}`
+      : filter.active && !isOfAddress(filter)
+        ? raw`select ban_id as id from active_bans where ${all([...conditions(filter), raw`(expires_at is null or expires_at > ${now})`])}
+            order by banned_at desc, ban_id desc limit ${limit} offset ${offset}`
+        : raw`${matchingNow(engine, filter, filter.active, now)} ${paged}`
   const { rows } = await raw<BanRow>`${select} where bans.id in (select id from (${ids}) as page)
     order by bans.banned_at desc, bans.id desc`.execute(sql)
   return rows
@@ -153,9 +159,12 @@ const countRaw = (sql: Sql, engine: Engine, filter: BanFilter) =>
 
 /** The exact number of bans that match; never a scan of the table where a counter knows. */
 export const countBans = async (sql: Sql, engine: Engine, filter: BanFilter, now: number): Promise<number> => {
-  if (filter.active === true) return countActive(sql, filter, now)
+  if (filter.active === true)
+    return isOfAddress(filter)
+      ? numberOf(sql, raw`select count(*) as n from (${matchingNow(engine, filter, true, now)}) as active`)
+      : countActive(sql, filter, now)
   const total = await countAll(sql, engine, filter)
-  return filter.active === undefined ? total : total - (await countActive(sql, filter, now))
+  return filter.active === undefined ? total : total - (await countBans(sql, engine, { ...filter, active: true }, now))
 }
 
 /** The counts by jail and country; by server too where one needs them. */
