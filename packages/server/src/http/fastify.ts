@@ -27,6 +27,8 @@ export const openFastify = (needs: {
   /** Whether each reply closes its connection, because the process is about to stop. */
   readonly isDraining: () => boolean
   readonly observe: (endpoint: string, status: number, seconds: number) => void
+  /** How many files the process may open; without it as many as the system allows. */
+  readonly files?: number
 }): FastifyInstance => {
   const { log, trustedProxies, baseUrl, tls, isStrict } = needs
   const headersOfAll = () => (isStrict() ? secureHeaders : plainHeaders)
@@ -55,7 +57,7 @@ export const openFastify = (needs: {
   }) as unknown as FastifyInstance
   // A client that sends a request's head drop by drop does not hold its connection for long.
   fastify.server.headersTimeout = 10_000
-  boundConnections(fastify.server, log)
+  const connections = boundConnections(fastify.server, log, needs.files)
   fastify.decorateRequest('endpoint', null)
   fastify.decorateRequest('actor', null)
   fastify.decorateRequest('byCookie', false)
@@ -64,8 +66,8 @@ export const openFastify = (needs: {
     done()
   })
   // When the answer is sent, because a long poll that a drain ends began long before.
-  fastify.addHook('onSend', (_, reply, payload, done) => {
-    if (needs.isDraining()) reply.header('connection', 'close')
+  fastify.addHook('onSend', ({ endpoint }, reply, payload, done) => {
+    if (needs.isDraining() || connections.shouldClose(endpoint)) reply.header('connection', 'close')
     done(null, payload)
   })
   const isDebug = log.level === 'debug' || log.level === 'trace'

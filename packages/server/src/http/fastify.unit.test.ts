@@ -1,6 +1,11 @@
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import type { AddressInfo, Socket } from 'node:net'
 import { Writable } from 'node:stream'
 import { pino } from 'pino'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
+import { agents, commands } from '@stockade/contract'
+import type { Endpoint } from '@stockade/contract'
 import { openFastify } from './fastify.ts'
 
 test('the log of requests holds neither the query nor the token of a feed', async () => {
@@ -30,4 +35,66 @@ test('the log of requests holds neither the query nor the token of a feed', asyn
   const paths = lines.map(line => (JSON.parse(line) as { url?: string }).url).filter(url => url !== undefined)
   expect(paths).toEqual(['/api/v1/feeds/[token]', '/api/v1/feeds/[token]', '/api/v1/feeds/[token]/more', '/invite'])
   expect(lines.join('')).not.toContain('very-secret')
+})
+
+test('where connections become scarce, hosts keep only the one that heartbeats and polls share', async () => {
+  const fastify = openFastify({
+    log: pino({ level: 'silent' }),
+    trustedProxies: [],
+    baseUrl: () => 'http://localhost',
+    tls: null,
+    isStrict: () => false,
+    isDraining: () => false,
+    observe: () => {},
+    // Four connections beside four other files.
+    files: 8,
+  })
+  const serve = (path: string, endpoint: Endpoint | null) =>
+    fastify.get(path, request => {
+      request.endpoint = endpoint
+      return Promise.resolve('text')
+    })
+  serve('/jails', agents.putJails)
+  serve('/beat', agents.heartbeat)
+  serve('/poll', commands.pendingCommands)
+  serve('/page', null)
+  await fastify.listen({ port: 0, host: '127.0.0.1' })
+  const sockets: Socket[] = []
+  onTestFinished(async () => {
+    for (const socket of sockets) socket.destroy()
+    await fastify.close()
+  })
+  const { port } = fastify.server.address() as AddressInfo
+  const open = async () => {
+    const socket = connect(port, '127.0.0.1')
+    sockets.push(socket)
+    await once(socket, 'connect')
+    return socket
+  }
+  /** Whether the reply keeps the connection. */
+  const isKept = async (socket: Socket, path: string) => {
+    socket.write(`GET ${path} HTTP/1.1\r\nhost: localhost\r\n\r\n`)
+    let text = ''
+    while (!text.includes('\r\n\r\ntext')) text += String((await once(socket, 'data'))[0])
+    return !/^connection: close/im.test(text)
+  }
+  const all = ['/beat', '/jails', '/poll', '/page']
+  const [one] = [await open(), await open()]
+  for (const path of all) expect(await isKept(one, path), path).toBe(true)
+  const three = await open()
+  // The server has taken the third connection when it answers it.
+  for (const path of ['/beat', '/poll', '/page']) expect(await isKept(three, path), path).toBe(true)
+  const closed = once(three, 'close')
+  expect(await isKept(three, '/jails')).toBe(false)
+  await closed
+  const connections = () => new Promise(resolve => fastify.server.getConnections((_, count) => resolve(count)))
+  await expect.poll(connections).toBe(2)
+  for (const path of all) expect(await isKept(one, path), path).toBe(true)
+
+  const [again, last] = [await open(), await open()]
+  for (const path of ['/poll', '/page']) expect(await isKept(last, path), path).toBe(true)
+  // One is left for pages and new hosts.
+  expect(await isKept(last, '/beat')).toBe(false)
+  await expect.poll(connections).toBe(3)
+  expect(await isKept(again, '/beat')).toBe(true)
 })
