@@ -90,6 +90,16 @@ describe.runIf(hasBrowser)('the list of bans', () => {
       await count('1–50 of 120')
       await expect.poll(() => field().inputValue()).toBe('')
     })
+    it.each(['before', 'after'])('keeps what is typed just %s a click that changes it', async order => {
+      await open('bans?q=jail%3Asshd')
+      const type = `Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, 'value').set.call(input, 'jail:sshd 198.51.100.7'); input.dispatchEvent(new InputEvent('input', { bubbles: true }))`
+      const click = `[...document.querySelectorAll('[role=search] li button')].find(chip => chip.textContent.includes('jail:sshd')).click()`
+      await page.evaluate(
+        `{ const input = document.querySelector('input[role=combobox]'); ${(order === 'before' ? [type, click] : [click, type]).join('; ')} }`,
+      )
+      await expect.poll(query).toBe('198.51.100.7')
+      expect(await field().inputValue()).toBe('198.51.100.7')
+    })
     it('says in words what is wrong, where, and what was probably meant', async () => {
       await open()
       await field().fill('jali:sshd')

@@ -103,6 +103,7 @@ const Tools = () => {
   const { typed, setTyped } = useTyped(search.search ?? '', text => change({ search: text || undefined }), {
     wait: 300,
     valid: () => true,
+    merge: unsent => unsent,
   })
   return (
     <div role="search" className={styles.tools}>

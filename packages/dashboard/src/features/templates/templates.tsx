@@ -89,6 +89,7 @@ const Filters = () => {
   const { typed, setTyped } = useTyped(search.search ?? '', text => filter({ search: text || undefined }, true), {
     wait: 250,
     valid: () => true,
+    merge: unsent => unsent,
   })
   return (
     <div className={fleet.filters} role="search">

@@ -77,7 +77,7 @@ const Filters = () => {
     search.search ?? '',
     text =>
       void navigate({ to: '/users', search: { ...search, search: text || undefined, page: undefined }, replace: true }),
-    { wait: 250, valid: () => true },
+    { wait: 250, valid: () => true, merge: unsent => unsent },
   )
   return (
     <div className={styles.filters} role="search">

@@ -17,7 +17,7 @@ export const WhitelistSearch = () => {
   const { typed, setTyped } = useTyped(
     asked,
     text => void navigate({ to: '/whitelist', search: { search: text || undefined }, replace: true }),
-    { wait: 300, valid: () => true },
+    { wait: 300, valid: () => true, merge: unsent => unsent },
   )
   const isAddress = readRange(asked) !== null && !asked.includes('/')
   const check = useQuery({ ...checkQuery(asked), enabled: isAddress }).data

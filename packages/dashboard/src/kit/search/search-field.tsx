@@ -10,6 +10,7 @@ import { choose, offersAt } from './completion.ts'
 import type { Offer, Offers, ValuesOf } from './completion.ts'
 import { SearchHelp } from './search-help.tsx'
 import { searchTexts } from './search.texts.ts'
+import { merged } from './terms.ts'
 import styles from './search.module.css'
 
 /** How long typing rests before it counts, in milliseconds. */
@@ -133,7 +134,11 @@ const useTyping = ({ language, value, onApply }: SearchProps) => {
       onApply(text, going.current)
       going.current = true
     },
-    { wait: pause, valid: text => parseQuery(text, language).ok },
+    {
+      wait: pause,
+      valid: text => parseQuery(text, language).ok,
+      merge: (text, before, asked) => merged(text, before, asked, language),
+    },
   )
   useEffect(() => {
     const timer = setTimeout(() => setCalm(typed), pause)

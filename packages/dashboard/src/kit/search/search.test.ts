@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { queryFields } from '@stockade/contract/query/index.ts'
 import { choose, offersAt } from './completion.ts'
 import type { Suggested } from './completion.ts'
-import { conditionsOf, narrowing, valueOf, withValue } from './terms.ts'
+import { conditionsOf, merged, narrowing, valueOf, withValue } from './terms.ts'
 
 const language = queryFields.bans
 const known: Readonly<Record<string, readonly Suggested[]>> = {
@@ -64,6 +64,20 @@ describe('the conditions of a query', () => {
     expect(withValue(query, language, 'country', value)).toBe(then)
     expect(valueOf(then, language, 'country')).toBe(value || undefined)
   })
+})
+
+describe('what is typed while a click changes the query', () => {
+  it.each([
+    ['root', '', 'state:active', 'state:active root'],
+    ['jail:sshd root ', 'jail:sshd', 'jail:sshd state:active', 'state:active jail:sshd root '],
+    ['state:active root', 'state:active', '', 'root'],
+    ['a OR b', '', 'jail:sshd', 'jail:sshd (a OR b)'],
+    ['a', '', 'b OR c', '(b OR c) a'],
+    ['', 'jail:sshd', 'jail:sshd state:active', 'state:active'],
+    ['state:active', '', 'state:active', 'state:active'],
+  ])('%j, and %j becomes %j: %j', (typed, before, asked, then) =>
+    expect(merged(typed, before, asked, language)).toBe(then),
+  )
 })
 
 describe('narrowing a list', () => {

@@ -17,11 +17,16 @@ const together = (items: readonly QueryNode[]): string => {
   return more.length === 0 ? printQuery(first) : printQuery({ kind: 'and', items, at: 0, length: 0 })
 }
 
-/** What a query is made of, from left to right; nothing where it can't be read. */
-export const conditionsOf = (query: string, language: QueryLanguage): readonly Condition[] => {
+/** What must all hold, from left to right; nothing where the query can't be read. */
+const itemsOf = (query: string, language: QueryLanguage): readonly QueryNode[] => {
   const parsed = parseQuery(query, language)
   if (!parsed.ok || !parsed.tree) return []
-  const items = parsed.tree.kind === 'and' ? parsed.tree.items : [parsed.tree]
+  return parsed.tree.kind === 'and' ? parsed.tree.items : [parsed.tree]
+}
+
+/** What a query is made of, from left to right; nothing where it can't be read. */
+export const conditionsOf = (query: string, language: QueryLanguage): readonly Condition[] => {
+  const items = itemsOf(query, language)
   return items.map((item, index) => {
     const only = item.kind === 'term' && item.values.length === 1 ? item.values[0] : undefined
     return {
@@ -31,6 +36,18 @@ export const conditionsOf = (query: string, language: QueryLanguage): readonly C
       value: only?.compare === '=' ? only.text : null,
     }
   })
+}
+
+/**
+ * What is typed, and what another part of the page made of the query meanwhile: from `before` to `asked`. Terms that were added stand
+ * first, so that the caret stays where it is.
+ */
+export const merged = (typed: string, before: string, asked: string, language: QueryLanguage): string => {
+  const texts = (query: string) => new Set(itemsOf(query, language).map(printQuery))
+  const [old, now, own] = [texts(before), texts(asked), texts(typed)]
+  const added = itemsOf(asked, language).filter(item => !old.has(printQuery(item)) && !own.has(printQuery(item)))
+  const kept = itemsOf(typed, language).filter(item => !old.has(printQuery(item)) || now.has(printQuery(item)))
+  return `${together([...added, ...kept])}${typed.endsWith(' ') ? ' ' : ''}`
 }
 
 /** The value that a query asks of a field, if it is one. */
