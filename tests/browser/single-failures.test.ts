@@ -34,11 +34,18 @@ const hints = [
 const isHint = (path: string, pathname: string) =>
   hints.some(([start, hint]) => path.startsWith(start) && pathname === hint && !path.startsWith('templates'))
 /** How long to wait for what must come, in ms: a request is tried again before it counts as failed, and a busy machine is slow. */
-const patience = 180_000
+const patience = Number(process.env.STOCKADE_TEST_PATIENCE ?? 180_000)
 /** The same for what need not come. */
 const brief = 15_000
 /** Without this answer there is no page: it is asked for again until it comes. */
 const start = '/api/v1/bootstrap'
+
+/** Every page by each refusal in a whole run, one otherwise. */
+const refusals = (isWhole ? all : few).flatMap((template, index) =>
+  [402, 403, 404, 429].filter((_, turn) => isWhole || turn === index % 4).map(status => ({ template, status })),
+)
+/** Whether a page reads more than what every page does. */
+const asksMore = (asked: readonly string[]) => asked.some(pathname => pathname !== '/api/v1/commands')
 
 describe.runIf(hasBrowser).concurrent('a page of which one request', () => {
   let browser: Browser
@@ -147,6 +154,60 @@ describe.runIf(hasBrowser).concurrent('a page of which one request', () => {
         }
         for (const text of complaints) if (!/status of 500/.test(text)) found.push(`${one}: ${text}`)
       }
+      expect(found, found.join('\n')).toEqual([])
+    } finally {
+      await close()
+    }
+  })
+
+  /** What a page says that may not be read, and the ways out of it. */
+  const refused =
+    /Refused by the test\.|Could not load|could not be loaded|Not for your role|Not found|There is no such|does not exist|needs Pro/
+  const ways = /Retry|Try again|^Go to|^To the|^All |licence/
+
+  it.each(refusals)('is refused by $status says so: /$template', async ({ template, status }) => {
+    const path = template.replace(/:(\w+)/, (_, name: string) => ids[name] ?? '')
+    const { page, complaints, close } = await visit(browser, server.url, { storageState: state })
+    const found: string[] = []
+    try {
+      const { asked } = await ofGoodDay(page, path)
+      complaints.length = 0
+      const url = (address: URL) => asked.includes(address.pathname)
+      await page.route(url, route =>
+        route.request().method() === 'GET'
+          ? route.fulfill({
+              status,
+              ...(status === 429 ? { headers: { 'retry-after': '3' } } : {}),
+              json: { error: 'Refused', message: 'Refused by the test.' },
+            })
+          : route.continue(),
+      )
+      await page.goto(path)
+      await page.getByRole('heading', { level: 1 }).first().waitFor()
+      const main = page.getByRole('main')
+      const words = main.getByText(status === 429 ? /Retrying in \d+ s/ : refused).filter({ visible: true })
+      const tells = await words
+        .first()
+        .waitFor({ timeout: asksMore(asked) ? patience : brief })
+        .then(
+          () => true,
+          () => false,
+        )
+      if (!tells && asksMore(asked)) found.push(`silent: ${(await main.innerText()).slice(0, 200)}`)
+      if (!(await page.getByRole('navigation', { name: 'Main' }).isVisible())) found.push('no shell')
+      if ((await main.innerText()).includes('This page broke')) found.push('broke')
+      if (tells && status !== 429) {
+        const way = page.getByRole('button', { name: ways }).or(main.getByRole('link', { name: ways }))
+        if ((await way.filter({ visible: true }).count()) === 0) found.push('no way out')
+      }
+      await page.unroute(url)
+      if (status === 429)
+        // By itself, and without a click.
+        await words
+          .first()
+          .waitFor({ state: 'detached', timeout: patience })
+          .catch(() => found.push('stays refused'))
+      for (const text of complaints) if (!new RegExp(`status of ${status}`).test(text)) found.push(text)
       expect(found, found.join('\n')).toEqual([])
     } finally {
       await close()

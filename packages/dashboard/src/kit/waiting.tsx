@@ -17,8 +17,11 @@ export const useLate = (): boolean => {
  * Whether something is read that was never there and never failed. A page whose panels wait for each other shows them at once, and none
  * is pushed down; what is shown stays also when a later read fails.
  */
-export const isFirstRead = (query: { readonly isLoading: boolean; readonly errorUpdateCount: number }): boolean =>
-  query.isLoading && query.errorUpdateCount === 0
+export const isFirstRead = (query: {
+  readonly isLoading: boolean
+  readonly errorUpdateCount: number
+  readonly failureReason: unknown
+}): boolean => query.isLoading && query.errorUpdateCount === 0 && query.failureReason === null
 
 /** Lines in the shape of what is to come. */
 export const Waiting = ({ lines = 8 }: { lines?: number }) => {
