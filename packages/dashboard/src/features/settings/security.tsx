@@ -8,6 +8,7 @@ import { useForm } from '../../kit/form.ts'
 import { Form } from '../../kit/form.tsx'
 import { Panel } from '../../kit/page.tsx'
 import parts from '../../kit/parts.module.css'
+import { BriefTrouble } from '../../kit/trouble.tsx'
 import { textsOf } from '../../lib/texts/catalogue.ts'
 import { CheckField } from '../identity/choices.tsx'
 import { settingsQuery } from '../identity/queries.ts'
@@ -122,8 +123,9 @@ const SignIn = ({ form, wasRequired }: { form: SecurityState; wasRequired: boole
 const Without = ({ required }: { required: boolean }) => {
   const t = textsOf(settingsTexts)
   const me = useMe()
-  const factors = useQuery(factorsQuery).data
-  if (factors === undefined) return null
+  const query = useQuery(factorsQuery)
+  const factors = query.data
+  if (factors === undefined) return <BriefTrouble what={t.withoutWhat} query={query} />
   const words = factors === null ? t.withoutMany : t.without(factors.none, factors.total)
   return (
     <p className={required && factors?.none !== 0 ? parts.warn : parts.help} role="status">

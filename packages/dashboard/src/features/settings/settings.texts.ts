@@ -45,6 +45,7 @@ const en = {
     none === 0
       ? plural(total, { one: 'The only user has one.', other: `All ${number(total)} users have one.` })
       : `${none} of ${number(total)} ${plural(total, { one: 'user', other: 'users' })} ${plural(none, { one: 'has', other: 'have' })} none.`,
+  withoutWhat: 'the number of users without 2FA',
   withoutMany: 'Too many users to count those without it.',
   youToo: 'You are one of them. Set yours up first.',
   toAccount: 'Go to your account',

@@ -46,6 +46,7 @@ export const settings: Texts['settings'] = {
     none === 0
       ? plural(total, { one: 'Der einzige Benutzer hat einen.', other: `Alle ${number(total)} Benutzer haben einen.` })
       : `${none} von ${number(total)} ${plural(total, { one: 'Benutzer', other: 'Benutzern' })} ${plural(none, { one: 'hat', other: 'haben' })} keinen.`,
+  withoutWhat: 'die Zahl der Benutzer ohne 2FA',
   withoutMany: 'Zu viele Benutzer, um die ohne zu zählen.',
   youToo: 'Sie gehören dazu. Richten Sie Ihre zuerst ein.',
   toAccount: 'Zu Ihrem Konto',

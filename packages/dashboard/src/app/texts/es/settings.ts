@@ -380,6 +380,7 @@ export const settings: Texts['settings'] = {
     none === 0
       ? plural(total, { one: 'El único usuario tiene uno.', other: `Los ${number(total)} usuarios tienen uno.` })
       : `${none} de ${plural(total, { one: '1 usuario', other: `${number(total)} usuarios` })} ${plural(none, { one: 'no tiene', other: 'no tienen' })} ninguno.`,
+  withoutWhat: 'el número de usuarios sin 2FA',
   withoutMany: 'Demasiados usuarios para contar los que no la tienen.',
   youToo: 'Usted es uno de ellos. Configure primero la suya.',
   toAccount: 'Ir a su cuenta',

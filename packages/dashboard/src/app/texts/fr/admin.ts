@@ -676,6 +676,7 @@ export const settings: Texts['settings'] = {
           other: `Les ${number(total)}\u00a0utilisateurs en ont tous un.`,
         })
       : `${none} sur ${plural(total, { one: `${number(total)}\u00a0utilisateur`, other: `${number(total)}\u00a0utilisateurs` })} ${plural(none, { one: 'n’en a pas', other: 'n’en ont pas' })}.`,
+  withoutWhat: 'le nombre d’utilisateurs sans 2FA',
   withoutMany: 'Trop d’utilisateurs pour compter ceux qui n’en ont pas.',
   youToo: 'Vous en faites partie. Configurez d’abord la vôtre.',
   toAccount: 'Aller à votre compte',
