@@ -86,6 +86,57 @@ const firstPaint = (): Plugin => {
   }
 }
 
+/** The code of pages that people open by a link or with a new tab; `*` stands for the last part of a path. */
+const openedPages: Readonly<Record<string, readonly string[]>> = {
+  '/': ['overview/overview', 'overview/filled'],
+  '/bans': ['bans/bans'],
+  '/servers': ['servers/servers'],
+  '/ip/*': ['ip/ip'],
+  '/whitelist': ['whitelist/whitelist'],
+  '/commands': ['commands/commands'],
+  '/templates': ['templates/templates'],
+  '/audit': ['audit/audit'],
+}
+
+/** `ahead.json`: for each of these pages the links to its code, which the server writes into the head (http/dashboard.ts). */
+const codeAhead = (): Plugin => ({
+  name: 'code-ahead',
+  generateBundle(_options, bundle) {
+    const chunks = Object.values(bundle).filter(file => file.type === 'chunk')
+    const withImports = (names: readonly string[], seen = new Set<string>()): Set<string> => {
+      for (const chunk of chunks)
+        if (names.includes(chunk.fileName) && !seen.has(chunk.fileName)) {
+          seen.add(chunk.fileName)
+          withImports(chunk.imports, seen)
+        }
+      return seen
+    }
+    const filesOf = (modules: readonly string[]) =>
+      withImports(
+        chunks
+          .filter(({ facadeModuleId }) => modules.some(module => facadeModuleId?.endsWith(`/src/${module}.tsx`)))
+          .map(({ fileName }) => fileName),
+      )
+    const head = filesOf(['app/app'])
+    const linksOf = (modules: readonly string[]) => {
+      const needed = [...filesOf(['app/shell/shell', ...modules])].filter(file => !head.has(file))
+      const styles = chunks
+        .filter(({ fileName }) => needed.includes(fileName))
+        .flatMap(chunk => [...(chunk.viteMetadata?.importedCss ?? [])])
+      return [
+        ...needed.map(file => `<link rel="modulepreload" crossorigin fetchpriority="low" href="./${file}">`),
+        // A browser complains of a style sheet that is preloaded and not used, as after a session that has ended.
+        ...new Set(styles.map(file => `<link rel="prefetch" as="style" crossorigin href="./${file}">`)),
+      ].join('')
+    }
+    const links = Object.entries(openedPages).map(([path, modules]) => [
+      path,
+      linksOf(modules.map(module => `features/${module}`)),
+    ])
+    this.emitFile({ type: 'asset', fileName: 'ahead.json', source: JSON.stringify(Object.fromEntries(links)) })
+  },
+})
+
 /** The outlines for the map, drawn once: neither the atlas nor a projection has to be loaded. */
 const worldMap = (): Plugin => ({
   name: 'world-map',
@@ -138,7 +189,7 @@ export default defineConfig({
   root: new URL('.', import.meta.url).pathname,
   base: './',
   define: { __VERSION__: JSON.stringify(version) },
-  plugins: [react(), firstPaint(), worldMap(), flagSprite()],
+  plugins: [react(), firstPaint(), codeAhead(), worldMap(), flagSprite()],
   build: {
     outDir: 'dist',
     emptyOutDir: true,
@@ -156,24 +207,36 @@ export default defineConfig({
             {
               name: 'shared',
               priority: 2,
-              test: /src\/(?:api\/(?!live|patch|tabs|lease|read-again|sign-out)|lib\/(?!drafts)|kit\/(?:announce|copy|demo-tag|field|now|page|parts|trouble|width)[.-]|features\/identity\/queries\.)|node_modules\/@(?:tanstack\/(?:query-core|react-query|react-router)|mantine\/core\/esm\/core)\//,
+              test: /vite\/preload-helper|src\/(?:api\/(?!live|patch|tabs|lease|read-again|sign-out)|lib\/(?!drafts)|kit\/(?:announce|copy|demo-tag|field|now|page|parts|trouble|width)[.-]|features\/(?:identity\/queries|[\w-]+\/filter)[.])|node_modules\/@(?:tanstack\/(?:query-core|react-query|react-router)|mantine\/core\/esm\/core)\//,
             },
             {
               name: 'shared-pages',
               priority: 1,
-              test: /src\/(?:api|kit)\/(?!search|charts|styles|theme|modal|views|path-link|list-keys)/,
+              test: /src\/(?:(?:api|kit)\/(?!search|charts|styles|theme|modal|views|path-link|list-keys)|app\/shell\/activity|features\/(?:navigation\/places|fleet\/protection)[.])/,
             },
             // A file of its own for each icon of two pages would be twenty requests.
-            { name: 'icons', test: /@tabler\/icons-react\//, minShareCount: 2 },
+            { name: 'icons', priority: 1, test: /@tabler\/icons-react\//, minShareCount: 2 },
             // What many pages share: small modules, of which each would be a request.
             {
               name: 'shared-features',
+              priority: 1,
               test: /src\/features\/(?!navigation|identity|sign-in|.*filter\.)/,
               minShareCount: 14,
             },
             // What dialogs share with their page: without a chunk of its own they would bring the whole page.
             { name: 'servers-parts', test: /features\/servers\/servers\.texts/ },
-            { name: 'bans-parts', test: /features\/bans\/(?:bans\.texts|bulk-rows|save-as|selection)/ },
+            { name: 'value-menu', test: /kit\/search\/(?:value-menu|search[.])/ },
+            // What lists with a search share.
+            {
+              name: 'search',
+              test: /src\/kit\/(?:search\/|views|path-link|list-keys)|contract\/src\/query\//,
+            },
+            // What rows of attackers have, here and on the overview.
+            { name: 'facts', test: /features\/bans\/reason|src\/kit\/charts\/spark/ },
+            {
+              name: 'bans-parts',
+              test: /features\/bans\/(?:ban-cells|ban-state|bans-rows|bans[.]texts|bulk-rows|filter-chips|chips[.]|save-as|selection)/,
+            },
           ],
         },
       },

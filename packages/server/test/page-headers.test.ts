@@ -1,7 +1,7 @@
 import { get } from 'node:http'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { dashboardBuilt } from '../src/http/dashboard.ts'
-import { startServer } from '../src/testing/index.ts'
+import { raw, startServer } from '../src/testing/index.ts'
 import type { TestServer } from '../src/testing/index.ts'
 
 /* A page is kept apart from the windows that opened it, wherever the browser heeds that: elsewhere it only warns. */
@@ -31,4 +31,25 @@ test.runIf(dashboardBuilt()).each([
   ['a name that begins like loopback', { host: 'localhost.stockade.example' }, undefined],
 ])('the opener policy for %s', async (_, headers, policy) => {
   expect(await openerPolicyOf(headers)).toBe(policy)
+})
+
+test.runIf(dashboardBuilt())('a page names its own code only where a session may be', async () => {
+  const linksOf = async (path: string, cookie: string) => {
+    const { text } = await raw(server, 'GET', path, { headers: { cookie } })
+    return [...text.matchAll(/<link rel="modulepreload" crossorigin fetchpriority="low" href="\.\/([^"]+)">/g)].map(
+      ([, file]) => file,
+    )
+  }
+  const session = 'stockade_session=any'
+  const [bans, address, none, login] = await Promise.all([
+    linksOf('/bans?q=sshd', session),
+    linksOf('/ip/203.0.113.9', session),
+    linksOf('/bans', ''),
+    linksOf('/login', session),
+  ])
+  expect(bans.filter(file => file?.startsWith('assets/bans-'))).not.toEqual([])
+  expect(address.filter(file => file?.startsWith('assets/ip-'))).toHaveLength(1)
+  expect([...none, ...login]).toEqual([])
+  const replies = await Promise.all([...bans, ...address].map(file => raw(server, 'GET', `/${file}`)))
+  expect(new Set(replies.map(({ status }) => status))).toEqual(new Set([200]))
 })

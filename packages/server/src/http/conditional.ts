@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 
 /** Whether the caller takes gzip: named, or by `*`, and not with weight 0. */
-const takesGzip = (header: string | undefined): boolean => {
+export const takesGzip = (header: string | undefined): boolean => {
   const weights = new Map(
     (header ?? '').split(',').map(part => {
       const [name = '', ...rest] = part.split(';').map(piece => piece.trim().toLowerCase())

@@ -2,7 +2,9 @@ import { randomBytes } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
 import statics from '@fastify/static'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { recordOf } from '@stockade/contract/untrusted.ts'
 import { places } from '../core/places.ts'
+import { cookieNames } from './identity.ts'
 
 const dist = places.dashboard
 
@@ -39,6 +41,20 @@ const pageHeaders = (nonce: string, by: { isStrict: boolean; isTrustworthy: bool
   ...(by.isStrict ? { 'strict-transport-security': 'max-age=31536000' } : {}),
 })
 
+/**
+ * Links to the code of the page that is asked for, so that a browser loads it beside the app and not after it. Only with a session:
+ * a sign-in needs none of it.
+ */
+const createAhead = () => {
+  const linksByPage = recordOf(JSON.parse(readFileSync(`${dist}ahead.json`, 'utf8')))
+  return ({ url, headers: { cookie = '' } }: FastifyRequest): string => {
+    if (!Object.values(cookieNames).some(name => cookie.includes(`${name}=`))) return ''
+    const path = url.split('?')[0] ?? ''
+    const links = linksByPage[path] ?? linksByPage[path.replace(/[^/]+$/, '*')]
+    return typeof links === 'string' ? links : ''
+  }
+}
+
 /** Whether the dashboard is built. */
 export const dashboardBuilt = (): boolean => existsSync(`${dist}index.html`)
 
@@ -68,10 +84,12 @@ export const serveDashboard = async (
   fastify.get('/icon.svg', (_, reply) =>
     reply
       .type('image/svg+xml')
-      .headers({ 'cache-control': 'no-cache', 'x-content-type-options': 'nosniff' })
+      // A page shows it in three places, and each would be a request.
+      .headers({ 'cache-control': 'public, max-age=3600', 'x-content-type-options': 'nosniff' })
       .send(icon),
   )
   const page = readFileSync(`${dist}index.html`, 'utf8')
+  const aheadOf = createAhead()
   return reply => {
     // A page that was loaded before an upgrade asks for parts that are gone: a page in their place would only confuse it.
     if (/\/assets\/[^/]*$/.test(reply.request.url.split('?')[0] ?? ''))
@@ -81,7 +99,10 @@ export const serveDashboard = async (
         .send('There is no such file any more. Reload the page.\n')
     const nonce = randomBytes(18).toString('base64')
     const base = `${new URL(baseUrl()).pathname.replace(/\/+$/, '')}/`
-    const html = page.replaceAll('__BASE_HREF__', encodeURI(base)).replaceAll('__CSP_NONCE__', nonce)
+    const html = page
+      .replaceAll('__BASE_HREF__', encodeURI(base))
+      .replaceAll('__CSP_NONCE__', nonce)
+      .replace('</head>', `${aheadOf(reply.request)}</head>`)
     return reply
       .status(200)
       .headers({

@@ -246,6 +246,23 @@ test('built files come compressed as the browser takes them, and for ever', asyn
   expect((await raw(server, 'GET', '/assets/..%2f..%2fpackage.json')).text).not.toContain('"name"')
 })
 
+test('long lists that hold no secret come compressed to those who take it; other answers as they are', async () => {
+  const ask = (path: string, encoding: string) =>
+    raw(server, 'GET', `/api/v1${path}`, { token: admin.token, headers: { 'accept-encoding': encoding } })
+  const [small, plain, other] = await Promise.all([
+    ask('/templates', 'gzip'),
+    ask('/templates', 'identity'),
+    ask('/bootstrap', 'gzip'),
+  ])
+  expect(small.headers.get('content-encoding')).toBe('gzip')
+  expect(small.headers.get('vary')).toBe('Accept-Encoding')
+  expect(plain.headers.get('content-encoding')).toBeNull()
+  expect(small.json).toEqual(plain.json)
+  expect(Number(small.headers.get('content-length'))).toBeLessThan(plain.text.length / 2)
+  expect(other.text.length).toBeGreaterThan(1024)
+  expect(other.headers.get('content-encoding')).toBeNull()
+})
+
 describe('budgets', () => {
   testAlone('every answer tells what is left; past it 429 says when', async () => {
     const limited = await startServer({ env: { STOCKADE_RATE_LIMIT: '5', STOCKADE_RATE_LIMIT_SENSITIVE: '2' } })

@@ -7,6 +7,7 @@ import type { Problem } from '../core/problem.ts'
 import { createAdmission } from './admission.ts'
 import { readBodies } from './body.ts'
 import { createBudgets } from './budgets.ts'
+import { compress, isCompressed } from './compressed.ts'
 import { answerErrors } from './errors.ts'
 import { openFastify } from './fastify.ts'
 import { createIdentity } from './identity.ts'
@@ -15,7 +16,7 @@ import { answerUnrouted } from './not-found.ts'
 import { addressKey } from './rate-limit.ts'
 import type { RateLimits } from './rate-limit.ts'
 import { serialisedShape } from './reply-shape.ts'
-import { addressOf, changing, prefix } from './request.ts'
+import { addressOf, changing, nameOf, prefix } from './request.ts'
 import type { SecurityLog } from './security-log.ts'
 import type { TlsPair } from './tls.ts'
 
@@ -126,6 +127,7 @@ export const createHttp = (needs: HttpNeeds): Http => {
             done(errorOf(error))
           }
         },
+        ...(isCompressed(nameOf(endpoint)) ? { onSend: compress } : {}),
         bodyLimit: endpoint.bodyLimit ?? bounds.body,
         schema: {
           ...(endpoint.params ? { params: endpoint.params } : {}),

@@ -25,7 +25,7 @@ type Address = Me['addresses'][number]
  * data is not at the address that locked its owner out. It can't be dismissed; lifting the ban takes two taps. The
  * dialog outlives the card, which goes as soon as the ban is lifted.
  */
-const OwnBan = () => {
+export const OwnBan = () => {
   const [unbanning, setUnbanning] = useState<LookUp | null>(null)
   const banned = useOwnBan()
   return (
@@ -35,7 +35,6 @@ const OwnBan = () => {
     </>
   )
 }
-export default OwnBan
 
 /** The first of my own addresses that is banned. */
 const useOwnBan = (): Address | undefined => {

@@ -23,11 +23,10 @@ import { activityTexts } from './activity.texts.ts'
 import { initialsOf } from './initials.ts'
 import { FindBox, FindButton } from './find/find-box.tsx'
 import { LiveWord } from './live-word.tsx'
+import { OwnBan } from './own-ban.tsx'
 import { ProofAsked } from './proof-asked.tsx'
 import styles from './shell.module.css'
 
-const ownBanLoaded = import('./own-ban.tsx')
-const OwnBan = lazy(() => ownBanLoaded)
 const Second = lazy(() => import('./second.tsx'))
 const AccountMenu = lazy(() => import('./account-menu.tsx'))
 

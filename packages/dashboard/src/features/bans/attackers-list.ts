@@ -4,8 +4,9 @@ import type { Reply } from '@stockade/client'
 import { api } from '../../api/client.ts'
 import { live } from '../../api/live.ts'
 import { inOrder } from './attackers-order.ts'
-import { asked, mostWaiting } from './bans-list.ts'
-import { attackersQueryOf, matchQueryOf } from './filter.ts'
+import { attackersRead } from './attackers-read.ts'
+import { mostWaiting } from './bans-list.ts'
+import { asked, matchQueryOf } from './filter.ts'
 import type { BansSearch } from './filter.ts'
 import { isReadable, matches } from './matches.ts'
 
@@ -13,8 +14,7 @@ export type Attacker = Reply<'GET /bans/attackers'>['attackers'][number]
 
 const attackersQuery = (search: BansSearch) =>
   queryOptions({
-    queryKey: ['attackers', asked(search)],
-    queryFn: ({ signal }) => api.call('GET /bans/attackers', { query: attackersQueryOf(search, Date.now()), signal }),
+    ...attackersRead(search),
     placeholderData: isReadable(search) ? keepPreviousData : undefined,
     enabled: isReadable(search),
   })

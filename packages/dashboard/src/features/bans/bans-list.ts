@@ -3,7 +3,7 @@ import { keepPreviousData, queryOptions, useQuery } from '@tanstack/react-query'
 import { api } from '../../api/client.ts'
 import { live } from '../../api/live.ts'
 import type { Ban } from '../../api/queries.ts'
-import { bansQueryOf } from './filter.ts'
+import { asked, bansQueryOf } from './filter.ts'
 import type { BansSearch } from './filter.ts'
 import { isReadable, matches } from './matches.ts'
 
@@ -15,9 +15,6 @@ export const bansQuery = (search: BansSearch) =>
     placeholderData: isReadable(search) ? keepPreviousData : undefined,
     enabled: isReadable(search),
   })
-/** Which columns are shown does not make another list. */
-export const asked = ({ cols: _cols, ignored: _ignored, ...rest }: BansSearch): BansSearch => rest
-
 /** How often the list is read again for bans of which only the service can tell whether they belong into it. */
 const pause = 5000
 /** So many new ones are counted; of more it is only said that there are more. A list stays open for days. */

@@ -142,6 +142,9 @@ export const attackersQueryOf = (search: BansSearch, now: number): AttackersQuer
 export const filterCount = (search: BansSearch): number =>
   [search.server, search.jail, search.ip, search.country, search.active, search.asn, search.from].filter(Boolean).length
 
+/** Which columns are shown does not make another list. */
+export const asked = ({ cols: _cols, ignored: _ignored, ...rest }: BansSearch): BansSearch => rest
+
 /** What makes another list: neither the page of it nor how it is shown. */
 export const listKey = ({
   page: _page,
