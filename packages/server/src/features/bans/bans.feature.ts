@@ -62,20 +62,22 @@ export const bansFeature = async (
     onReported: metrics.bansReported,
     onFirstBan: servers.noteFirstBan,
   })
+  /** Somebody will open the dashboard: the list of attackers comes next, and reading a million bans for it takes a second. */
+  const warmUp = async () => {
+    if (columns === null) return
+    try {
+      const bans = await countSearch(db.read, { servers: 'all' }, filters.contextAt(needs.clock()))
+      if (bans >= worthWarmUp) columns.warmUp()
+    } catch (error) {
+      if (!needs.isStorageError(error)) needs.log.error({ err: error }, 'reading bans ahead failed')
+    }
+  }
+  await warmUp()
   return {
     service,
     quotas,
     reasons,
-    /** Somebody opens the dashboard: the list of attackers comes next, and reading a million bans for it takes a second. */
-    async warmUp() {
-      if (columns === null) return
-      try {
-        const bans = await countSearch(db.read, { servers: 'all' }, filters.contextAt(needs.clock()))
-        if (bans >= worthWarmUp) columns.warmUp()
-      } catch (error) {
-        if (!needs.isStorageError(error)) needs.log.error({ err: error }, 'reading bans ahead failed')
-      }
-    },
+    warmUp,
     mount: http =>
       mountBans(
         http,
