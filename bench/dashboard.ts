@@ -64,6 +64,9 @@ const beats = async () => {
     })
 }
 
+/** Hosts that fall silent go offline, and each that does makes a page read something again. */
+const beating = setInterval(() => void beats().catch(() => undefined), 30_000)
+
 /** Goes as a link does, and waits for what shows that the page is there; milliseconds. */
 const visits: readonly (readonly [name: string, path: string, seen: string, or?: string])[] = [
   ['overview', '', 'text=Attacking now'],
@@ -263,6 +266,7 @@ try {
   if (wanted('paint')) await paint()
   if (wanted('life')) await life()
 } finally {
+  clearInterval(beating)
   await browser.close()
   await server.close()
   if (!values.data) rmSync(dataDir, { recursive: true, force: true })

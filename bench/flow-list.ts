@@ -239,7 +239,7 @@ export const flows: readonly Flow[] = [
         await other.page.goto(link)
         await other.page.getByLabel('Password', { exact: true }).fill(password)
         await other.page.getByRole('button', { name: 'Set the password and go on' }).click()
-        await other.page.getByRole('button', { name: 'Set up a second factor' }).waitFor()
+        await other.page.getByRole('button', { name: 'Set up 2FA' }).waitFor()
       } finally {
         await other.close()
       }
