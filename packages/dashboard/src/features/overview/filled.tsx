@@ -9,6 +9,7 @@ import { loadOverTime } from '../bans/load-over-time.ts'
 import type { Period } from '../fleet/queries.ts'
 import { Panel } from '../../kit/page.tsx'
 import { Trouble } from '../../kit/trouble.tsx'
+import { useUpright } from '../../kit/width.ts'
 import { textsOf } from '../../lib/texts/catalogue.ts'
 import { Attacking } from './attacking.tsx'
 import { Hero } from './hero.tsx'
@@ -30,6 +31,7 @@ const loadQuiet = () => import('./quiet.tsx').then(({ Quiet }) => Quiet)
 export const Filled = (props: { period: Period; isWall: boolean; periods: ReactNode }) => {
   const { period, isWall } = props
   const t = textsOf(overviewTexts)
+  const isUpright = useUpright()
   const query = useQuery(statsQuery(period))
   const stats = query.data
   const failed = query.isError && !stats
@@ -54,7 +56,8 @@ export const Filled = (props: { period: Period; isWall: boolean; periods: ReactN
             </Panel>
             <Attacking />
           </div>
-          {!isWall && <Tops period={period} stats={stats} failed={failed} />}
+          {/* A wall has room for them where it is upright. */}
+          {(!isWall || isUpright) && <Tops period={period} stats={stats} failed={failed} />}
         </>
       )}
       {!isWall && stats && stats.total_bans > 0 && <MapPanel period={period} stats={stats} />}
