@@ -9,6 +9,7 @@ const watchers = new Set<() => void>()
 export const times = {
   toggle(): void {
     exact = !exact
+    document.documentElement.toggleAttribute('data-exact', exact)
     for (const tell of watchers) tell()
   },
 }
