@@ -95,10 +95,8 @@ const Save = (props: { list: string; onSave: (name: string) => void; onCancel: (
         value={name}
         onChange={event => setName(event.currentTarget.value)}
       />
-      <Button type="submit" size="compact-sm">
-        {textsOf(commonTexts).save}
-      </Button>
-      <Button size="compact-sm" variant="default" onClick={onCancel}>
+      <Button type="submit">{textsOf(commonTexts).save}</Button>
+      <Button variant="default" onClick={onCancel}>
         {textsOf(commonTexts).cancel}
       </Button>
     </form>
@@ -139,7 +137,7 @@ const Edit = ({ list, onDone }: { list: string; onDone: () => void }) => {
         </div>
       ))}
       <div>
-        <Button size="compact-sm" variant="default" onClick={onDone}>
+        <Button size="xs" variant="default" onClick={onDone}>
           {t.done}
         </Button>
       </div>

@@ -115,7 +115,7 @@ const SelectAll = ({ search, rows, total }: { search: BansSearch; rows: readonly
     return (
       <span className={parts.row}>
         <span className={parts.muted}>{t.reading(number(read), number(most))}</span>
-        <Button size="compact-sm" variant="default" onClick={() => running.current?.abort()}>
+        <Button size="xs" variant="default" onClick={() => running.current?.abort()}>
           {textsOf(commonTexts).cancel}
         </Button>
       </span>

@@ -27,7 +27,7 @@ export const Approve = (props: { server: { id: string; hostname: string }; error
         </p>
       ) : (
         <Button
-          size="compact-sm"
+          size="xs"
           variant="default"
           aria-label={t.approveOf(String(what), nameOf(props.server.hostname))}
           loading={run.isPending}

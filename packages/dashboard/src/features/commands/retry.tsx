@@ -48,7 +48,7 @@ export const RowAct = ({ row, short = false }: { row: CommandRow; short?: boolea
   })
   if (!may) return null
   const error = retry.error ?? cancel.error
-  const size = short ? 'compact-sm' : 'sm'
+  const size = short ? 'xs' : 'sm'
   return (
     <>
       {canRetry(row) && (

@@ -55,7 +55,7 @@ export const CommandProgress = ({ commandId, done }: { commandId: string; done?:
       {away && (
         <>
           <span className={parts.help}>{t.away(nameOf(command.server.hostname))}</span>
-          <Button size="compact-sm" variant="default" onClick={() => cancel.mutate()} loading={cancel.isPending}>
+          <Button size="xs" variant="default" onClick={() => cancel.mutate()} loading={cancel.isPending}>
             {textsOf(commonTexts).cancel}
           </Button>
         </>

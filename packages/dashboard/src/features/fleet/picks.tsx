@@ -65,18 +65,14 @@ const Shortcuts = ({ all, chosen, onChosen }: Choosing & { all: readonly Server[
   const choose = (servers: readonly Server[]) => onChosen(new Set(servers.map(({ id }) => id)))
   return (
     <div className={parts.row}>
-      <Button size="compact-sm" variant="default" onClick={() => choose(all)}>
+      <Button size="xs" variant="default" onClick={() => choose(all)}>
         {t.all}
       </Button>
-      <Button
-        size="compact-sm"
-        variant="default"
-        onClick={() => choose(all.filter(({ status }) => status === 'online'))}
-      >
+      <Button size="xs" variant="default" onClick={() => choose(all.filter(({ status }) => status === 'online'))}>
         {t.allOnline}
       </Button>
       {chosen.size > 0 && (
-        <Button size="compact-sm" variant="subtle" onClick={() => choose([])}>
+        <Button size="xs" variant="subtle" onClick={() => choose([])}>
           {t.nobody}
         </Button>
       )}

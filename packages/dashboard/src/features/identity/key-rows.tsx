@@ -129,7 +129,7 @@ export const KeyTable = ({ rows, onRevoke }: Rows) => {
               <td className={parts.last}>
                 <Button
                   variant="default"
-                  size="compact-sm"
+                  size="xs"
                   aria-label={t.keys.revokeOf(nameOf(key.name))}
                   onClick={() => onRevoke(key)}
                 >

@@ -117,7 +117,7 @@ const Acts = ({ row, serversOf, onHere, onEverywhere, busy }: Acting & { row: Bl
   return (
     <span className={`${parts.acts ?? ''} ${parts.wrapping ?? ''}`}>
       <Button
-        size="compact-sm"
+        size="xs"
         variant="default"
         aria-label={t.hereOf(row.ip, nameOf(hostnameOf(row.server_id)))}
         loading={busy?.ip === row.ip && busy.serverId === row.server_id}
@@ -126,12 +126,7 @@ const Acts = ({ row, serversOf, onHere, onEverywhere, busy }: Acting & { row: Bl
         {t.here}
       </Button>
       {serversOf(row.ip) > 1 && (
-        <Button
-          size="compact-sm"
-          variant="default"
-          aria-label={t.everywhereOf(row.ip)}
-          onClick={() => onEverywhere(row.ip)}
-        >
+        <Button size="xs" variant="default" aria-label={t.everywhereOf(row.ip)} onClick={() => onEverywhere(row.ip)}>
           {t.everywhere}
         </Button>
       )}

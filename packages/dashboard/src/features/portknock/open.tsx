@@ -106,7 +106,7 @@ const Acts = ({ opening, onClose, onCut, busy }: Acting & { opening: Opening }) 
   return (
     <span className={`${parts.acts ?? ''} ${parts.wrapping ?? ''}`}>
       <Button
-        size="compact-sm"
+        size="xs"
         variant="default"
         aria-label={t.closeOf(...names)}
         loading={busy === opening.id}
@@ -114,7 +114,7 @@ const Acts = ({ opening, onClose, onCut, busy }: Acting & { opening: Opening }) 
       >
         {t.close}
       </Button>
-      <Button size="compact-sm" variant="default" aria-label={t.cutOf(...names)} onClick={() => onCut(opening)}>
+      <Button size="xs" variant="default" aria-label={t.cutOf(...names)} onClick={() => onCut(opening)}>
         {t.cut}
       </Button>
     </span>

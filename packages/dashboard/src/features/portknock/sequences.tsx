@@ -152,7 +152,7 @@ const Card = ({ sequence, onAsk }: { sequence: Sequence; onAsk: (asked: Asked) =
         {may && (
           <span className={parts.acts}>
             <Button
-              size="compact-sm"
+              size="xs"
               variant="default"
               aria-label={t.editOf(name)}
               onClick={() => onAsk({ what: 'edit', sequence })}
@@ -160,7 +160,7 @@ const Card = ({ sequence, onAsk }: { sequence: Sequence; onAsk: (asked: Asked) =
               {t.edit}
             </Button>
             <Button
-              size="compact-sm"
+              size="xs"
               variant="default"
               aria-label={t.deleteOf(name)}
               onClick={() => onAsk({ what: 'delete', sequence })}

@@ -209,7 +209,7 @@ const Acts = ({ jail, serverId }: { jail: Jail; serverId: string }) => {
   if (!may) return null
   const button = (act: Act, words: string) => (
     <Button
-      size="compact-sm"
+      size="xs"
       variant="default"
       aria-label={t.of(words, jail.name)}
       loading={run.isPending && run.variables === act}
@@ -228,12 +228,7 @@ const Acts = ({ jail, serverId }: { jail: Jail; serverId: string }) => {
         {jail.enabled && button('jail-reload', t.reload)}
         {jail.enabled ? button('jail-disable', t.disable) : button('jail-enable', t.enable)}
         {jail.enabled && (
-          <Button
-            size="compact-sm"
-            variant="default"
-            aria-label={t.of(t.ban, jail.name)}
-            onClick={() => setDialog('ban')}
-          >
+          <Button size="xs" variant="default" aria-label={t.of(t.ban, jail.name)} onClick={() => setDialog('ban')}>
             {t.ban}
           </Button>
         )}

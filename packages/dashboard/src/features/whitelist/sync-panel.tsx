@@ -54,7 +54,7 @@ export const SyncPanel = () => {
           <div className={fleet.line}>
             <WhitelistReceipt since={0} />
             {servers.length > 0 && may && (
-              <Button size="compact-sm" variant="default" loading={sync.isPending} onClick={() => sync.mutate()}>
+              <Button size="xs" variant="default" loading={sync.isPending} onClick={() => sync.mutate()}>
                 {t.all}
               </Button>
             )}
@@ -121,7 +121,7 @@ export const SyncRow = ({ server }: { server: Sync }) => {
       <State is={server.sync_status} />
       {may && server.sync_status === 'failed' && (
         <Button
-          size="compact-sm"
+          size="xs"
           variant="default"
           aria-label={t.one(nameOf(server.hostname))}
           loading={sync.isPending}
