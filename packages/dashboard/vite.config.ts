@@ -88,6 +88,7 @@ const firstPaint = (): Plugin => {
 
 /** The code of pages that people open by a link or with a new tab; `*` stands for the last part of a path. */
 const openedPages: Readonly<Record<string, readonly string[]>> = {
+  '/login': ['sign-in/sign-in'],
   '/': ['overview/overview', 'overview/filled'],
   '/bans': ['bans/bans'],
   '/servers': ['servers/servers'],
@@ -119,7 +120,7 @@ const codeAhead = (): Plugin => ({
       )
     const head = filesOf(['app/app'])
     const linksOf = (modules: readonly string[]) => {
-      const needed = [...filesOf(['app/shell/shell', ...modules])].filter(file => !head.has(file))
+      const needed = [...filesOf(modules)].filter(file => !head.has(file))
       const styles = chunks
         .filter(({ fileName }) => needed.includes(fileName))
         .flatMap(chunk => [...(chunk.viteMetadata?.importedCss ?? [])])
@@ -131,7 +132,7 @@ const codeAhead = (): Plugin => ({
     }
     const links = Object.entries(openedPages).map(([path, modules]) => [
       path,
-      linksOf(modules.map(module => `features/${module}`)),
+      linksOf([...(path === '/login' ? [] : ['app/shell/shell']), ...modules.map(module => `features/${module}`)]),
     ])
     this.emitFile({ type: 'asset', fileName: 'ahead.json', source: JSON.stringify(Object.fromEntries(links)) })
   },

@@ -33,7 +33,7 @@ test.runIf(dashboardBuilt()).each([
   expect(await openerPolicyOf(headers)).toBe(policy)
 })
 
-test.runIf(dashboardBuilt())('a page names its own code only where a session may be', async () => {
+test.runIf(dashboardBuilt())('a page names its own code where a session may be, else that of the sign-in', async () => {
   const linksOf = async (path: string, cookie: string) => {
     const { text } = await raw(server, 'GET', path, { headers: { cookie } })
     return [...text.matchAll(/<link rel="modulepreload" crossorigin fetchpriority="low" href="\.\/([^"]+)">/g)].map(
@@ -41,15 +41,18 @@ test.runIf(dashboardBuilt())('a page names its own code only where a session may
     )
   }
   const session = 'stockade_session=any'
-  const [bans, address, none, login] = await Promise.all([
+  const [bans, address, none, setUp, login] = await Promise.all([
     linksOf('/bans?q=sshd', session),
     linksOf('/ip/203.0.113.9', session),
     linksOf('/bans', ''),
+    linksOf('/setup?code=any', ''),
     linksOf('/login', session),
   ])
   expect(bans.filter(file => file?.startsWith('assets/bans-'))).not.toEqual([])
   expect(address.filter(file => file?.startsWith('assets/ip-'))).toHaveLength(1)
-  expect([...none, ...login]).toEqual([])
-  const replies = await Promise.all([...bans, ...address].map(file => raw(server, 'GET', `/${file}`)))
+  expect(none.filter(file => file?.startsWith('assets/sign-in-'))).toHaveLength(1)
+  expect(none.filter(file => file?.startsWith('assets/shell-'))).toEqual([])
+  expect([...setUp, ...login]).toEqual([])
+  const replies = await Promise.all([...bans, ...address, ...none].map(file => raw(server, 'GET', `/${file}`)))
   expect(new Set(replies.map(({ status }) => status))).toEqual(new Set([200]))
 })

@@ -41,16 +41,20 @@ const pageHeaders = (nonce: string, by: { isStrict: boolean; isTrustworthy: bool
   ...(by.isStrict ? { 'strict-transport-security': 'max-age=31536000' } : {}),
 })
 
+/** Pages for which nobody needs to sign in. */
+const outside = /^\/(?:setup|invite)\b/
+
 /**
- * Links to the code of the page that is asked for, so that a browser loads it beside the app and not after it. Only with a session:
- * a sign-in needs none of it.
+ * Links to the code of the page that is asked for, so that a browser loads it beside the app and not after it. Without a session that
+ * is the sign-in, to which the other pages lead.
  */
 const createAhead = () => {
   const linksByPage = recordOf(JSON.parse(readFileSync(`${dist}ahead.json`, 'utf8')))
   return ({ url, headers: { cookie = '' } }: FastifyRequest): string => {
-    if (!Object.values(cookieNames).some(name => cookie.includes(`${name}=`))) return ''
     const path = url.split('?')[0] ?? ''
-    const links = linksByPage[path] ?? linksByPage[path.replace(/[^/]+$/, '*')]
+    const hasSession = Object.values(cookieNames).some(name => cookie.includes(`${name}=`))
+    if (hasSession ? path === '/login' : outside.test(path)) return ''
+    const links = hasSession ? (linksByPage[path] ?? linksByPage[path.replace(/[^/]+$/, '*')]) : linksByPage['/login']
     return typeof links === 'string' ? links : ''
   }
 }
