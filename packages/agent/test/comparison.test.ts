@@ -1,6 +1,6 @@
 import { expect, it, vi } from 'vitest'
 import { sliceOf } from '@stockade/contract/slices.ts'
-import { activeEventId } from '../src/bans/ledger.ts'
+import { activeEventId } from '../src/bans/ban-entries.ts'
 import type { ActiveBan } from '../src/bans/remembered-bans.ts'
 import { canonicalIp } from '../src/ip.ts'
 import { createComparison } from '../src/loops/comparison.ts'

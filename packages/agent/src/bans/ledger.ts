@@ -1,17 +1,12 @@
-import { banEventId, unbanEventId } from '../event-id.ts'
+import { banEventId } from '../event-id.ts'
 import { canonicalIp } from '../ip.ts'
 import type { Entry } from '../outbox.ts'
-import { cleanText, lastBytes } from '../text.ts'
+import { activeEventId, createBanEntries, unknownLength } from './ban-entries.ts'
 import { placeKey } from './memory.ts'
 import type { Intent, Memory } from './memory.ts'
 import type { ActiveBan } from './remembered-bans.ts'
-import { createRounds, stampOf } from './rounds.ts'
+import { createRounds } from './rounds.ts'
 import type { BanRow } from './table.ts'
-
-const maxLogBytes = 4 * 1024
-const secondsPerYear = 31_536_000
-/** The length of a ban of which only fail2ban knows the end; -1 is a permanent one. */
-const unknownLength = -2
 
 export interface Ledger {
   /** Takes new rows, or rows seen before. Each ban is reported once. */
@@ -66,32 +61,7 @@ export const createLedger = (needs: {
 }): Ledger => {
   const { memory } = needs
   const rounds = createRounds(memory.seen)
-
-  const banEntry = (row: BanRow, ip: string, eventId: string, intent: Intent | null): Entry => ({
-    kind: 'ban',
-    at: row.time * 1000,
-    offset: needs.clockOffset(),
-    ban: {
-      event_id: eventId,
-      ip,
-      jail: cleanText(row.jail),
-      log_lines: needs.tellsLines(row.jail) ? lastBytes(cleanText(row.logLines), maxLogBytes) : '',
-      ban_duration: durationOf(intent?.duration ?? row.bantime),
-      ...(intent?.commandId ? { command_id: intent.commandId } : {}),
-      ...(row.failures === 0 ? { source: 'manual' as const } : {}),
-    },
-  })
-
-  const unbanEntry = (ban: ActiveBan, at: number): Entry => ({
-    kind: 'unban',
-    at: Math.round(Math.max(at, ban.time * 1000)),
-    offset: needs.clockOffset(),
-    unban: {
-      event_id: unbanEventId(needs.serverId, ban.jail, ban.ip, stampOf(ban)),
-      ip: canonicalIp(ban.ip) ?? ban.ip,
-      jail: cleanText(ban.jail),
-    },
-  })
+  const { banEntry, unbanEntry, adoptEntry } = createBanEntries(needs)
 
   /** The command that caused this row: it asked for a ban of that address in that jail, and the row has no failures. */
   const takeIntent = (row: BanRow, ip: string): Intent | null => {
@@ -144,17 +114,6 @@ export const createLedger = (needs: {
     const end = override === undefined ? endOf(ban) : override.until
     if (end === null) return override === undefined ? ban.bantime : -1
     return Math.max(1, Math.round((end - now) / 1000))
-  }
-  const adoptEntry = (ban: ActiveBan, at: number, length: number): Entry[] => {
-    const ip = canonicalIp(ban.ip)
-    if (ip === null) return []
-    const adopt = {
-      event_id: activeEventId(needs.serverId, ban),
-      jail: cleanText(ban.jail),
-      ip,
-      ban_duration: durationOf(length),
-    }
-    return [{ kind: 'adopt', at, offset: needs.clockOffset(), adopt }]
   }
 
   const ended = (jail: string, ip: string, at: number): void => {
@@ -250,19 +209,11 @@ export const createLedger = (needs: {
   }
 }
 
-/** The id under which a ban that is in force was reported last. */
-export const activeEventId = (serverId: string, ban: ActiveBan): string =>
-  banEventId(serverId, ban.jail, ban.ip, stampOf(ban))
-
 /** A ban that was over at this time at the latest, in epoch seconds. */
 const shortened = (row: BanRow, end: number): BanRow => {
   const most = end - row.time
   return { ...row, bantime: row.bantime < 0 ? most : Math.min(row.bantime, most) }
 }
-
-/** The API accepts 1 s to 1 year. Longer bans go without a duration, and their end is reported when it happens. */
-const durationOf = (bantime: number): number | null =>
-  bantime === unknownLength ? null : bantime < 0 ? -1 : bantime > secondsPerYear ? null : Math.max(1, bantime)
 
 /** When fail2ban itself ends the ban, in epoch milliseconds; null for never. */
 export const endOf = (ban: { time: number; bantime: number }): number | null =>

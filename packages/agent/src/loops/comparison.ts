@@ -1,6 +1,6 @@
 import { bounds } from '@stockade/contract/limits.ts'
 import { sliceOf } from '@stockade/contract/slices.ts'
-import { activeEventId } from '../bans/ledger.ts'
+import { activeEventId } from '../bans/ban-entries.ts'
 import type { Ledger } from '../bans/ledger.ts'
 import type { ActiveBan } from '../bans/remembered-bans.ts'
 import { steadyNow } from '../clock.ts'
