@@ -176,7 +176,10 @@ const load = async () => {
   await resting.waitForTimeout(5000)
   const calls = callsOf(resting)
   await resting.waitForTimeout(60_000)
-  say(`\nat rest on the overview, one minute: ${calls.length} requests`)
+  const counts = Object.entries(Object.groupBy(calls, call => call)).map(
+    ([call, all = []]) => `${all.length} x ${call}`,
+  )
+  say(`\nat rest on the overview, one minute: ${calls.length} requests (${counts.join(', ')})`)
   await resting.context().close()
 }
 
