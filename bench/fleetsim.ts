@@ -169,7 +169,6 @@ const synced = new Map<string, Set<string>>()
 let stopping = false
 /** All agents are there, and nothing is changed yet. */
 let isCalm = false
-const ending = new AbortController()
 let nextAddress = 0
 
 interface Host {
@@ -178,18 +177,22 @@ interface Host {
   readonly socket: Agent
   /** Heartbeats and polls take turns on one connection, as those of an agent do. */
   readonly line: Line
+  /** One for each host: a signal that all share looks through all of its listeners with each request. */
+  readonly ending: AbortController
   /** When the last heartbeat was taken. */
   beatAt: number
   readonly outbox: { event_id: string; meant: number; ban: object }[]
 }
 const register = async (index: number): Promise<Host> => {
   const made = await admin('POST', '/servers', { hostname: `sim-${index}.example` })
+  const ending = new AbortController()
   return {
     id: String(made.id),
     key: String(made.api_key),
     // As the agent's (packages/agent/src/transport.ts).
     socket: new Agent({ keepAlive: true, maxSockets: 4, timeout: 15_000 }),
     line: createLine(() => performance.now(), ending.signal),
+    ending,
     beatAt: -Infinity,
     outbox: [],
   }
@@ -217,6 +220,16 @@ const insist = async (
   }
   return null
 }
+/** Orders come with the answers to polls and to heartbeats. */
+const takeOrders = (host: Host, { json }: Reply) => {
+  const orders = (json.commands ?? []) as { id: string }[]
+  const now = performance.now()
+  for (const { id } of orders) if (!delivered.has(id)) delivered.set(id, now)
+  if (orders.length > 0)
+    void insist(host, 'results', now, 'POST', '/agent/results', {
+      results: orders.map(({ id }) => ({ id, success: true, output: 'done', exit_code: 0 })),
+    })
+}
 const beats = async (host: Host) => {
   const slot = performance.now() + random() * setting.heartbeat * 1000
   for (let turn = -1; !stopping; turn++) {
@@ -224,7 +237,7 @@ const beats = async (host: Host) => {
     while (!stopping && performance.now() < meant) await sleep(Math.max(1, Math.min(250, meant - performance.now())))
     if (stopping) return
     // It waits for the end of a poll, of which the hold has whole seconds: that is not the server's doing, so it counts from then on.
-    const isTaken = await host.line.heartbeat(() =>
+    const beat = await host.line.heartbeat(() =>
       insist(host, isCalm ? 'calm heartbeat' : 'heartbeat', performance.now(), 'POST', '/servers/heartbeat', {
         hostname: 'sim.example',
         os: 'Simulated',
@@ -234,7 +247,10 @@ const beats = async (host: Host) => {
         jails: [{ name: 'sshd', enabled: true, current_bans: 3 }],
       }),
     )
-    if (isTaken) host.beatAt = performance.now()
+    if (beat) {
+      host.beatAt = performance.now()
+      takeOrders(host, beat)
+    }
     host.line.due(slot + (turn + 1) * setting.heartbeat * 1000 - performance.now())
   }
 }
@@ -252,7 +268,7 @@ const polls = async (host: Host) => {
           `/servers/${host.id}/commands/pending?wait=${hold}${known}`,
           undefined,
           {},
-          ending.signal,
+          host.ending.signal,
         ),
       )
       .catch(() => null)
@@ -262,13 +278,7 @@ const polls = async (host: Host) => {
       await sleep(500 + random() * 1500)
       continue
     }
-    const orders = (reply.json.commands ?? []) as { id: string }[]
-    const now = performance.now()
-    for (const { id } of orders) delivered.set(id, now)
-    if (orders.length > 0)
-      void insist(host, 'results', now, 'POST', '/agent/results', {
-        results: orders.map(({ id }) => ({ id, success: true, output: 'done', exit_code: 0 })),
-      })
+    takeOrders(host, reply)
     const version = String((reply.json.desired_state as { version?: unknown } | undefined)?.version ?? '')
     if (version === wanted) continue
     const desired = await insist(host, 'state', performance.now(), 'GET', '/agent/state')
@@ -350,6 +360,7 @@ const look = () => {
   if (!server) return
   try {
     const memory = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${server.pid}/status`, 'utf8'))?.[1]
+    if (memory === undefined) return
     const wal = join(server.dataDir, 'stockade.sqlite3-wal')
     held.push({
       at: performance.now(),
@@ -481,7 +492,7 @@ clearInterval(watching)
 
 // The end: everything that waits is sent, then all of it is read back.
 stopping = true
-ending.abort()
+for (const host of hosts) host.ending.abort()
 await Promise.race([Promise.all(work), sleep(60_000)])
 for (const host of hosts) host.socket.destroy()
 const found = new Map<string, number>()
