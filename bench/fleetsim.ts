@@ -445,7 +445,7 @@ for (let turn = 0; turn < setting.changes; turn++) {
   else if (!(await areAllSynced())) fail('a whitelist change is acknowledged, but the server does not say so')
   else say(`a whitelist change was acknowledged by all ${hosts.length} after ${seconds.toFixed(2)} s`)
 }
-/** An order takes so many servers at most. */
+/** Maximum number of servers in one batch of commands. */
 const largestBatch = 10_000
 const ordered = async () => {
   const asked = performance.now()

@@ -20,7 +20,7 @@ export const activeEventId = (serverId: string, ban: ActiveBan): string =>
 const durationOf = (bantime: number): number | null =>
   bantime === unknownLength ? null : bantime < 0 ? -1 : bantime > secondsPerYear ? null : Math.max(1, bantime)
 
-/** What the server is told of bans, as it waits in the outbox. */
+/** Builds the outbox entries that report bans to the server. */
 export const createBanEntries = (needs: {
   serverId: string
   clockOffset: () => number | null

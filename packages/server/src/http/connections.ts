@@ -5,11 +5,11 @@ import { agents, commands } from '@stockade/contract'
 import type { Endpoint } from '@stockade/contract'
 import { minute } from '../core/clock.ts'
 
-/** Files that connections leave to everything else: the database, parts of the program that are loaded later, mail, peers. */
+/** File descriptors reserved for everything but connections: database, modules loaded on demand, mail, peers. */
 const filesForOthers = 256
-/** From this share of all connections on, hosts are asked to keep only the one that their heartbeats and polls take turns on. */
+/** Above this share of the limit, the server closes all connections of hosts but the one that heartbeats and polls share. */
 const scarce = 0.5
-/** From this share on, also heartbeats end their connection: older agents keep one for them beside that of the poll. */
+/** Above this share, heartbeats close their connection too: older agents use a separate one for them. */
 const nearlyNone = 0.95
 
 /** How many files this process may open, by proc(5); infinite where nothing says so. */
@@ -28,8 +28,8 @@ export interface Connections {
 }
 
 /**
- * Refuses connections before they take the last file of the process: whoever opens many of them, and says nothing on them, must not keep the
- * server from its own work. The silent ones are closed by the time limit for the head of a request.
+ * Limits the number of connections so that they never use up the process's file descriptors: a client that opens many idle connections must
+ * not block the server's own work. The header timeout closes idle connections.
  */
 export const boundConnections = (
   server: Server,
