@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { chromium } from 'playwright-core'
-import type { Page } from 'playwright-core'
+import type { BrowserContext, Page } from 'playwright-core'
 import { createClient } from '@stockade/client'
 import { password, spawnServer } from '@stockade/server/testing'
 import { seed } from './seed.ts'
@@ -13,8 +13,9 @@ import type { Seeded } from './seed.ts'
 /*
  * How fast the dashboard is, in Debian's Chromium, over an instance of many servers and bans:
  *   pages   from the click on a link to the page's content, at full speed; the budget is a second
- *   load    what a cold page loads and asks for, how far it shifts, and what it asks for at rest; budgets 300 KB of JavaScript, six calls
- *           of the API and none twice, 0.02 and ten requests a minute
+ *   load    what a cold page loads and asks for, and how far it shifts; budgets 300 KB of JavaScript, six calls of the API and none
+ *           twice, 0.02
+ *   rest    what the overview asks for in a minute in which only bans end, and in one with 20 new ones; the budget is ten requests
  *   paint   first paint and first use, at a quarter of the CPU and over 1.6 Mb/s with 150 ms; budgets 1.0, 2.5 and 3.5 s
  *   life    the heap after many live events; the budget is 20 MB more than at the beginning
  * `--servers 300 --bans 1000000` and `--events 288000` (eight hours of ten a second) are the full setting; `--data DIR`
@@ -114,6 +115,8 @@ const pages = async () => {
   await page.context().close()
 }
 
+type StorageState = Awaited<ReturnType<BrowserContext['storageState']>>
+
 /** Adds up the shifts of the layout that no input caused. */
 const watchShifts = `window.shift = 0; new PerformanceObserver(list => { for (const entry of list.getEntries()) if (!entry.hadRecentInput) window.shift += entry.value }).observe({ type: 'layout-shift', buffered: true })`
 const kilobytes = (page: Page) =>
@@ -171,16 +174,34 @@ const load = async () => {
       `| ${name} | ${desktop.size.toFixed(0)} | ${desktop.calls.length} | ${twice} | ${desktop.shift.toFixed(3)} | ${phone.shift.toFixed(3)} | ${desktop.rows} and ${phone.rows} |`,
     )
   }
-  const resting = await (await browser.newContext({ baseURL: `${server.url}/`, storageState })).newPage()
-  await resting.goto('', { waitUntil: 'networkidle' })
-  await resting.waitForTimeout(5000)
-  const calls = callsOf(resting)
-  await resting.waitForTimeout(60_000)
-  const counts = Object.entries(Object.groupBy(calls, call => call)).map(
+}
+
+const rest = async () => {
+  const first = await (await context()).newPage()
+  await signIn(first)
+  const storageState = await first.context().storageState()
+  await first.context().close()
+  await minuteOf(storageState, 'nothing is reported', async () => {})
+  const [host] = seeded.hostKeys.map(token => createClient({ baseUrl: server.url, token }))
+  await minuteOf(storageState, 'a ban is reported every three seconds', async () => {
+    const ip = `198.51.100.${1 + Math.floor(Math.random() * 250)}`
+    await host?.call('POST /bans', { body: { ip, jail: 'sshd', ban_duration: 600, event_id: randomUUID() } })
+  })
+}
+/** What the overview asks for in a minute after its first. */
+const minuteOf = async (storageState: StorageState, name: string, report: () => Promise<unknown>) => {
+  const reporting = setInterval(() => void report().catch(() => undefined), 3000)
+  const page = await (await browser.newContext({ baseURL: `${server.url}/`, storageState })).newPage()
+  await page.goto('', { waitUntil: 'networkidle' })
+  await page.waitForTimeout(60_000)
+  const calls = callsOf(page)
+  await page.waitForTimeout(60_000)
+  clearInterval(reporting)
+  const counts = Object.entries(Object.groupBy(calls, call => call.replace(/from=[^&]*/, 'from=…'))).map(
     ([call, all = []]) => `${all.length} x ${call}`,
   )
-  say(`\nat rest on the overview, one minute: ${calls.length} requests (${counts.join(', ')})`)
-  await resting.context().close()
+  say(`\nat rest on the overview, one minute in which ${name}: ${calls.length} requests (${counts.join(', ')})`)
+  await page.context().close()
 }
 
 const paint = async () => {
@@ -266,6 +287,7 @@ try {
   await beats()
   if (wanted('pages')) await pages()
   if (wanted('load')) await load()
+  if (wanted('rest')) await rest()
   if (wanted('paint')) await paint()
   if (wanted('life')) await life()
 } finally {

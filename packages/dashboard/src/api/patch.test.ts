@@ -1,9 +1,10 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { QueryClient } from '@tanstack/react-query'
 import type { Reply } from '@stockade/client'
 import type { LiveMessage } from '@stockade/contract'
 import { patch } from './patch.ts'
 import type { Ban, Command, ServerRow } from './queries.ts'
+import { pacedReads } from './read-again.ts'
 
 const at = '2026-11-20T13:04:12.000Z'
 const server = { id: '01934f9e-0000-7000-8000-000000000001', hostname: 'web-01' }
@@ -109,6 +110,37 @@ describe('a ban', () => {
     queries.setQueryData(['bans', {}], list)
     patch(queries, { type: 'ban', at, data: aBan({ id: 9 }) })
     expect(queries.getQueryData(['bans', {}])).toBe(list)
+  })
+})
+
+/** What a page asks for in the last of ten minutes in which a ban is reported, or one ends, every three seconds. */
+const readsInAMinute = (kind: 'ban' | 'unban'): readonly string[] => {
+  vi.useFakeTimers()
+  onTestFinished(() => void vi.useRealTimers())
+  const start = Date.now()
+  const reads: string[] = []
+  const readAgain = pacedReads(key => {
+    if (Date.now() - start >= 9 * 60_000) reads.push(key.join(' '))
+  })
+  const queries = new QueryClient()
+  for (let second = 0; second < 600; second += 3)
+    setTimeout(() => patch(queries, { type: kind, at, data: aBan({ id: second }) }, readAgain), second * 1000)
+  vi.advanceTimersByTime(599_999)
+  return reads
+}
+const timesOf = (reads: readonly string[], key: string) => reads.filter(read => read === key).length
+
+describe('many bans', () => {
+  it('that end make the overview ask for nothing: the message says it', () => {
+    const reads = readsInAMinute('unban')
+    expect(timesOf(reads, 'stats')).toBe(0)
+    expect(timesOf(reads, 'attackers now')).toBe(0)
+    expect(timesOf(reads, 'attackers listed')).toBe(3)
+  })
+  it('that are reported make it ask for two kinds of statistics twice, and three times who attacks', () => {
+    const reads = readsInAMinute('ban')
+    expect(timesOf(reads, 'stats')).toBe(2)
+    expect(timesOf(reads, 'attackers now')).toBe(3)
   })
 })
 

@@ -19,8 +19,13 @@ export const patch = (
 ): void => {
   switch (message.type) {
     case 'ban':
+      patchBan(queries, message.data, readAgain)
+      readAgain(['stats'], pauses.ban)
+      return readAgain(['attackers', 'now'], pauses.attackers)
     case 'unban':
-      return patchBan(queries, message.data, readAgain)
+      patchBan(queries, message.data, readAgain)
+      // What was reported stays counted after its end: of the statistics only those of the server say how many are banned now.
+      return readAgain(['stats', message.data.server.id], pauses.ban)
     case 'server':
       return patchServer(queries, message.data, readAgain)
     case 'command':
@@ -47,7 +52,7 @@ export const patch = (
 const steady = (pause: number) => ({ pause, most: pause })
 const pauses = {
   ban: { pause: 5000, most: 30_000 },
-  attackers: { pause: 5000, most: 15_000 },
+  attackers: { pause: 5000, most: 20_000 },
   server: steady(500),
   command: steady(1000),
   whitelist: steady(1000),
@@ -62,8 +67,7 @@ const patchBan = (queries: QueryClient, ban: Ban, readAgain: ReadAgain) => {
   queries.setQueryData<Reply<'GET /bans/{banId}'>>(['ban', ban.id], shown => (shown ? { ...shown, ...ban } : shown))
   // Its counts, and the first ban of a server that is being watched.
   readAgain(['server', ban.server.id], pauses.ban)
-  readAgain(['stats'], pauses.ban)
-  readAgain(['attackers'], pauses.attackers)
+  readAgain(['attackers', 'listed'], pauses.attackers)
   readAgain(['lookup', ban.ip], pauses.command)
   const me = queries.getQueryData<Me>(['me'])
   if (me?.addresses.some(({ ip }) => ip === ban.ip)) readAgain(['me'], pauses.command)

@@ -27,9 +27,6 @@ export const attackerBansQuery = (search: BansSearch, ip: string) =>
       api.call('GET /bans', { query: { ...matchQueryOf(search, Date.now()), ip, limit: 20 }, signal }),
   })
 
-/** What a message changes in a row is read again no more often than this, in milliseconds. */
-const pause = { first: 1000, again: 10_000 } as const
-
 interface Known {
   readonly key: string
   readonly rows: readonly Attacker[]
@@ -52,37 +49,20 @@ export const useAttackersList = (search: BansSearch) => {
   )
   const isEmpty = fresh?.length === 0
   useEffect(() => {
-    let timer: ReturnType<typeof setTimeout> | undefined
-    let last = 0
-    const soon = () => {
-      timer ??= setTimeout(
-        () => {
-          timer = undefined
-          last = Date.now()
-          void refetch()
-        },
-        Math.max(pause.first, last + pause.again - Date.now()),
-      )
-    }
-    const stop = live.listen(message => {
-      if (message.type === 'unban' && rows?.some(({ ip }) => ip === message.data.ip)) return soon()
+    return live.listen(message => {
       if (message.type !== 'ban') return
       const belongs = matches(message.data, search, Date.now())
       if (belongs === false) return
       if (isEmpty) return void refetch()
-      // Only the service can tell: then the list is read again, and what is new in it waits as well.
-      if (belongs === null) return soon()
+      // Only the service can tell: the list is read again after each ban, and what is new in it waits as well.
+      if (belongs === null) return
       const { id } = message.data
       setHeard(before => {
         if (before.key !== key) return { key, ids: new Set([id]) }
         return before.ids.size > mostWaiting ? before : { key, ids: new Set([...before.ids, id]) }
       })
     })
-    return () => {
-      stop()
-      clearTimeout(timer)
-    }
-  }, [key, search, rows, isEmpty, refetch])
+  }, [key, search, isEmpty, refetch])
 
   const unseen = useMemo(() => {
     const seen = new Set(known?.rows.map(({ ip }) => ip))

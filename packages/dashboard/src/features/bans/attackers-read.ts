@@ -6,6 +6,6 @@ import type { BansSearch } from './filter.ts'
 /** How a page of attackers is read, without the grammar of searches: the app asks for it before the page is loaded. */
 export const attackersRead = (search: BansSearch) =>
   queryOptions({
-    queryKey: ['attackers', asked(search)],
+    queryKey: ['attackers', 'listed', asked(search)],
     queryFn: ({ signal }) => api.call('GET /bans/attackers', { query: attackersQueryOf(search, Date.now()), signal }),
   })
