@@ -81,6 +81,12 @@ const en = {
   } as Readonly<Record<string, string>>,
   meanwhile: 'Meanwhile',
   meanwhileAside: '3 things worth two minutes',
+  expected: 'What you will see here',
+  expectations: [
+    ['Protection', 'Whether each server really holds its bans, checked from log to firewall.'],
+    ['Attackers', 'Who attacks, where, and why they were banned, in the words of the log.'],
+    ['One answer', 'Is this address banned? Where? Let it go. Press Ctrl K.'],
+  ] as readonly (readonly [string, string])[],
   things: {
     whitelist: ['Whitelist your own address', 'So that a typo never locks you out.', 'Whitelist'],
     admin: ['Invite a second admin', 'One lost phone should lock nobody out.', 'Invite'],

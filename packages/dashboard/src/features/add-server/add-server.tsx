@@ -27,7 +27,7 @@ import { guardTexts } from '../server/guard.texts.ts'
 import { addServerTexts } from './add-server.texts.ts'
 import { Arrival } from './arrival.tsx'
 import { kept } from './kept-command.ts'
-import { Meanwhile } from './meanwhile.tsx'
+import { Expected, Meanwhile } from './meanwhile.tsx'
 import { commandFor, waysOf } from './ways.ts'
 import type { Way } from './ways.ts'
 import styles from './add-server.module.css'
@@ -45,6 +45,7 @@ const NameIt = () => {
   const [hostname, setHostname] = useKeptState('new server/name', '')
   const [description, setDescription] = useKeptState('new server/description', '')
   const [tried, setTried] = useState(false)
+  const isFirst = useFirst()
   const create = useMutation({
     mutationFn: () => api.call('POST /servers', { body: { hostname: hostname.trim(), description } }),
     onSuccess: made => {
@@ -88,22 +89,28 @@ const NameIt = () => {
         </form>
       </Hero>
       <Meanwhile />
+      {isFirst && <Expected />}
     </Page>
   )
+}
+
+/** Whether it is the first server, or nobody knows yet. */
+const useFirst = (): boolean => {
+  const counts = useQuery(summaryQuery).data?.counts
+  return !counts || counts.online + counts.offline + counts.pending < 2
 }
 
 /** What the one command does, above the form and above the command. */
 const Hero = ({ children, aside }: { children: ReactNode; aside?: ReactNode }) => {
   const t = textsOf(addServerTexts)
-  const counts = useQuery(summaryQuery).data?.counts
-  const first = !counts || counts.online + counts.offline + counts.pending < 2
+  const isFirst = useFirst()
   return (
     <Panel>
       <div className={styles.hero}>
         <div className={styles.way}>
           <FirstStakes />
           <div>
-            <h2 className={parts.answer}>{first ? t.firstTitle : t.title}</h2>
+            <h2 className={parts.answer}>{isFirst ? t.firstTitle : t.title}</h2>
             <p className={styles.intro}>{t.intro}</p>
           </div>
           {children}
@@ -127,6 +134,7 @@ const FirstStakes = () => (
 const Watch = ({ id }: { id: string }) => {
   const t = textsOf(addServerTexts)
   const { phase } = useLive()
+  const isFirst = useFirst()
   const server = useQuery({
     ...serverQuery(id),
     // Messages tell of most steps at once; that the script was fetched is only seen by asking.
@@ -166,6 +174,7 @@ const Watch = ({ id }: { id: string }) => {
         </Hero>
       )}
       <Meanwhile />
+      {isFirst && <Expected />}
     </Page>
   )
 }

@@ -47,3 +47,20 @@ const Thing = (props: { icon: ReactNode; words: readonly [string, string, string
     </div>
   </li>
 )
+
+/** What the pages will show once a server reports; on those where none does yet. */
+export const Expected = () => {
+  const t = textsOf(addServerTexts)
+  return (
+    <Panel title={t.expected}>
+      <dl className={styles.expected}>
+        {t.expectations.map(([name, words]) => (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd>{words}</dd>
+          </div>
+        ))}
+      </dl>
+    </Panel>
+  )
+}

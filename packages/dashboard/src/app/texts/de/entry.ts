@@ -186,6 +186,12 @@ export const addServer: Texts['add-server'] = {
   },
   meanwhile: 'Währenddessen',
   meanwhileAside: '3 Dinge, die zwei Minuten wert sind',
+  expected: 'Was Sie hier sehen werden',
+  expectations: [
+    ['Schutz', 'Ob jeder Server seine Sperren wirklich hält, vom Protokoll bis zur Firewall geprüft.'],
+    ['Angreifer', 'Wer wo angreift und warum gesperrt wurde, in den Worten des Protokolls.'],
+    ['Eine Antwort', 'Ist diese Adresse gesperrt? Wo? Geben Sie sie frei. Drücken Sie Strg K.'],
+  ],
   things: {
     whitelist: ['Eigene Adresse whitelisten', 'Damit ein Tippfehler Sie nie aussperrt.', 'Whitelisten'],
     admin: ['Zweiten Admin einladen', 'Ein verlorenes Telefon sollte niemanden aussperren.', 'Einladen'],

@@ -205,6 +205,15 @@ export const addServer: Texts['add-server'] = {
   },
   meanwhile: 'Mientras tanto',
   meanwhileAside: '3 cosas que merecen dos minutos',
+  expected: 'Lo que verá aquí',
+  expectations: [
+    [
+      'Protección',
+      'Si cada servidor mantiene de verdad sus bloqueos, comprobado desde el registro hasta el cortafuegos.',
+    ],
+    ['Atacantes', 'Quién ataca, dónde y por qué se bloqueó, con las palabras del registro.'],
+    ['Una respuesta', '¿Está bloqueada esta dirección? ¿Dónde? Libérela. Pulse Ctrl K.'],
+  ],
   things: {
     whitelist: ['Ponga su dirección en la lista blanca', 'Para que un error nunca le deje fuera.', 'Añadir'],
     admin: ['Invite a otro administrador', 'Un teléfono perdido no debe dejar fuera a nadie.', 'Invitar'],

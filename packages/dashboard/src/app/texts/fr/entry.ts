@@ -209,6 +209,12 @@ export const addServer: Texts['add-server'] = {
   },
   meanwhile: 'En attendant',
   meanwhileAside: '3 choses qui valent deux minutes',
+  expected: 'Ce que vous verrez ici',
+  expectations: [
+    ['Protection', 'Si chaque serveur applique vraiment ses bannissements, vérifié du journal au pare-feu.'],
+    ['Attaquants', 'Qui attaque, où et pourquoi il a été banni, avec les mots du journal.'],
+    ['Une réponse', 'Cette adresse est-elle bannie\u00a0? Où\u00a0? Libérez-la. Appuyez sur Ctrl K.'],
+  ],
   things: {
     whitelist: [
       'Mettre votre adresse en liste blanche',
