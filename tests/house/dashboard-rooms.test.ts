@@ -58,6 +58,7 @@ const offered: Readonly<Record<string, readonly string[]>> = {
     'tags-field.tsx',
     'target-choice.tsx',
     'targets.texts.ts',
+    'took.ts',
     'undo.ts',
   ],
   'fleet-bans': ['new-dialog.tsx', 'fleet-bans.tsx', 'fleet-bans.texts.ts'],

@@ -1,14 +1,14 @@
 import { Link } from '@tanstack/react-router'
 import { useSaid } from '../fleet/said.ts'
 import type { CommandRow } from '../fleet/queries.ts'
+import { tookOf, tookWords } from '../fleet/took.ts'
 import type { ListColumn } from '../../kit/list-rows.ts'
 import parts from '../../kit/parts.module.css'
 import { State } from '../../kit/state.tsx'
 import { Stranger } from '../../kit/stranger.tsx'
 import { textsOf } from '../../lib/texts/catalogue.ts'
 import { commandsTexts } from './commands.texts.ts'
-import { tookWords } from './facts.tsx'
-import { tookOf, wordOf } from './rows.ts'
+import { wordOf } from './rows.ts'
 
 const Said = ({ row }: { row: CommandRow }) => <>{useSaid()(row)}</>
 

@@ -28,8 +28,6 @@ const en = {
     failed: 'Failed or timed out',
     none: '–',
   },
-  tookMs: (ms: string) => `${ms} ms`,
-  tookS: (s: string) => `${s} s`,
   servers,
   atLeast: (count: number) => `${number(count)} or more servers`,
   batch: 'Whole batch',

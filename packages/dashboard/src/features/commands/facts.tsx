@@ -5,6 +5,7 @@ import { Link } from '@tanstack/react-router'
 import { summaryQuery } from '../../api/queries.ts'
 import fleet from '../fleet/fleet.module.css'
 import type { CommandRow } from '../fleet/queries.ts'
+import { tookOf, tookWords } from '../fleet/took.ts'
 import { CopyButton } from '../../kit/copy.tsx'
 import { Panel } from '../../kit/page.tsx'
 import parts from '../../kit/parts.module.css'
@@ -13,18 +14,11 @@ import { Lines, Stranger } from '../../kit/stranger.tsx'
 import { Time } from '../../kit/time.tsx'
 import { textsOf } from '../../lib/texts/catalogue.ts'
 import { clip, nameOf } from '../../lib/clip.ts'
-import { number } from '../../lib/numbers.ts'
 import { commandsTexts } from './commands.texts.ts'
 import { CommandValue } from './narrowing.tsx'
-import { tookOf, wordOf } from './rows.ts'
+import { wordOf } from './rows.ts'
 
 /** `38 ms`, `1.4 s`. */
-export const tookWords = (ms: number | null): string => {
-  const t = textsOf(commandsTexts)
-  if (ms === null) return t.stats.none
-  return ms < 1000 ? t.tookMs(number(Math.round(ms))) : t.tookS((ms / 1000).toFixed(1))
-}
-
 export const ServerLink = ({ row }: { row: CommandRow }) => (
   <CommandValue
     field="server"

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { CommandRow } from '../fleet/queries.ts'
-import { grouped, saidTogether, tallyOf, tookOf } from './rows.ts'
+import { tookOf } from '../fleet/took.ts'
+import { grouped, saidTogether, tallyOf } from './rows.ts'
 
 const row = (id: string, given: Partial<CommandRow> = {}): CommandRow => ({
   id,

@@ -60,12 +60,6 @@ export const tallyOf = (rows: readonly CommandRow[]) =>
     .map(state => ({ state, count: rows.filter(row => wordOf(row) === state).length }))
     .filter(({ count }) => count > 0)
 
-/** How long the host took, in milliseconds; null while it has not ended or never began. */
-export const tookOf = (row: Pick<CommandRow, 'started_at' | 'completed_at'>): number | null =>
-  row.started_at === null || row.completed_at === null
-    ? null
-    : Math.max(0, Date.parse(row.completed_at) - Date.parse(row.started_at))
-
 /** How long a batch took from the first server that fetched it to the last that answered; null until all have. */
 export const tookTogether = (rows: readonly CommandRow[]): number | null => {
   const started = rows.flatMap(({ started_at: at }) => (at === null ? [] : [Date.parse(at)]))

@@ -82,11 +82,12 @@ const en = {
     noAnswer: 'no answer in time',
     moreFailed: (count: number) => `${number(count)} more failed.`,
     more: (count: number) => `${number(count)} more`,
-    offline: 'Offline',
+    offlineSince: (moment: string) => `Offline since ${moment}`,
     retry: (count: number) => `Retry failed (${number(count)})`,
     cancelRest: 'Cancel rest',
     toBatch: 'View progress per server',
   },
+  took: { none: '–', ms: (ms: string) => `${ms} ms`, s: (s: string) => `${s} s` },
   types: {
     'ban-ip': 'Ban',
     'unban-ip': 'Unban',

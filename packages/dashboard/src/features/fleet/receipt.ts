@@ -14,7 +14,8 @@ import type { Sync } from './queries.ts'
 import { useSync } from './sync.ts'
 
 /** What one server was asked for. */
-export type ReceiptRow = Pick<Command, 'id' | 'server' | 'status' | 'cancelled' | 'result'>
+export type ReceiptRow = Pick<Command, 'id' | 'server' | 'status' | 'cancelled' | 'result'> &
+  Partial<Pick<Command, 'params' | 'started_at' | 'completed_at'>>
 
 const endsOf = (rows: readonly ReceiptRow[]): BatchCounts => ({
   done: rows.filter(row => row.status === 'completed').length,
@@ -55,10 +56,11 @@ const useRest = (batchId: string, kind: keyof typeof restOf, enabled: boolean) =
   }).data
 }
 
-/** The servers that are not online now, by their id. */
-const useOffline = (): ReadonlySet<string> => {
+export type Offline = ReadonlyMap<string, string | null>
+/** The servers that are not online now, by their id, and since when. */
+export const useOffline = (): Offline => {
   const servers = useQuery(summaryQuery).data?.servers ?? []
-  return new Set(servers.filter(({ status }) => status !== 'online').map(({ id }) => id))
+  return new Map(servers.flatMap(({ id, status, since }) => (status === 'online' ? [] : [[id, since]])))
 }
 
 export interface ReceiptFacts {
@@ -78,12 +80,12 @@ export interface ReceiptFacts {
 }
 const isFailed = (row: ReceiptRow) => isOver(row) && row.status !== 'completed' && !row.cancelled
 
-const stateOf = (rows: readonly ReceiptRow[], offline: ReadonlySet<string>) => {
+const stateOf = (rows: readonly ReceiptRow[], offline: Offline) => {
   const later = rows.filter(row => row.status === 'pending' && offline.has(row.server.id))
   const counts = { total: rows.length, ...endsOf(rows), later: later.length }
   return { counts, rows, later, failed: rows.filter(isFailed) }
 }
-const factsOf = (rows: readonly Command[], offline: ReadonlySet<string>, isMissing: boolean): ReceiptFacts => {
+const factsOf = (rows: readonly Command[], offline: Offline, isMissing: boolean): ReceiptFacts => {
   const [sample] = rows
   return {
     ...stateOf(rows, offline),
@@ -124,7 +126,7 @@ const useWhitelistFacts = (since: number | null): ReceiptFacts => {
   const servers = query.data?.servers ?? []
   const isCurrent = query.dataUpdatedAt >= (since ?? 0)
   const rows = servers.map(server => rowOfSync(isCurrent ? server : { ...server, sync_status: 'pending', error: null }))
-  const state = stateOf(rows, isCurrent ? offline : new Set())
+  const state = stateOf(rows, isCurrent ? offline : new Map())
   const isMissing = query.isError || (query.isSuccess && servers.length === 0)
   return { ...state, sample: undefined, isWhitelist: true, mixed: false, isMissing }
 }

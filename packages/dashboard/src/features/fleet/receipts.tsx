@@ -6,12 +6,13 @@ import { api } from '../../api/client.ts'
 import { queries } from '../../api/queries.ts'
 import { useMay } from '../../api/session.ts'
 import parts from '../../kit/parts.module.css'
-import { Receipt } from '../../kit/receipt.tsx'
+import { Receipt, ToneMark } from '../../kit/receipt.tsx'
 import { isSettled, phaseOf } from '../../kit/receipt-state.ts'
 import type { ReceiptPhase } from '../../kit/receipt-state.ts'
 import styles from '../../kit/receipt.module.css'
 import { State } from '../../kit/state.tsx'
 import { Stranger } from '../../kit/stranger.tsx'
+import { TimeSentence } from '../../kit/time.tsx'
 import type { ReceiptOf } from '../../kit/toasts.ts'
 import { Refusal } from '../../kit/trouble.tsx'
 import { textsOf } from '../../lib/texts/catalogue.ts'
@@ -19,10 +20,14 @@ import { commonTexts } from '../../lib/texts/common.texts.ts'
 import { failedOf, orderAgain, pendingOf } from './batch.ts'
 import { fleetTexts } from './fleet.texts.ts'
 import { notesOfReceipt, sentenceOfReceipt } from './receipt-words.ts'
-import { useReceipt } from './receipt.ts'
-import type { ReceiptFacts } from './receipt.ts'
+import { useOffline, useReceipt } from './receipt.ts'
+import type { ReceiptFacts, ReceiptRow } from './receipt.ts'
 import { useSaid } from './said.ts'
 import { agreed } from './ssh-asked.ts'
+import { tookOf, tookWords } from './took.ts'
+
+/** The jails that a request concerns on each server, by the server's id. */
+export type JailsByServer = ReadonlyMap<string, readonly string[]>
 
 const never = new AbortController().signal
 
@@ -88,9 +93,15 @@ const ReceiptActs = (props: {
 const mostListed = 100
 /** What needs a person stands first. */
 const urgency = { failed: 0, timeout: 0, pending: 1, running: 2, completed: 3 } as const
-const ReceiptServers = ({ facts }: { facts: ReceiptFacts }) => {
+/** Of a row: the jails where they are known. */
+const jailsOfRow = ({ params, server }: ReceiptRow, jails: JailsByServer | undefined): readonly string[] => {
+  const jail = params && 'jail' in params ? params.jail : undefined
+  return typeof jail === 'string' && jail !== '*' ? [jail] : (jails?.get(server.id) ?? [])
+}
+
+/** One line a server: what became of it, in which jails, and how long it took. */
+const ReceiptServers = ({ facts, jails }: { facts: ReceiptFacts; jails?: JailsByServer | undefined }) => {
   const t = textsOf(fleetTexts).receipt
-  const offline = new Set(facts.later.map(({ id }) => id))
   const { total } = facts.counts
   const shown = [...facts.rows].sort((a, b) => urgency[a.status] - urgency[b.status]).slice(0, mostListed)
   return (
@@ -101,18 +112,48 @@ const ReceiptServers = ({ facts }: { facts: ReceiptFacts }) => {
           <span className={styles.name}>
             <Stranger text={row.server.hostname} most={60} />
           </span>
-          {offline.has(row.id) && <span className={parts.help}>{t.offline}</span>}
-          <State is={row.cancelled ? 'cancelled' : row.status} />
+          <span className={styles.detail}>
+            <Stranger text={jailsOfRow(row, jails).join(', ')} most={100} />
+          </span>
+          <ReceiptEnd row={row} isLater={facts.later.some(({ id }) => id === row.id)} />
         </li>
       ))}
       {total > shown.length && <li className={parts.help}>{t.more(total - shown.length)}</li>}
     </ul>
   )
 }
+const ReceiptEnd = ({ row, isLater }: { row: ReceiptRow; isLater: boolean }) => {
+  const t = textsOf(fleetTexts).receipt
+  const since = useOffline().get(row.server.id)
+  const took = tookOf(row)
+  const is = row.cancelled ? 'cancelled' : row.status
+  return (
+    <>
+      <span className={parts.help}>
+        {isLater && since ? <TimeSentence at={since} say={t.offlineSince} /> : took !== null && tookWords(took)}
+      </span>
+      {is === 'completed' ? (
+        <span className={styles.tick}>
+          <ToneMark tone="ok" />
+          <span className={parts.hidden}>{textsOf(commonTexts).states.completed}</span>
+        </span>
+      ) : (
+        <State is={is} />
+      )}
+    </>
+  )
+}
 
 /** The receipt of a batch in a dialog or on its page. `list`: with its servers. `here`: on the page of the batch itself. */
-export const BatchReceipt = (props: { batchId: string; here?: boolean; list?: boolean; onSettled?: () => void }) => {
-  const { here = false, list = false, onSettled } = props
+export const BatchReceipt = (props: {
+  batchId: string
+  here?: boolean
+  list?: boolean
+  /** What was asked for every jail concerns these. */
+  jails?: JailsByServer
+  onSettled?: () => void
+}) => {
+  const { here = false, list = false, jails, onSettled } = props
   const t = textsOf(fleetTexts).receipt
   const [batchId, setBatchId] = useState(props.batchId)
   const of = { batchId }
@@ -134,7 +175,7 @@ export const BatchReceipt = (props: { batchId: string; here?: boolean; list?: bo
           acts={here ? undefined : <ReceiptActs of={of} facts={facts} phase={phase} acts={acts} />}
         />
       </div>
-      {list && facts.counts.total > 1 && <ReceiptServers facts={facts} />}
+      {list && facts.counts.total > 1 && <ReceiptServers facts={facts} jails={jails} />}
       <Refusal error={acts.cancel.error ?? acts.retry.error} />
       {!here && (
         <Link to="/batches/$batchId" params={{ batchId }} search={{}} className={parts.link}>

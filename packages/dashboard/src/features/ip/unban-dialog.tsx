@@ -6,6 +6,7 @@ import { api, statusOf } from '../../api/client.ts'
 import { queries, summaryQuery } from '../../api/queries.ts'
 import { useMe } from '../../api/session.ts'
 import { BatchReceipt } from '../fleet/receipts.tsx'
+import type { JailsByServer } from '../fleet/receipts.tsx'
 import type { LookUp } from '../fleet/queries.ts'
 import { tellUnbannedEverywhere } from '../fleet/undo.ts'
 import { useKeptState } from '../../kit/draft.ts'
@@ -44,6 +45,13 @@ const whitelistedEntry = async (ip: string, { whitelist, description, end }: Ask
   })
 }
 
+/** As they are before the unban, which ends them. */
+const jailsByServer = (bans: LookUp['active_bans']): JailsByServer => {
+  const jails = new Map<string, string[]>()
+  for (const { server_id: id, jail } of bans) jails.set(id, [...(jails.get(id) ?? []), jail])
+  return jails
+}
+
 const useUnban = (found: LookUp) =>
   useMutation({
     mutationFn: async (asked: Asked) => {
@@ -52,7 +60,7 @@ const useUnban = (found: LookUp) =>
       const batch = await api.call('POST /commands/batch', {
         body: { server_ids: [...asked.servers], type: 'unban-ip', params: { ip: found.ip, jail: '*' } },
       })
-      return { ...batch, entryId: entry?.id }
+      return { ...batch, entryId: entry?.id, jails: jailsByServer(found.active_bans) }
     },
     onSuccess: ({ batch_id, commands, entryId }) => {
       const bans = found.active_bans.map(line => ({
@@ -76,7 +84,7 @@ const UnbanDialog = ({ found, onClose }: { found: LookUp; onClose: () => void })
     <Dialog title={t.unbanTitle(found.ip)} onClose={onClose}>
       {unban.data ? (
         <div className={parts.form}>
-          <BatchReceipt batchId={unban.data.batch_id} list />
+          <BatchReceipt batchId={unban.data.batch_id} jails={unban.data.jails} list />
           <div className={parts.row}>
             <Button onClick={onClose}>{t.done}</Button>
           </div>

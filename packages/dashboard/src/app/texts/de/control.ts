@@ -300,8 +300,6 @@ export const commands: Texts['commands'] = {
     failed: 'Fehlgeschlagen oder ohne Antwort',
     none: '–',
   },
-  tookMs: ms => `${ms} ms`,
-  tookS: s => `${s} s`,
   servers,
   atLeast: count => `${number(count)} Server oder mehr`,
   batch: 'Ganzer Lauf',

@@ -392,11 +392,12 @@ export const fleet: Texts['fleet'] = {
     noAnswer: 'keine Antwort in der vorgesehenen Zeit',
     moreFailed: count => `${number(count)} weitere fehlgeschlagen.`,
     more: count => `${number(count)} weitere`,
-    offline: 'Offline',
+    offlineSince: moment => `Offline seit ${moment}`,
     retry: count => `Fehlgeschlagene wiederholen (${number(count)})`,
     cancelRest: 'Rest abbrechen',
     toBatch: 'Fortschritt je Server ansehen',
   },
+  took: { none: '–', ms: ms => `${ms} ms`, s: s => `${s} s` },
   types: {
     'ban-ip': 'Sperren',
     'unban-ip': 'Entsperren',

@@ -294,8 +294,6 @@ export const commands: Texts['commands'] = {
     failed: 'Fallidos o sin respuesta',
     none: '–',
   },
-  tookMs: ms => `${ms} ms`,
-  tookS: s => `${s} s`,
   servers,
   atLeast: count => `${number(count)} servidores o más`,
   batch: 'Lote completo',

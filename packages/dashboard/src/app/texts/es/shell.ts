@@ -336,11 +336,12 @@ export const fleet: Texts['fleet'] = {
     noAnswer: 'sin respuesta a tiempo',
     moreFailed: count => plural(count, { one: '1 más ha fallado.', other: `${number(count)} más han fallado.` }),
     more: count => `${number(count)} más`,
-    offline: 'Sin conexión',
+    offlineSince: moment => `Sin conexión desde ${moment}`,
     retry: count => `Reintentar los fallidos (${number(count)})`,
     cancelRest: 'Cancelar el resto',
     toBatch: 'Ver el progreso por servidor',
   },
+  took: { none: '–', ms: ms => `${ms} ms`, s: s => `${s} s` },
   types: {
     'ban-ip': 'Bloquear',
     'unban-ip': 'Desbloquear',

@@ -168,8 +168,6 @@ export const commands: Texts['commands'] = {
     failed: 'Échecs et délais dépassés',
     none: '–',
   },
-  tookMs: ms => `${ms}\u00a0ms`,
-  tookS: s => `${s}\u00a0s`,
   servers,
   atLeast: count => `${number(count)}\u00a0serveurs ou plus`,
   batch: 'Tout le lot',

@@ -406,11 +406,12 @@ export const fleet: Texts['fleet'] = {
     moreFailed: count =>
       plural(count, { one: `${number(count)}\u00a0autre échec.`, other: `${number(count)}\u00a0autres échecs.` }),
     more: count => plural(count, { one: `${number(count)}\u00a0autre`, other: `${number(count)}\u00a0autres` }),
-    offline: 'Hors ligne',
+    offlineSince: moment => `Hors ligne depuis ${moment}`,
     retry: count => `Réessayer les échecs (${number(count)})`,
     cancelRest: 'Annuler le reste',
     toBatch: 'Voir la progression par serveur',
   },
+  took: { none: '–', ms: ms => `${ms}\u00a0ms`, s: s => `${s}\u00a0s` },
   types: {
     'ban-ip': 'Bannir',
     'unban-ip': 'Débannir',
