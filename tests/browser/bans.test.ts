@@ -100,6 +100,16 @@ describe.runIf(hasBrowser)('the list of bans', () => {
       await expect.poll(query).toBe('198.51.100.7')
       expect(await field().inputValue()).toBe('198.51.100.7')
     })
+    it('keeps what was applied when a click follows before the page is drawn by it', async () => {
+      await open('bans?q=jail%3Asshd')
+      const type = `Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, 'value').set.call(input, '198.51.100.7'); input.dispatchEvent(new InputEvent('input', { bubbles: true }))`
+      const click = `[...document.querySelectorAll('[role=search] button')].find(button => button.textContent === 'Single bans').click()`
+      await page.evaluate(
+        `{ const input = document.querySelector('input[role=combobox]'); ${type}; input.form.requestSubmit(); ${click} }`,
+      )
+      await expect.poll(() => new URL(page.url()).searchParams.get('by')).toBe('bans')
+      await expect.poll(query).toBe('198.51.100.7')
+    })
     it('says in words what is wrong, where, and what was probably meant', async () => {
       await open()
       await field().fill('jali:sshd')

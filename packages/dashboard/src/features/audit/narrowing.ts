@@ -1,4 +1,4 @@
-import { useNavigate, useSearch } from '@tanstack/react-router'
+import { useNavigate } from '@tanstack/react-router'
 import { queryFields } from '@stockade/contract/query/index.ts'
 import { narrowing } from '../../kit/search/terms.ts'
 import type { Narrowing } from '../../kit/search/terms.ts'
@@ -6,20 +6,24 @@ import type { AuditSearch } from './filter.ts'
 
 export const language = queryFields.audit
 
-/** Shows the log by other conditions, from its first page. */
+type Change = Partial<AuditSearch> | ((latest: AuditSearch) => Partial<AuditSearch>)
+/** Shows the log by other conditions, from its first page. A change is made to those of that moment. */
 export const useFilter = () => {
-  const search = useSearch({ from: '/inside/audit' })
   const navigate = useNavigate()
-  return (change: Partial<AuditSearch>, replace = false) =>
+  return (change: Change, replace = false) =>
     void navigate({
+      from: '/audit',
       to: '/audit',
-      search: { ...search, pin: undefined, page: undefined, open: undefined, ...change },
+      search: latest => ({
+        ...latest,
+        ...{ pin: undefined, page: undefined, open: undefined },
+        ...(typeof change === 'function' ? change(latest) : change),
+      }),
       replace,
     })
 }
 
 export const useNarrowing = (): Narrowing => {
-  const { q = '' } = useSearch({ from: '/inside/audit' })
   const filter = useFilter()
-  return narrowing(language, q, narrowed => filter({ q: narrowed }))
+  return narrowing(language, change => filter(({ q = '' }) => ({ q: change(q) })))
 }

@@ -163,7 +163,9 @@ const StateChip = () => {
         ...Object.entries(names).map(([name, text]) => ({ value: name, text })),
         ...(value !== '' && names[value] === undefined ? [{ value, text: value }] : []),
       ]}
-      onValue={next => filter({ active: undefined, q: withValue(q, language, 'state', next) || undefined })}
+      onValue={next =>
+        filter(latest => ({ active: undefined, q: withValue(latest.q ?? '', language, 'state', next) || undefined }))
+      }
     />
   )
 }
@@ -235,6 +237,11 @@ const Range = () => {
   )
 }
 
+/** A search without one of its conditions; undefined where nothing is left. */
+const without = (query: string, text: string): string | undefined => {
+  const condition = conditionsOf(query, language).find(one => one.text === text)
+  return (condition ? condition.rest : query) || undefined
+}
 /** What is set, each to be removed by itself: filters of the address of the page, and the conditions of the search. */
 export const useSetFilters = (): readonly Chip[] => {
   const t = textsOf(bansTexts)
@@ -256,9 +263,9 @@ export const useSetFilters = (): readonly Chip[] => {
   ]
   return [
     ...chips.flatMap(([name, value, change]) => (value ? [{ name, value, onRemove: () => filter(change) }] : [])),
-    ...conditionsOf(q, language).map(({ text, rest }) => ({
+    ...conditionsOf(q, language).map(({ text }) => ({
       value: text,
-      onRemove: () => filter({ q: rest || undefined }),
+      onRemove: () => filter(({ q: latest = '' }) => ({ q: without(latest, text) })),
     })),
   ]
 }

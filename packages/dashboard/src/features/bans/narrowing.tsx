@@ -19,28 +19,33 @@ export const useBansSearch = (): BansSearch => {
   return fixed ?? search ?? {}
 }
 
-/** Another filter begins at the first page, of now. */
+export type BansChange = Partial<BansSearch> | ((latest: BansSearch) => Partial<BansSearch>)
+const changed = (latest: BansSearch, change: BansChange): BansSearch => {
+  const news = typeof change === 'function' ? change(latest) : change
+  return {
+    ...latest,
+    // A pin belongs to the pages of the list that it was made for.
+    ...(latest.page && !('to' in news) ? { to: undefined } : {}),
+    ...news,
+    page: undefined,
+  }
+}
+/** Another filter begins at the first page, of now. A change is made to the filter of that moment, not to the one that was drawn. */
 export const useFilter = () => {
-  const search = useBansSearch()
+  const fixed = useContext(Fixed)
+  const isListed = useSearch({ from: '/inside/bans', shouldThrow: false }) !== undefined
   const navigate = useNavigate()
-  return (change: Partial<BansSearch>, replace = false) =>
+  return (change: BansChange, replace = false) =>
     void navigate({
       to: '/bans',
-      search: {
-        ...search,
-        // A pin belongs to the pages of the list that it was made for.
-        ...(search.page && !('to' in change) ? { to: undefined } : {}),
-        ...change,
-        page: undefined,
-      },
+      search: latest => changed(fixed ?? (isListed ? latest : {}), change),
       replace,
     })
 }
 /** Narrows the list to a value of a field, or to anything but it. */
 export const useNarrowing = (): Narrowing => {
-  const { q = '' } = useBansSearch()
   const filter = useFilter()
-  return narrowing(queryFields.bans, q, narrowed => filter({ q: narrowed }))
+  return narrowing(queryFields.bans, change => filter(({ q = '' }) => ({ q: change(q) })))
 }
 
 /** A value that the list of bans can be narrowed to, or to all but it. */

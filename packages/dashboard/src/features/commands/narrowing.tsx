@@ -16,11 +16,16 @@ export const CommandValue = (
   props: Term & { link?: ReactNode; others?: readonly Term[]; marked?: boolean; children?: ReactNode },
 ) => {
   const fixed = useContext(Fixed)
-  const listed = useSearch({ from: '/inside/commands', shouldThrow: false })
-  const search = fixed ?? listed ?? {}
+  const isListed = useSearch({ from: '/inside/commands', shouldThrow: false }) !== undefined
   const navigate = useNavigate()
-  const by = narrowing(queryFields.commands, search.q ?? '', q =>
-    navigate({ to: '/commands', search: { ...search, q, page: undefined } }),
+  const by = narrowing(queryFields.commands, change =>
+    navigate({
+      to: '/commands',
+      search: latest => {
+        const search = fixed ?? (isListed ? latest : {})
+        return { ...search, q: change(search.q ?? ''), page: undefined }
+      },
+    }),
   )
   return <Narrows by={by} {...props} />
 }

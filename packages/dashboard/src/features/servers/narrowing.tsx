@@ -9,8 +9,10 @@ import { narrowing } from '../../kit/search/terms.ts'
 export const ServerValue = (
   props: Term & { link?: ReactNode; others?: readonly Term[]; marked?: boolean; children?: ReactNode },
 ) => {
-  const { q = '' } = useSearch({ from: '/inside/servers', shouldThrow: false }) ?? {}
+  const isListed = useSearch({ from: '/inside/servers', shouldThrow: false }) !== undefined
   const navigate = useNavigate()
-  const by = narrowing(queryFields.servers, q, narrowed => navigate({ to: '/servers', search: { q: narrowed } }))
+  const by = narrowing(queryFields.servers, change =>
+    navigate({ to: '/servers', search: ({ q }) => ({ q: change((isListed && q) || '') }) }),
+  )
   return <Narrows by={by} {...props} />
 }

@@ -83,7 +83,7 @@ describe('what is typed while a click changes the query', () => {
 describe('narrowing a list', () => {
   const narrowed = (query: string) => {
     const asked: string[] = []
-    const by = narrowing(language, query, next => asked.push(next))
+    const by = narrowing(language, change => asked.push(change(query)))
     by.only('jail', 'sshd')
     by.without('jail', 'sshd')
     return asked

@@ -70,8 +70,14 @@ export interface Narrowing {
   readonly only: (field: string, value: string) => void
   readonly without: (field: string, value: string) => void
 }
-/** Of a list that is searched by `query`; `apply` shows it by another search. */
-export const narrowing = (language: QueryLanguage, query: string, apply: (query: string) => unknown): Narrowing => ({
-  only: (field, value) => void apply(addTerm(query, language, field, value)),
-  without: (field, value) => void apply(excludeTerm(query, language, field, value)),
+/**
+ * `apply` shows the list by another search, made of the one of that moment: typed text may have changed it since the list was
+ * drawn.
+ */
+export const narrowing = (
+  language: QueryLanguage,
+  apply: (change: (query: string) => string) => unknown,
+): Narrowing => ({
+  only: (field, value) => void apply(query => addTerm(query, language, field, value)),
+  without: (field, value) => void apply(query => excludeTerm(query, language, field, value)),
 })
