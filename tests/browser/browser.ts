@@ -143,7 +143,7 @@ interface Found {
 }
 /** A list of fifty rows takes as long as ten pages, and its rows are of the same parts: some at both ends are judged. */
 const repeatedRows = '[data-row]:nth-of-type(n + 9):not(:nth-last-of-type(-n + 4))'
-/** Breaches of WCAG 2.2 AA and of best practice, each with the first element; needs a context with `bypassCSP`. */
+/** Breaches of WCAG 2.2 AA and of best practice, each with the first element, and on a phone what is too small; needs `bypassCSP`. */
 export const breaches = async (page: Page): Promise<readonly string[]> => {
   // It stays for as long as the app is not loaded anew. What passes is not asked for: its elements would be described one by one.
   if (!(await page.evaluate<boolean>(`'axe' in window`))) await page.evaluate(axe)
@@ -151,9 +151,57 @@ export const breaches = async (page: Page): Promise<readonly string[]> => {
   const found = await page.evaluate<readonly Found[]>(
     `axe.run({ include: [['html']], exclude: ${rows === '' ? '[]' : `[[${JSON.stringify(rows)}]]`} }, { resultTypes: ['violations'], runOnly: { type: 'tag', values: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'] } }).then(result => result.violations)`,
   )
-  return found.map(({ id, impact, nodes }) => `${impact} ${id}: ${nodes[0]?.html ?? ''}`)
+  const small = page.viewportSize()?.width === viewports.phone.width ? await smallTargets(page) : []
+  return [...found.map(({ id, impact, nodes }) => `${impact} ${id}: ${nodes[0]?.html ?? ''}`), ...small]
 }
 
 /** Whether the page is wider than the window. */
 export const overflows = (page: Page): Promise<boolean> =>
   page.evaluate('document.documentElement.scrollWidth > document.documentElement.clientWidth + 1')
+
+/** What a finger is aimed at; links within a sentence are as high as its line. */
+const targets =
+  ':is(a[href], button, input, select, textarea, summary, [role=button], [role=menuitem], [role=menuitemradio], [role=option], [role=tab], [role=switch])'
+/**
+ * What a finger can hardly hit: less than 44 px wide or high, with all around it that answers for it (a label, a row, a pseudo-element
+ * over the edge). It is measured by what lies under each point, so what another thing covers does not count.
+ */
+const smallTargets = (page: Page): Promise<readonly string[]> =>
+  page.evaluate(`(() => {
+    const least = 43
+    const open = document.querySelector('[role=dialog], [role=menu]')
+    const inside = [...(open ?? document.body).querySelectorAll(${JSON.stringify(targets)})]
+    const isShown = one => one.checkVisibility({ visibilityProperty: true, opacityProperty: true }) && one.getBoundingClientRect().width > 1
+    const isInSentence = one => {
+      const around = [...(one.closest('p') ?? one.parentElement).childNodes].filter(node => !node.contains(one))
+      const words = around.filter(node => node.nodeType === 3 || one.closest('p') !== null)
+      return one.matches('a') && words.some(node => node.textContent.trim().length > 1)
+    }
+    // A stake is a part of a picture: its server has a line in the list of servers.
+    const isStake = one => one.closest('ul[data-size]') !== null
+    const answers = (one, x, y) => {
+      const hit = document.elementFromPoint(x, y)
+      return hit !== null && (one.contains(hit) || hit.closest('label')?.control === one)
+    }
+    const reach = (one, x, y, dx, dy) => {
+      let far = 0
+      while (far < 44 && answers(one, x + dx * (far + 1), y + dy * (far + 1))) far++
+      return far
+    }
+    const tops = [scrollX, scrollY]
+    const found = new Set()
+    for (const one of inside) {
+      if (!isShown(one) || one.disabled || isInSentence(one) || isStake(one) || one.matches(${JSON.stringify(`${repeatedRows} *`)})) continue
+      let box = one.getBoundingClientRect()
+      if (box.width >= least && box.height >= least) continue
+      one.scrollIntoView({ block: 'center', inline: 'nearest' })
+      box = one.getBoundingClientRect()
+      const [x, y] = [box.left + box.width / 2, box.top + box.height / 2]
+      if (!answers(one, x, y)) continue
+      const wide = reach(one, x, y, -1, 0) + reach(one, x, y, 1, 0) + 1
+      const high = reach(one, x, y, 0, -1) + reach(one, x, y, 0, 1) + 1
+      if (wide < least || high < least) found.add((one.getAttribute('aria-label') ?? one.textContent).trim().slice(0, 40) + ' ' + one.tagName + '.' + one.className + ' ' + wide + ' x ' + high)
+    }
+    scrollTo(...tops)
+    return [...found]
+  })()`)

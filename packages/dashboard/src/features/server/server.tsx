@@ -157,11 +157,9 @@ const Holds = ({ serverId }: { serverId: string }) => {
           <SyncRow server={row} />
         </ul>
       )}
-      <p>
-        <Link to="/whitelist" className={parts.link}>
-          {t.toWhitelist}
-        </Link>
-      </p>
+      <Link to="/whitelist" className={parts.link}>
+        {t.toWhitelist}
+      </Link>
     </Panel>
   )
 }
