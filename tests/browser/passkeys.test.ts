@@ -89,7 +89,7 @@ describe.runIf(hasBrowser)('a passkey', () => {
     await page.getByRole('button', { name: 'Rename phone' }).waitFor()
     const [passkey] = await own()
     await page.getByText('Use it to sign commands').click()
-    const command = await page.getByLabel('Command for the host').inputValue()
+    const command = await page.getByLabel('Command for the server').inputValue()
     expect(command).toBe(`sudo stockade-agent trust add ${passkey?.operator_key ?? ''}`)
     await page.getByText(passkey?.fingerprint ?? '?', { exact: true }).waitFor()
     expect(await breaches(page)).toEqual([])

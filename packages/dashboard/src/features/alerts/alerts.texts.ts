@@ -76,7 +76,7 @@ const en = {
     'engine-down': 'fail2ban down',
     'whitelist-drift': 'Whitelist not applied',
     'shield-drift': 'Firewall not as it should be',
-    'agent-cloned': 'Two hosts with one identity',
+    'agent-cloned': 'Two servers with one identity',
     'server-quarantined': 'Server in quarantine',
     'quota-used-up': 'Report quota used up',
     'command-failed': 'Command failed',

@@ -84,7 +84,7 @@ const en = {
     yes: (jail: string, host: string) => `Disable ${jail} on ${host}`,
     yesMany: (jail: string, count: number) => `Disable ${jail} on ${servers(count)}`,
     unknown: (jail: string, why: string) =>
-      `Whether ${jail} guards an SSH log-in is not known, because the hosts’ jails could not be read: ${why} If it does, nobody who guesses passwords there is banned while it is off.`,
+      `Whether ${jail} guards an SSH log-in is not known, because the servers’ jails could not be read: ${why} If it does, nobody who guesses passwords there is banned while it is off.`,
     remove: {
       title: (name: string) => `Remove ${name}?`,
       yes: (name: string, host: string) => `Remove ${name} from ${host}`,

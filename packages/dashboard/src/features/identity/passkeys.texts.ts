@@ -3,7 +3,7 @@ import type { Catalogue } from '../../lib/texts/catalogue.ts'
 const en = {
   title: 'Passkeys',
   what: 'the passkeys',
-  text: 'A passkey signs you in with the fingerprint, face or PIN of your device. It can also sign commands for hosts that ask for that.',
+  text: 'A passkey signs you in with the fingerprint, face or PIN of your device. It can also sign commands for servers that ask for that.',
   none: 'You have no passkey yet.',
   add: 'Add a passkey',
   name: 'Name of the passkey',
@@ -21,12 +21,12 @@ const en = {
   removeOf: (name: string) => `Remove ${name}`,
   removeTitle: 'Remove this passkey?',
   removeText: (name: string) =>
-    `“${name}” no longer signs you in. Hosts that trust it for commands go on to trust it until their root removes it there.`,
+    `“${name}” no longer signs you in. Servers that trust it for commands go on to trust it until their root removes it there.`,
   removed: (name: string) => `${name} is removed.`,
   sign: 'Use it to sign commands',
-  signText: 'Run this on each host that shall trust it, as root:',
-  signCommand: 'Command for the host',
-  fingerprint: 'The host shows this fingerprint. Go on there only if it is the same:',
+  signText: 'Run this on each server that shall trust it, as root:',
+  signCommand: 'Command for the server',
+  fingerprint: 'The server shows this fingerprint. Go on there only if it is the same:',
   signIn: 'Continue with a passkey',
   use: 'Use a passkey',
   unsupported:

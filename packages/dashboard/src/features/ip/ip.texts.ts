@@ -16,7 +16,7 @@ const en = {
   places: ['first', 'second', 'third', 'last'],
   took: (ip: string) => `Taken from what you pasted: ${ip}`,
   kinds: {
-    loopback: 'A loopback address: it never leaves its host.',
+    loopback: 'A loopback address: it never leaves its server.',
     private: 'A private address: it belongs to a local network.',
     shared: 'A shared address of a carrier’s network.',
     link: 'A link-local address: it belongs to one network segment.',

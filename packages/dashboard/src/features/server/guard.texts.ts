@@ -10,11 +10,11 @@ const en = {
   since: (by: string, reason: string) => `In quarantine by ${by}: ${reason}`,
   means: 'Its reports are refused, its commands wait, and its bans do not count.',
   cloned: (ip: string) =>
-    `Two hosts report with the identity of this server${ip && `, one of them from ${ip}`}. Neither gets commands. Switch the copy off, or enrol it on its own.`,
+    `Two servers report with the identity of this server${ip && `, one of them from ${ip}`}. Neither gets commands. Switch the copy off, or enrol it on its own.`,
   settle: 'Settled: send commands again',
   settled: 'Commands go out again.',
   title: 'Quarantine',
-  text: 'For a host whose agent or key may be in wrong hands. Its reports are refused, its commands wait, and its bans leave the statistics. Nothing is deleted.',
+  text: 'For a server whose agent or key may be in wrong hands. Its reports are refused, its commands wait, and its bans leave the statistics. Nothing is deleted.',
   reason: 'Reason',
   reasonMissing: 'Enter a reason.',
   start: 'Put in quarantine',
@@ -22,7 +22,7 @@ const en = {
   released: 'The server is released.',
   forget: 'Forget its reports…',
   forgetText:
-    'Every ban that it reported since then is deleted. What the bans did on hosts stays. This can’t be undone. Type the name of the server to confirm.',
+    'Every ban that it reported since then is deleted. What the bans did on servers stays. This can’t be undone. Type the name of the server to confirm.',
   forgetSince: 'Reported since',
   forgetVerb: 'Forget them',
   forgotten: (count: number) =>
@@ -33,7 +33,7 @@ const en = {
   endKey: 'End',
   endKeyOf: (prefix: string) => `End the key ${prefix}`,
   endKeyText: (prefix: string) =>
-    `What uses ${prefix}… is refused from then on. Where it is the agent’s own, the host has to be installed again.`,
+    `What uses ${prefix}… is refused from then on. Where it is the agent’s own, the server has to be installed again.`,
   insecure:
     'This command is sent unencrypted: anyone on the network path can change what root runs. Put a proxy with https in front of Stockade, set the site URL to https, and create a new command.',
 }

@@ -41,7 +41,7 @@ const en = {
     jails: 'Top jails',
     countries: 'Top countries',
   },
-  whitelist: 'Whitelist on this host',
+  whitelist: 'Whitelist on this server',
   toWhitelist: 'Go to the whitelist',
   acts: {
     enable: 'Enable',
@@ -101,7 +101,7 @@ const en = {
   nameMissing: 'Enter a name of 1 to 253 characters.',
   dangerTitle: 'Delete this server',
   dangerText:
-    'Its agent can not report any more and commands that wait are cancelled. Its bans stay in the history, and what fail2ban has banned on the host stays banned.',
+    'Its agent can not report any more and commands that wait are cancelled. Its bans stay in the history, and what fail2ban has banned on the server stays banned.',
   delete: 'Delete…',
   deleteNow: 'Delete the server',
   typeName: (name: string) => `Type ${name} to confirm`,

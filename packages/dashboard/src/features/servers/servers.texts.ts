@@ -49,7 +49,7 @@ const en = {
   hours: (bans: string) => `${bans} bans in 24 hours`,
   banned: (count: string) => `${count} banned`,
   offline: 'Offline: no sign of life',
-  cloned: 'Two hosts share its identity',
+  cloned: 'Two servers share its identity',
   rowActions: {
     reload: 'Reload jails…',
     reloadOn: (name: string) => `Reload jails of ${name}`,

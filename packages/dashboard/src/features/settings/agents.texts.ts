@@ -15,7 +15,7 @@ const en = {
       one: `1 server runs another release than ${version}.`,
       other: `${shown} servers run another release than ${version}.`,
     }),
-  unsigned: 'This release is not signed. Only hosts that were installed with --allow-unsigned take it.',
+  unsigned: 'This release is not signed. Only servers that were installed with --allow-unsigned take it.',
   versions: 'Versions',
   noVersion: 'Not reported yet',
   servers,

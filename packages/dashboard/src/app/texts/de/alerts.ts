@@ -71,7 +71,7 @@ export const alerts: Texts['alerts'] = {
     'engine-down': 'fail2ban läuft nicht',
     'whitelist-drift': 'Whitelist nicht angewendet',
     'shield-drift': 'Firewall nicht wie vorgesehen',
-    'agent-cloned': 'Zwei Hosts mit einer Identität',
+    'agent-cloned': 'Zwei Server mit einer Identität',
     'server-quarantined': 'Server in Quarantäne',
     'quota-used-up': 'Meldekontingent aufgebraucht',
     'command-failed': 'Befehl fehlgeschlagen',

@@ -359,7 +359,7 @@ export const commands: Texts['commands'] = {
     yes: (jail, host) => `${jail} auf ${host} ausschalten`,
     yesMany: (jail, count) => `${jail} auf ${onServers(count)} ausschalten`,
     unknown: (jail, why) =>
-      `Ob ${jail} eine SSH-Anmeldung schützt, ist nicht bekannt, denn die Jails der Hosts waren nicht zu lesen: ${why} Falls ja, wird dort niemand gesperrt, der Passwörter rät, solange es aus ist.`,
+      `Ob ${jail} eine SSH-Anmeldung schützt, ist nicht bekannt, denn die Jails der Server waren nicht zu lesen: ${why} Falls ja, wird dort niemand gesperrt, der Passwörter rät, solange es aus ist.`,
     remove: {
       title: name => `${name} entfernen?`,
       yes: (name, host) => `${name} von ${host} entfernen`,

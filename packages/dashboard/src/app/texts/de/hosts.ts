@@ -52,7 +52,7 @@ export const server: Texts['server'] = {
     jails: 'Häufigste Jails',
     countries: 'Häufigste Länder',
   },
-  whitelist: 'Whitelist auf diesem Host',
+  whitelist: 'Whitelist auf diesem Server',
   toWhitelist: 'Zur Whitelist',
   acts: {
     enable: 'Einschalten',
@@ -112,7 +112,7 @@ export const server: Texts['server'] = {
   nameMissing: 'Geben Sie einen Namen mit 1 bis 253 Zeichen ein.',
   dangerTitle: 'Diesen Server löschen',
   dangerText:
-    'Sein Agent kann nichts mehr melden, und wartende Befehle werden abgebrochen. Seine Sperren bleiben im Verlauf, und was fail2ban auf dem Host gesperrt hat, bleibt gesperrt.',
+    'Sein Agent kann nichts mehr melden, und wartende Befehle werden abgebrochen. Seine Sperren bleiben im Verlauf, und was fail2ban auf dem Server gesperrt hat, bleibt gesperrt.',
   delete: 'Löschen…',
   deleteNow: 'Server löschen',
   typeName: name => `Zur Bestätigung ${name} eintippen`,
@@ -163,7 +163,7 @@ export const serversPage: Texts['servers'] = {
   hours: bans => `${bans} Sperren in 24 Stunden`,
   banned: count => `${count} gesperrt`,
   offline: 'Offline: kein Lebenszeichen',
-  cloned: 'Zwei Hosts teilen seine Identität',
+  cloned: 'Zwei Server teilen seine Identität',
   rowActions: {
     reload: 'Jails neu laden…',
     reloadOn: name => `Jails neu laden: ${name}`,
@@ -196,7 +196,7 @@ export const ip: Texts['ip'] = {
   places: ['erste', 'zweite', 'dritte', 'letzte'],
   took: ip => `Aus dem Eingefügten genommen: ${ip}`,
   kinds: {
-    loopback: 'Eine Loopback-Adresse: sie verlässt ihren Host nie.',
+    loopback: 'Eine Loopback-Adresse: sie verlässt ihren Server nie.',
     private: 'Eine private Adresse: sie gehört zu einem lokalen Netz.',
     shared: 'Eine geteilte Adresse aus dem Netz eines Anbieters.',
     link: 'Eine Link-local-Adresse: sie gehört zu einem Netzsegment.',

@@ -65,19 +65,19 @@ export const preferences: Texts['preferences'] = {
 }
 export const rotateKey: Texts['rotate-key'] = {
   title: 'Schlüssel des Agenten',
-  text: 'Erzeugt einen neuen Schlüssel für den Agenten auf diesem Host, etwa nachdem der Host neu aufgesetzt wurde oder wenn jemand den alten Schlüssel kennen könnte. Der Agent, der jetzt läuft, arbeitet weiter, bis der neue benutzt wird, höchstens 24 Stunden.',
+  text: 'Erzeugt einen neuen Schlüssel für den Agenten auf diesem Server, etwa nachdem der Server neu aufgesetzt wurde oder wenn jemand den alten Schlüssel kennen könnte. Der Agent, der jetzt läuft, arbeitet weiter, bis der neue benutzt wird, höchstens 24 Stunden.',
   rotate: 'Schlüssel wechseln…',
   create: 'Neuen Befehl erzeugen',
   cancel: 'So lassen',
   run: name =>
     `Führen Sie dies auf ${name} aus. Es wirkt einmal, in den nächsten 24 Stunden, und wird nur jetzt gezeigt.`,
-  command: 'Befehl für den Host',
-  used: 'Der Host hat seinen neuen Schlüssel geholt',
+  command: 'Befehl für den Server',
+  used: 'Der Server hat seinen neuen Schlüssel geholt',
   notUsed: name => `${name} hat sich noch nicht gemeldet`,
   waiting: name => `Wartet darauf, dass ${name} den neuen Schlüssel benutzt`,
   rotated: (name, time) => `${name} benutzt seit ${time} den neuen Schlüssel. Der alte gilt nicht mehr.`,
-  slow: 'Noch nichts. Der Host muss die Adresse im Befehl erreichen, und der Befehl muss ganz und als root ausgeführt werden.',
-  leave: 'Sie können diese Seite verlassen: der Host wechselt von selbst.',
+  slow: 'Noch nichts. Der Server muss die Adresse im Befehl erreichen, und der Befehl muss ganz und als root ausgeführt werden.',
+  leave: 'Sie können diese Seite verlassen: der Server wechselt von selbst.',
   done: 'Fertig',
 }
 export const timeRange: Texts['time-range'] = {

@@ -314,7 +314,7 @@ export const undo: Texts['undo'] = {
 }
 export const command: Texts['command'] = {
   away: server => `${server} ist nicht erreichbar. Der Befehl läuft, wenn er wieder da ist.`,
-  timeout: 'Der Host hat nicht rechtzeitig geantwortet.',
+  timeout: 'Der Server hat nicht rechtzeitig geantwortet.',
 }
 export const fleet: Texts['fleet'] = {
   servers,

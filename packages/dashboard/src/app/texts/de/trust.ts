@@ -5,7 +5,7 @@ import type { Texts } from '../texts.ts'
 export const passkeys: Texts['passkeys'] = {
   title: 'Passkeys',
   what: 'die Passkeys',
-  text: 'Ein Passkey meldet Sie mit Fingerabdruck, Gesicht oder PIN Ihres Geräts an. Er kann auch Befehle unterschreiben, für Hosts, die das verlangen.',
+  text: 'Ein Passkey meldet Sie mit Fingerabdruck, Gesicht oder PIN Ihres Geräts an. Er kann auch Befehle unterschreiben, für Server, die das verlangen.',
   none: 'Sie haben noch keinen Passkey.',
   add: 'Passkey hinzufügen',
   name: 'Name des Passkeys',
@@ -23,12 +23,12 @@ export const passkeys: Texts['passkeys'] = {
   removeOf: name => `${name} entfernen`,
   removeTitle: 'Diesen Passkey entfernen?',
   removeText: name =>
-    `„${name}“ meldet Sie nicht mehr an. Hosts, die ihm bei Befehlen vertrauen, tun das weiter, bis root ihn dort entfernt.`,
+    `„${name}“ meldet Sie nicht mehr an. Server, die ihm bei Befehlen vertrauen, tun das weiter, bis root ihn dort entfernt.`,
   removed: name => `${name} ist entfernt.`,
   sign: 'Damit Befehle unterschreiben',
-  signText: 'Führen Sie dies als root auf jedem Host aus, der ihm vertrauen soll:',
-  signCommand: 'Befehl für den Host',
-  fingerprint: 'Der Host zeigt diesen Fingerabdruck. Machen Sie dort nur weiter, wenn er gleich ist:',
+  signText: 'Führen Sie dies als root auf jedem Server aus, der ihm vertrauen soll:',
+  signCommand: 'Befehl für den Server',
+  fingerprint: 'Der Server zeigt diesen Fingerabdruck. Machen Sie dort nur weiter, wenn er gleich ist:',
   signIn: 'Weiter mit einem Passkey',
   use: 'Passkey benutzen',
   unsupported:
@@ -68,11 +68,11 @@ export const guard: Texts['guard'] = {
   since: (by, reason) => `In Quarantäne durch ${by}: ${reason}`,
   means: 'Seine Meldungen werden abgelehnt, seine Befehle warten, und seine Sperren zählen nicht.',
   cloned: ip =>
-    `Zwei Hosts melden sich mit der Identität dieses Servers${ip && `, einer davon von ${ip}`}. Keiner bekommt Befehle. Schalten Sie die Kopie ab, oder melden Sie sie als eigenen Server an.`,
+    `Zwei Server melden sich mit der Identität dieses Servers${ip && `, einer davon von ${ip}`}. Keiner bekommt Befehle. Schalten Sie die Kopie ab, oder melden Sie sie als eigenen Server an.`,
   settle: 'Erledigt: Befehle wieder senden',
   settled: 'Befehle gehen wieder hinaus.',
   title: 'Quarantäne',
-  text: 'Für einen Host, dessen Agent oder Schlüssel in falschen Händen sein kann. Seine Meldungen werden abgelehnt, Befehle warten, und seine Sperren fallen aus den Statistiken. Nichts wird gelöscht.',
+  text: 'Für einen Server, dessen Agent oder Schlüssel in falschen Händen sein kann. Seine Meldungen werden abgelehnt, Befehle warten, und seine Sperren fallen aus den Statistiken. Nichts wird gelöscht.',
   reason: 'Grund',
   reasonMissing: 'Geben Sie einen Grund an.',
   start: 'In Quarantäne nehmen',
@@ -80,7 +80,7 @@ export const guard: Texts['guard'] = {
   released: 'Der Server ist entlassen.',
   forget: 'Seine Meldungen vergessen…',
   forgetText:
-    'Jede Sperre, die er seitdem gemeldet hat, wird gelöscht. Was sie auf Hosts bewirkt hat, bleibt. Das lässt sich nicht rückgängig machen. Tippen Sie zur Bestätigung den Namen des Servers.',
+    'Jede Sperre, die er seitdem gemeldet hat, wird gelöscht. Was sie auf Servern bewirkt hat, bleibt. Das lässt sich nicht rückgängig machen. Tippen Sie zur Bestätigung den Namen des Servers.',
   forgetSince: 'Gemeldet seit',
   forgetVerb: 'Vergessen',
   forgotten: count =>
@@ -91,7 +91,7 @@ export const guard: Texts['guard'] = {
   endKey: 'Beenden',
   endKeyOf: prefix => `Schlüssel ${prefix} beenden`,
   endKeyText: prefix =>
-    `Was ${prefix}… benutzt, wird von da an abgelehnt. Ist es der Schlüssel des Agenten, muss der Host neu installiert werden.`,
+    `Was ${prefix}… benutzt, wird von da an abgelehnt. Ist es der Schlüssel des Agenten, muss der Server neu installiert werden.`,
   insecure:
     'Dieser Befehl geht unverschlüsselt über das Netz: wer auf dem Weg sitzt, kann ändern, was root ausführt. Stellen Sie einen Proxy mit https vor Stockade, setzen Sie die Adresse dieser Installation auf https, und erzeugen Sie einen neuen Befehl.',
 }
@@ -137,10 +137,10 @@ export const protection: Texts['protection'] = {
   },
   since: 'seit',
   means: {
-    protected: 'Was auf diesem Host gesperrt ist, kommt nicht durch.',
-    degraded: 'Ein Teil dessen, was auf diesem Host gesperrt ist oder sein sollte, kommt durch.',
-    unprotected: 'fail2ban schützt diesen Host gerade nicht.',
-    unknown: 'Ob Sperren auf diesem Host halten, ist gerade nicht bekannt.',
+    protected: 'Was auf diesem Server gesperrt ist, kommt nicht durch.',
+    degraded: 'Ein Teil dessen, was auf diesem Server gesperrt ist oder sein sollte, kommt durch.',
+    unprotected: 'fail2ban schützt diesen Server gerade nicht.',
+    unknown: 'Ob Sperren auf diesem Server halten, ist gerade nicht bekannt.',
   },
   never: 'Der Agent hat es noch nicht gemeldet. Vielleicht ist er zu alt.',
   last: level => `Zuletzt gemeldet: ${level}`,
@@ -195,15 +195,15 @@ export const protection: Texts['protection'] = {
   states: { bad: 'Schlecht', warning: 'Warnung', unknown: 'Unbekannt' },
   test: {
     title: 'Selbsttest',
-    help: 'Sperrt auf diesem Host kurz eine Adresse und versucht, ob ein Paket von ihr durchkommt. Nichts verlässt den Host, und keine Statistik zählt es.',
+    help: 'Sperrt auf diesem Server kurz eine Adresse und versucht, ob ein Paket von ihr durchkommt. Nichts verlässt den Server, und keine Statistik zählt es.',
     run: 'Jetzt testen',
     runEngine: 'Auch fail2ban testen',
     engineHelp:
       'Lässt zudem fail2ban eine Zeile in einem eigenen Protokoll lesen, die Adresse mit jeder Firewall-Aktion seiner Jails sperren und die Sperre aufheben.',
     running: 'Der Test läuft.',
-    silent: 'Der Host hat nicht geantwortet.',
+    silent: 'Der Server hat nicht geantwortet.',
     steps: 'Schritte',
-    arrived: 'Der Host hat den Befehl angenommen',
+    arrived: 'Der Server hat den Befehl angenommen',
     untried: 'Nicht versucht',
     ok: 'OK',
     failed: 'Fehlgeschlagen',

@@ -320,7 +320,7 @@ export const ip: Texts['ip'] = {
   places: ['primera', 'segunda', 'tercera', 'última'],
   took: ip => `Tomada de lo que pegó: ${ip}`,
   kinds: {
-    loopback: 'Una dirección de loopback: nunca sale de su host.',
+    loopback: 'Una dirección de loopback: nunca sale de su servidor.',
     private: 'Una dirección privada: pertenece a una red local.',
     shared: 'Una dirección compartida de la red de un operador.',
     link: 'Una dirección link-local: pertenece a un segmento de red.',
@@ -486,7 +486,7 @@ export const server: Texts['server'] = {
     jails: 'Jails principales',
     countries: 'Países principales',
   },
-  whitelist: 'Whitelist en este host',
+  whitelist: 'Whitelist en este servidor',
   toWhitelist: 'Ir a la whitelist',
   acts: {
     enable: 'Activar',
@@ -545,7 +545,7 @@ export const server: Texts['server'] = {
   nameMissing: 'Escriba un nombre de 1 a 253 caracteres.',
   dangerTitle: 'Eliminar este servidor',
   dangerText:
-    'Su agente ya no puede informar y los comandos en espera se cancelan. Sus bloqueos siguen en el historial, y lo que fail2ban ha bloqueado en el host sigue bloqueado.',
+    'Su agente ya no puede informar y los comandos en espera se cancelan. Sus bloqueos siguen en el historial, y lo que fail2ban ha bloqueado en el servidor sigue bloqueado.',
   delete: 'Eliminar…',
   deleteNow: 'Eliminar el servidor',
   typeName: name => `Escriba ${name} para confirmar`,

@@ -357,7 +357,7 @@ export const commands: Texts['commands'] = {
     yes: (jail, host) => `Desactivar ${jail} en ${host}`,
     yesMany: (jail, count) => `Desactivar ${jail} en ${servers(count)}`,
     unknown: (jail, why) =>
-      `No se sabe si ${jail} protege un acceso por SSH, porque no se pudieron leer las jails de los hosts: ${why} Si es así, mientras esté desactivada no se bloquea a nadie que pruebe contraseñas allí.`,
+      `No se sabe si ${jail} protege un acceso por SSH, porque no se pudieron leer las jails de los servidores: ${why} Si es así, mientras esté desactivada no se bloquea a nadie que pruebe contraseñas allí.`,
     remove: {
       title: name => `¿Quitar ${name}?`,
       yes: (name, host) => `Quitar ${name} de ${host}`,

@@ -57,18 +57,18 @@ export const views: Texts['views'] = {
 }
 export const rotateKey: Texts['rotate-key'] = {
   title: 'Clave del agente',
-  text: 'Crea una clave nueva para el agente de este host, por ejemplo si se reinstaló o si alguien puede conocer la anterior. El agente actual sigue funcionando hasta que se use la clave nueva, 24 horas como máximo.',
+  text: 'Crea una clave nueva para el agente de este servidor, por ejemplo si se reinstaló o si alguien puede conocer la anterior. El agente actual sigue funcionando hasta que se use la clave nueva, 24 horas como máximo.',
   rotate: 'Renovar la clave…',
   create: 'Crear un comando nuevo',
   cancel: 'Dejarla como está',
   run: name => `Ejecute esto en ${name}. Sirve una vez, dentro de 24 horas, y solo se muestra ahora.`,
-  command: 'Comando para ejecutar en el host',
-  used: 'El host ha obtenido su clave nueva',
+  command: 'Comando para ejecutar en el servidor',
+  used: 'El servidor ha obtenido su clave nueva',
   notUsed: name => `${name} aún no se ha conectado`,
   waiting: name => `Esperando a que ${name} use la clave nueva`,
   rotated: (name, time) => `${name} usa la clave nueva desde ${time}. La anterior ya no sirve.`,
-  slow: 'Nada todavía. El host debe llegar a la dirección del comando, y el comando debe ejecutarse entero, como root.',
-  leave: 'Puede salir de esta página: el host hace el cambio por sí mismo.',
+  slow: 'Nada todavía. El servidor debe llegar a la dirección del comando, y el comando debe ejecutarse entero, como root.',
+  leave: 'Puede salir de esta página: el servidor hace el cambio por sí mismo.',
   done: 'Listo',
 }
 export const form: Texts['form'] = {

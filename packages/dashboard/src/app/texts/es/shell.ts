@@ -433,7 +433,7 @@ export const undo: Texts['undo'] = {
 }
 export const command: Texts['command'] = {
   away: server => `${server} no está disponible. Se ejecutará cuando vuelva.`,
-  timeout: 'El host no respondió a tiempo.',
+  timeout: 'El servidor no respondió a tiempo.',
 }
 export const search: Texts['search'] = {
   help: 'Cómo buscar',

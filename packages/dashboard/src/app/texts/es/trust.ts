@@ -5,7 +5,7 @@ import type { Texts } from '../texts.ts'
 export const passkeys: Texts['passkeys'] = {
   title: 'Llaves de acceso',
   what: 'las llaves de acceso',
-  text: 'Con una llave de acceso entra con la huella, la cara o el PIN de su dispositivo. También puede firmar órdenes para los hosts que lo pidan.',
+  text: 'Con una llave de acceso entra con la huella, la cara o el PIN de su dispositivo. También puede firmar órdenes para los servidores que lo pidan.',
   none: 'Aún no tiene ninguna llave de acceso.',
   add: 'Añadir una llave de acceso',
   name: 'Nombre de la llave de acceso',
@@ -23,12 +23,12 @@ export const passkeys: Texts['passkeys'] = {
   removeOf: name => `Quitar ${name}`,
   removeTitle: '¿Quitar esta llave de acceso?',
   removeText: name =>
-    `Con «${name}» ya no podrá entrar. Los hosts que confían en ella para órdenes siguen haciéndolo hasta que root la quite allí.`,
+    `Con «${name}» ya no podrá entrar. Los servidores que confían en ella para órdenes siguen haciéndolo hasta que root la quite allí.`,
   removed: name => `${name} se ha quitado.`,
   sign: 'Usarla para firmar órdenes',
-  signText: 'Ejecute esto como root en cada host que deba confiar en ella:',
-  signCommand: 'Orden para el host',
-  fingerprint: 'El host muestra esta huella. Siga allí solo si es la misma:',
+  signText: 'Ejecute esto como root en cada servidor que deba confiar en ella:',
+  signCommand: 'Orden para el servidor',
+  fingerprint: 'El servidor muestra esta huella. Siga allí solo si es la misma:',
   signIn: 'Continuar con una llave de acceso',
   use: 'Usar una llave de acceso',
   unsupported:
@@ -68,11 +68,11 @@ export const guard: Texts['guard'] = {
   since: (by, reason) => `En cuarentena por ${by}: ${reason}`,
   means: 'Sus informes se rechazan, sus órdenes esperan y sus bloqueos no cuentan.',
   cloned: ip =>
-    `Dos hosts informan con la identidad de este servidor${ip && `, uno de ellos desde ${ip}`}. Ninguno recibe órdenes. Apague la copia o regístrela como servidor propio.`,
+    `Dos servidores informan con la identidad de este servidor${ip && `, uno de ellos desde ${ip}`}. Ninguno recibe órdenes. Apague la copia o regístrela como servidor propio.`,
   settle: 'Resuelto: enviar órdenes de nuevo',
   settled: 'Las órdenes salen de nuevo.',
   title: 'Cuarentena',
-  text: 'Para un host cuyo agente o clave puede estar en malas manos. Sus informes se rechazan, sus órdenes esperan y sus bloqueos salen de las estadísticas. No se borra nada.',
+  text: 'Para un servidor cuyo agente o clave puede estar en malas manos. Sus informes se rechazan, sus órdenes esperan y sus bloqueos salen de las estadísticas. No se borra nada.',
   reason: 'Motivo',
   reasonMissing: 'Escriba un motivo.',
   start: 'Poner en cuarentena',
@@ -80,7 +80,7 @@ export const guard: Texts['guard'] = {
   released: 'El servidor ha salido de la cuarentena.',
   forget: 'Olvidar sus informes…',
   forgetText:
-    'Se borra cada bloqueo que informó desde entonces. Lo que hicieron en los hosts queda. No se puede deshacer. Escriba el nombre del servidor para confirmar.',
+    'Se borra cada bloqueo que informó desde entonces. Lo que hicieron en los servidores queda. No se puede deshacer. Escriba el nombre del servidor para confirmar.',
   forgetSince: 'Informados desde',
   forgetVerb: 'Olvidarlos',
   forgotten: count => plural(count, { one: '1 bloqueo olvidado.', other: `${number(count)} bloqueos olvidados.` }),
@@ -90,7 +90,7 @@ export const guard: Texts['guard'] = {
   endKey: 'Revocar',
   endKeyOf: prefix => `Revocar la clave ${prefix}`,
   endKeyText: prefix =>
-    `Lo que use ${prefix}… se rechazará. Si es la clave del agente, habrá que instalar el host de nuevo.`,
+    `Lo que use ${prefix}… se rechazará. Si es la clave del agente, habrá que instalar el servidor de nuevo.`,
   insecure:
     'Esta orden viaja sin cifrar: quien esté en el camino puede cambiar lo que root ejecuta. Ponga un proxy con https delante de Stockade, cambie la dirección de este sitio a https y cree una orden nueva.',
 }
@@ -136,10 +136,10 @@ export const protection: Texts['protection'] = {
   },
   since: 'desde',
   means: {
-    protected: 'Lo que está bloqueado en este host no pasa.',
-    degraded: 'Pasa una parte de lo que está o debería estar bloqueado en este host.',
-    unprotected: 'fail2ban no protege este host ahora.',
-    unknown: 'Ahora no se sabe si los bloqueos se mantienen en este host.',
+    protected: 'Lo que está bloqueado en este servidor no pasa.',
+    degraded: 'Pasa una parte de lo que está o debería estar bloqueado en este servidor.',
+    unprotected: 'fail2ban no protege este servidor ahora.',
+    unknown: 'Ahora no se sabe si los bloqueos se mantienen en este servidor.',
   },
   never: 'El agente aún no lo ha comunicado. Puede que sea demasiado antiguo.',
   last: level => `Último estado comunicado: ${level}`,
@@ -194,15 +194,15 @@ export const protection: Texts['protection'] = {
   states: { bad: 'Mal', warning: 'Advertencia', unknown: 'Desconocido' },
   test: {
     title: 'Autoprueba',
-    help: 'Bloquea un momento una dirección en este host y prueba si pasa un paquete suyo. Nada sale del host y ninguna estadística lo cuenta.',
+    help: 'Bloquea un momento una dirección en este servidor y prueba si pasa un paquete suyo. Nada sale del servidor y ninguna estadística lo cuenta.',
     run: 'Probar ahora',
     runEngine: 'Probar también fail2ban',
     engineHelp:
       'Además, fail2ban lee una línea en un registro propio, bloquea la dirección con cada acción de cortafuegos que usan sus jails y levanta el bloqueo.',
     running: 'La prueba está en marcha.',
-    silent: 'El host no ha respondido.',
+    silent: 'El servidor no ha respondido.',
     steps: 'Pasos',
-    arrived: 'El host recibió la orden',
+    arrived: 'El servidor recibió la orden',
     untried: 'Sin probar',
     ok: 'OK',
     failed: 'Falló',

@@ -80,7 +80,7 @@ export const alerts: Texts['alerts'] = {
     'engine-down': 'fail2ban arrêté',
     'whitelist-drift': 'Liste blanche non appliquée',
     'shield-drift': 'Pare-feu non conforme',
-    'agent-cloned': 'Deux hôtes avec une seule identité',
+    'agent-cloned': 'Deux serveurs avec une seule identité',
     'server-quarantined': 'Serveur en quarantaine',
     'quota-used-up': 'Quota de rapports épuisé',
     'command-failed': 'Commande échouée',

@@ -367,7 +367,7 @@ export const server: Texts['server'] = {
     jails: 'Jails en tête',
     countries: 'Pays en tête',
   },
-  whitelist: 'Whitelist sur cet hôte',
+  whitelist: 'Whitelist sur ce serveur',
   toWhitelist: 'Aller à la whitelist',
   acts: {
     enable: 'Activer',
@@ -427,7 +427,7 @@ export const server: Texts['server'] = {
   nameMissing: 'Saisissez un nom de 1 à 253\u00a0caractères.',
   dangerTitle: 'Supprimer ce serveur',
   dangerText:
-    'Son agent ne peut plus rien envoyer et les commandes en attente sont annulées. Ses bans restent dans l’historique, et ce que fail2ban a banni sur l’hôte reste banni.',
+    'Son agent ne peut plus rien envoyer et les commandes en attente sont annulées. Ses bans restent dans l’historique, et ce que fail2ban a banni sur le serveur reste banni.',
   delete: 'Supprimer…',
   deleteNow: 'Supprimer le serveur',
   typeName: name => `Saisissez ${name} pour confirmer`,
@@ -479,7 +479,7 @@ export const serverList: Texts['servers'] = {
   hours: bans => `${bans} bans en 24 heures`,
   banned: count => `${count} bannis`,
   offline: 'Hors ligne : aucun signe de vie',
-  cloned: 'Deux hôtes partagent son identité',
+  cloned: 'Deux serveurs partagent son identité',
   rowActions: {
     reload: 'Recharger les jails…',
     reloadOn: name => `Recharger les jails de ${name}`,
@@ -512,7 +512,7 @@ export const ip: Texts['ip'] = {
   places: ['première', 'deuxième', 'troisième', 'dernière'],
   took: ip => `Extraite du texte collé\u00a0: ${ip}`,
   kinds: {
-    loopback: 'Une adresse de bouclage\u00a0: elle ne quitte jamais son hôte.',
+    loopback: 'Une adresse de bouclage\u00a0: elle ne quitte jamais son serveur.',
     private: 'Une adresse privée\u00a0: elle appartient à un réseau local.',
     shared: 'Une adresse partagée du réseau d’un opérateur.',
     link: 'Une adresse de lien local\u00a0: elle appartient à un seul segment de réseau.',

@@ -226,7 +226,7 @@ export const commands: Texts['commands'] = {
     yes: (jail, host) => `Désactiver ${jail} sur ${host}`,
     yesMany: (jail, count) => `Désactiver ${jail} sur ${servers(count)}`,
     unknown: (jail, why) =>
-      `On ne sait pas si ${jail} protège une connexion SSH, car les jails des hôtes n’ont pas pu être lus\u00a0: ${why} Si c’est le cas, personne n’y est banni pour avoir essayé des mots de passe tant qu’il est désactivé.`,
+      `On ne sait pas si ${jail} protège une connexion SSH, car les jails des serveurs n’ont pas pu être lus\u00a0: ${why} Si c’est le cas, personne n’y est banni pour avoir essayé des mots de passe tant qu’il est désactivé.`,
     remove: {
       title: name => `Retirer ${name}\u00a0?`,
       yes: (name, host) => `Retirer ${name} de ${host}`,

@@ -65,19 +65,19 @@ export const preferences: Texts['preferences'] = {
 }
 export const rotateKey: Texts['rotate-key'] = {
   title: 'Clé de l’agent',
-  text: 'Crée une nouvelle clé pour l’agent de cet hôte, par exemple après une réinstallation ou si quelqu’un connaît peut-être l’ancienne. L’agent actuel continue jusqu’à l’utilisation de la nouvelle clé, au plus 24\u00a0heures.',
+  text: 'Crée une nouvelle clé pour l’agent de ce serveur, par exemple après une réinstallation ou si quelqu’un connaît peut-être l’ancienne. L’agent actuel continue jusqu’à l’utilisation de la nouvelle clé, au plus 24\u00a0heures.',
   rotate: 'Renouveler la clé…',
   create: 'Créer une nouvelle commande',
   cancel: 'Ne rien changer',
   run: name =>
     `Exécutez ceci sur ${name}. La commande ne sert qu’une fois, dans les 24\u00a0heures, et n’est affichée que maintenant.`,
-  command: 'Commande à exécuter sur l’hôte',
-  used: 'L’hôte a récupéré sa nouvelle clé',
+  command: 'Commande à exécuter sur le serveur',
+  used: 'Le serveur a récupéré sa nouvelle clé',
   notUsed: name => `${name} n’a pas encore appelé`,
   waiting: name => `En attente\u00a0: ${name} doit utiliser la nouvelle clé`,
   rotated: (name, time) => `${name} utilise la nouvelle clé depuis ${time}. L’ancienne est désactivée.`,
-  slow: 'Toujours rien. L’hôte doit pouvoir joindre l’adresse de la commande, et la commande doit être exécutée en entier, en root.',
-  leave: 'Vous pouvez quitter cette page\u00a0: l’hôte change de clé tout seul.',
+  slow: 'Toujours rien. Le serveur doit pouvoir joindre l’adresse de la commande, et la commande doit être exécutée en entier, en root.',
+  leave: 'Vous pouvez quitter cette page\u00a0: le serveur change de clé tout seul.',
   done: 'Terminer',
 }
 export const licence: Texts['licence'] = {

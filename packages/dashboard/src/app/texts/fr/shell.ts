@@ -452,7 +452,7 @@ export const fleet: Texts['fleet'] = {
 }
 export const command: Texts['command'] = {
   away: server => `${server} est hors ligne. La commande s’exécutera à son retour.`,
-  timeout: 'L’hôte n’a pas répondu à temps.',
+  timeout: 'Le serveur n’a pas répondu à temps.',
 }
 export const search: Texts['search'] = {
   help: 'Aide à la recherche',

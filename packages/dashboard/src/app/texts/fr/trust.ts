@@ -5,7 +5,7 @@ import type { Texts } from '../texts.ts'
 export const passkeys: Texts['passkeys'] = {
   title: 'Clés d’accès',
   what: 'les clés d’accès',
-  text: 'Une clé d’accès vous connecte par l’empreinte, le visage ou le code de votre appareil. Elle peut aussi signer des commandes pour les hôtes qui le demandent.',
+  text: 'Une clé d’accès vous connecte par l’empreinte, le visage ou le code de votre appareil. Elle peut aussi signer des commandes pour les serveurs qui le demandent.',
   none: 'Vous n’avez pas encore de clé d’accès.',
   add: 'Ajouter une clé d’accès',
   name: 'Nom de la clé d’accès',
@@ -23,12 +23,12 @@ export const passkeys: Texts['passkeys'] = {
   removeOf: name => `Retirer ${name}`,
   removeTitle: 'Retirer cette clé d’accès\u00a0?',
   removeText: name =>
-    `«\u00a0${name}\u00a0» ne vous connecte plus. Les hôtes qui s’y fient pour des commandes continuent jusqu’à ce que root l’y retire.`,
+    `«\u00a0${name}\u00a0» ne vous connecte plus. Les serveurs qui s’y fient pour des commandes continuent jusqu’à ce que root l’y retire.`,
   removed: name => `${name} est retirée.`,
   sign: 'L’utiliser pour signer des commandes',
-  signText: 'Exécutez ceci en root sur chaque hôte qui doit s’y fier\u00a0:',
-  signCommand: 'Commande pour l’hôte',
-  fingerprint: 'L’hôte affiche cette empreinte. N’y continuez que si elle est la même\u00a0:',
+  signText: 'Exécutez ceci en root sur chaque serveur qui doit s’y fier\u00a0:',
+  signCommand: 'Commande pour le serveur',
+  fingerprint: 'Le serveur affiche cette empreinte. N’y continuez que si elle est la même\u00a0:',
   signIn: 'Continuer avec une clé d’accès',
   use: 'Utiliser une clé d’accès',
   unsupported:
@@ -68,11 +68,11 @@ export const guard: Texts['guard'] = {
   since: (by, reason) => `En quarantaine par ${by}\u00a0: ${reason}`,
   means: 'Ses signalements sont refusés, ses commandes attendent et ses bannissements ne comptent pas.',
   cloned: ip =>
-    `Deux hôtes se présentent avec l’identité de ce serveur${ip && `, l’un depuis ${ip}`}. Aucun ne reçoit de commandes. Arrêtez la copie, ou enregistrez-la comme un serveur à part.`,
+    `Deux serveurs se présentent avec l’identité de ce serveur${ip && `, l’un depuis ${ip}`}. Aucun ne reçoit de commandes. Arrêtez la copie, ou enregistrez-la comme un serveur à part.`,
   settle: 'Réglé : envoyer à nouveau les commandes',
   settled: 'Les commandes partent à nouveau.',
   title: 'Quarantaine',
-  text: 'Pour un hôte dont l’agent ou la clé peut être en de mauvaises mains. Ses signalements sont refusés, ses commandes attendent et ses bannissements quittent les statistiques. Rien n’est supprimé.',
+  text: 'Pour un serveur dont l’agent ou la clé peut être en de mauvaises mains. Ses signalements sont refusés, ses commandes attendent et ses bannissements quittent les statistiques. Rien n’est supprimé.',
   reason: 'Raison',
   reasonMissing: 'Saisissez une raison.',
   start: 'Mettre en quarantaine',
@@ -80,7 +80,7 @@ export const guard: Texts['guard'] = {
   released: 'Le serveur est sorti de quarantaine.',
   forget: 'Oublier ses signalements…',
   forgetText:
-    'Chaque bannissement signalé depuis est supprimé. Ce qu’il a fait sur les hôtes reste. C’est irréversible. Tapez le nom du serveur pour confirmer.',
+    'Chaque bannissement signalé depuis est supprimé. Ce qu’il a fait sur les serveurs reste. C’est irréversible. Tapez le nom du serveur pour confirmer.',
   forgetSince: 'Signalés depuis',
   forgetVerb: 'Les oublier',
   forgotten: count =>
@@ -94,7 +94,7 @@ export const guard: Texts['guard'] = {
   endKey: 'Révoquer',
   endKeyOf: prefix => `Révoquer la clé ${prefix}`,
   endKeyText: prefix =>
-    `Ce qui utilise ${prefix}… sera refusé. Si c’est la clé de l’agent, l’hôte devra être réinstallé.`,
+    `Ce qui utilise ${prefix}… sera refusé. Si c’est la clé de l’agent, le serveur devra être réinstallé.`,
   insecure:
     'Cette commande circule en clair\u00a0: qui se trouve sur le chemin peut changer ce que root exécute. Placez un proxy https devant Stockade, passez l’adresse de ce site en https et créez une nouvelle commande.',
 }
@@ -145,10 +145,10 @@ export const protection: Texts['protection'] = {
   },
   since: 'depuis',
   means: {
-    protected: 'Ce qui est banni sur cet hôte ne passe pas.',
-    degraded: 'Une partie de ce qui est banni ou devrait l’être sur cet hôte passe.',
-    unprotected: 'fail2ban ne protège pas cet hôte en ce moment.',
-    unknown: 'On ne sait pas en ce moment si les bannissements tiennent sur cet hôte.',
+    protected: 'Ce qui est banni sur ce serveur ne passe pas.',
+    degraded: 'Une partie de ce qui est banni ou devrait l’être sur ce serveur passe.',
+    unprotected: 'fail2ban ne protège pas ce serveur en ce moment.',
+    unknown: 'On ne sait pas en ce moment si les bannissements tiennent sur ce serveur.',
   },
   never: 'L’agent ne l’a pas encore signalé. Il est peut-être trop ancien.',
   last: level => `Dernier état signalé\u00a0: ${level}`,
@@ -203,15 +203,15 @@ export const protection: Texts['protection'] = {
   states: { bad: 'Mauvais', warning: 'Avertissement', unknown: 'Inconnu' },
   test: {
     title: 'Auto-test',
-    help: 'Bannit un instant une adresse sur cet hôte et vérifie si un de ses paquets passe. Rien ne quitte l’hôte, et aucune statistique n’en tient compte.',
+    help: 'Bannit un instant une adresse sur ce serveur et vérifie si un de ses paquets passe. Rien ne quitte le serveur, et aucune statistique n’en tient compte.',
     run: 'Tester maintenant',
     runEngine: 'Tester aussi fail2ban',
     engineHelp:
       'Fait aussi lire à fail2ban une ligne dans un journal à part, bannir l’adresse avec chaque action de pare-feu de ses jails, puis lever le bannissement.',
     running: 'Le test est en cours.',
-    silent: 'L’hôte n’a pas répondu.',
+    silent: 'Le serveur n’a pas répondu.',
     steps: 'Étapes',
-    arrived: 'L’hôte a reçu la commande',
+    arrived: 'Le serveur a reçu la commande',
     untried: 'Pas essayé',
     ok: 'OK',
     failed: 'Échec',
