@@ -16,7 +16,8 @@ import type { Seeded } from './seed.ts'
  *   load    what a cold page loads and asks for, and how far it shifts; budgets 300 KB of JavaScript, six calls of the API and none
  *           twice, 0.02
  *   rest    what the overview asks for in a minute in which only bans end, and in one with 20 new ones; the budget is ten requests
- *   paint   first paint and first use, at a quarter of the CPU and over 1.6 Mb/s with 150 ms; budgets 1.0, 2.5 and 3.5 s
+ *   paint   first paint and first use without a cache, at a quarter of the CPU and over 1.6 Mb/s with 150 ms, the median of three; budgets
+ *           1.0, 2.5 and 3.5 s
  *   life    the heap after many live events; the budget is 20 MB more than at the beginning
  * `--servers 300 --bans 1000000` and `--events 288000` (eight hours of ten a second) are the full setting; `--data DIR`
  * keeps the instance for the next run.
@@ -204,35 +205,47 @@ const minuteOf = async (storageState: StorageState, name: string, report: () => 
   await page.context().close()
 }
 
+const median = (values: readonly number[]) => [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0
+/** From the navigation to the first paint and to what can be used, in a context without a cache. */
+const paintOf = async (path: string, seen: string, isSigned: boolean) => {
+  const own = await context()
+  const page = await own.newPage()
+  if (isSigned) await signIn(page)
+  const cdp = await own.newCDPSession(page)
+  await cdp.send('Network.clearBrowserCache')
+  await cdp.send('Emulation.setCPUThrottlingRate', { rate: 4 })
+  await cdp.send('Network.emulateNetworkConditions', {
+    offline: false,
+    latency: 150,
+    downloadThroughput: 1_600_000 / 8,
+    uploadThroughput: 750_000 / 8,
+  })
+  const start = performance.now()
+  await page.goto(path, { waitUntil: 'commit' })
+  await page.locator(seen).first().waitFor({ timeout: 60_000 })
+  const usable = performance.now() - start
+  const first = await page.evaluate<number>(
+    `performance.getEntriesByName('first-contentful-paint')[0]?.startTime ?? -1`,
+  )
+  await own.close()
+  return { first, usable }
+}
 const paint = async () => {
   say('\n| at CPU/4, 1.6 Mb/s, 150 ms | first contentful paint ms | usable ms |\n|---|---|---|')
-  for (const [name, path, seen, signed] of [
+  // A browser that has just been started still loads its own parts.
+  const blank = await (await context()).newPage()
+  await blank.waitForTimeout(2000)
+  for (const [name, path, seen, isSigned] of [
     ['sign-in, cold', 'login', 'input[autocomplete=username]', false],
     ['overview, cold', '', 'text=Attacking now', true],
     ['bans, cold', 'bans', '[data-ban]', true],
   ] as const) {
-    const own = await context()
-    const page = await own.newPage()
-    if (signed) await signIn(page)
-    const cdp = await own.newCDPSession(page)
-    await cdp.send('Network.clearBrowserCache')
-    await cdp.send('Emulation.setCPUThrottlingRate', { rate: 4 })
-    await cdp.send('Network.emulateNetworkConditions', {
-      offline: false,
-      latency: 150,
-      downloadThroughput: 1_600_000 / 8,
-      uploadThroughput: 750_000 / 8,
-    })
-    const start = performance.now()
-    await page.goto(path, { waitUntil: 'commit' })
-    await page.locator(seen).first().waitFor({ timeout: 60_000 })
-    const usable = performance.now() - start
-    const first = await page.evaluate<number>(
-      `performance.getEntriesByName('first-contentful-paint')[0]?.startTime ?? -1`,
-    )
+    const visits = []
+    for (let visit = 1; visit <= 3; visit++) visits.push(await paintOf(path, seen, isSigned))
+    const [first, usable] = [median(visits.map(visit => visit.first)), median(visits.map(visit => visit.usable))]
     say(`| ${name} | ${first.toFixed(0)} | ${usable.toFixed(0)} |`)
-    await own.close()
   }
+  await blank.context().close()
 }
 
 const life = async () => {
