@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Browser, Page } from 'playwright-core'
 import { password, startServer } from '@stockade/server/testing'
 import type { Signed, TestServer } from '@stockade/server/testing'
-import { breaches, built, hasBrowser, launch, overflows, signIn, visit } from './browser.ts'
+import { breaches, built, hasBrowser, launch, overflows, signIn, viewports, visit } from './browser.ts'
 import { enrol } from './host.ts'
 import type { Host } from './host.ts'
 
@@ -335,6 +335,30 @@ describe.runIf(hasBrowser)('the list of bans', () => {
       expect(await mail.orders()).toEqual([])
       await Promise.all(orders.map(({ id }) => web.answer(id)))
     })
+  })
+
+  it('shows exact times whole, in columns and in cards', async () => {
+    /** Times that their row or a box in it cuts. */
+    const cut = `[...document.querySelectorAll('main [data-row] time')].filter(time => {
+      const { left, right, bottom } = time.getBoundingClientRect()
+      for (let box = time.parentElement; box.closest('[data-row]'); box = box.parentElement) {
+        const edge = box.getBoundingClientRect()
+        if (getComputedStyle(box).overflowX !== 'visible' && (right > edge.right + 1 || left < edge.left - 1 || bottom > edge.bottom + 1)) return true
+      }
+      return right > innerWidth
+    }).map(time => time.textContent)`
+    const times = page.locator('main [data-row] time')
+    for (const size of [viewports.desktop, viewports.phone])
+      for (const path of ['bans?by=bans', 'bans']) {
+        await page.setViewportSize(size)
+        await page.goto(path)
+        await page.locator('[data-ban]').first().waitFor()
+        expect(await times.first().textContent()).not.toContain('UTC')
+        await page.keyboard.press('t')
+        await times.first().filter({ hasText: 'UTC' }).waitFor()
+        expect(await page.evaluate(cut)).toEqual([])
+      }
+    await page.setViewportSize(viewports.desktop)
   })
 
   it('takes one unban back', async () => {

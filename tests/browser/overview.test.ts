@@ -331,7 +331,16 @@ describe.runIf(hasBrowser)('the overview', () => {
     await expect.poll(isWhole).toBe(true)
     await page.setViewportSize({ width: 2880, height: 1800 })
     await expect.poll(() => page.evaluate('document.documentElement.style.zoom')).toBe('2')
+    // An upright one has room for the rankings, and is filled by them.
+    const rankings = page.getByRole('heading', { name: 'Countries' })
+    expect(await rankings.count()).toBe(0)
+    await page.setViewportSize({ width: 1080, height: 1920 })
+    await rankings.waitFor()
+    await expect.poll(isWhole).toBe(true)
+    const filled = `Math.max(...[...document.querySelectorAll('main section')].map(part => part.getBoundingClientRect().bottom)) / innerHeight`
+    await expect.poll(() => page.evaluate<number>(filled)).toBeGreaterThan(0.75)
     await page.setViewportSize(viewports.desktop)
+    await expect.poll(() => rankings.count()).toBe(0)
     await page.keyboard.press('Escape')
     await page.waitForURL(url => url.search === '?period=week')
     await page.getByRole('navigation', { name: 'Main' }).waitFor()
