@@ -81,6 +81,11 @@ describe.runIf(hasBrowser)('locked out', () => {
     // The notice goes with the ban; the dialog that it opened stays and says how it ended.
     await notice.waitFor({ state: 'detached' })
     await page.getByRole('dialog').getByText('Done on 2 servers').waitFor()
+    // It was asked for every jail: the row names those that had it banned.
+    await page
+      .getByRole('listitem')
+      .filter({ hasText: /^web-01sshdCompleted/ })
+      .waitFor()
     await page.getByRole('dialog').getByRole('button', { name: 'Done', exact: true }).click()
     await page.getByRole('dialog').waitFor({ state: 'detached' })
     await page.getByRole('region', { name: 'News' }).getByText('198.51.100.7 is unbanned on 2 servers').waitFor()

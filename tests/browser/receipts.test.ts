@@ -62,6 +62,11 @@ describe.runIf(hasBrowser)('a receipt', () => {
     await dialog().getByText('1 of 3 done').waitFor()
     await work(second())
     await dialog().getByText('Done on 2 servers').waitFor()
+    // Its jail, what became of it, and how long it took.
+    await dialog()
+      .getByRole('listitem')
+      .filter({ hasText: /^web-01stockadeCompleted[\d.]+ m?s$/ })
+      .waitFor()
     await dialog()
       .getByText(/^a+.*… will follow when it returns\.$/)
       .waitFor()

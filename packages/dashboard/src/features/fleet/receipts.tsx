@@ -10,7 +10,7 @@ import { Receipt, ToneMark } from '../../kit/receipt.tsx'
 import { isSettled, phaseOf } from '../../kit/receipt-state.ts'
 import type { ReceiptPhase } from '../../kit/receipt-state.ts'
 import styles from '../../kit/receipt.module.css'
-import { State } from '../../kit/state.tsx'
+import { toneOf } from '../../kit/state.tsx'
 import { Stranger } from '../../kit/stranger.tsx'
 import { TimeSentence } from '../../kit/time.tsx'
 import type { ReceiptOf } from '../../kit/toasts.ts'
@@ -108,39 +108,45 @@ const ReceiptServers = ({ facts, jails }: { facts: ReceiptFacts; jails?: JailsBy
     // It scrolls where it is long, so the keyboard has to reach it.
     <ul className={styles.servers} tabIndex={shown.length > 7 ? 0 : undefined} aria-label={t.servers}>
       {shown.map(row => (
-        <li key={row.id}>
-          <span className={styles.name}>
-            <Stranger text={row.server.hostname} most={60} />
-          </span>
-          <span className={styles.detail}>
-            <Stranger text={jailsOfRow(row, jails).join(', ')} most={100} />
-          </span>
-          <ReceiptEnd row={row} isLater={facts.later.some(({ id }) => id === row.id)} />
-        </li>
+        <ReceiptServer
+          key={row.id}
+          row={row}
+          jails={jailsOfRow(row, jails)}
+          isLater={facts.later.some(({ id }) => id === row.id)}
+        />
       ))}
       {total > shown.length && <li className={parts.help}>{t.more(total - shown.length)}</li>}
     </ul>
   )
 }
-const ReceiptEnd = ({ row, isLater }: { row: ReceiptRow; isLater: boolean }) => {
+const ReceiptServer = (props: { row: ReceiptRow; jails: readonly string[]; isLater: boolean }) => {
+  const { row, jails, isLater } = props
   const t = textsOf(fleetTexts).receipt
   const since = useOffline().get(row.server.id)
   const took = tookOf(row)
   const is = row.cancelled ? 'cancelled' : row.status
   return (
-    <>
-      <span className={parts.help}>
-        {isLater && since ? <TimeSentence at={since} say={t.offlineSince} /> : took !== null && tookWords(took)}
+    <li>
+      <span className={styles.mark} data-tone={toneOf(is)}>
+        <ToneMark tone={toneOf(is)} turning={is === 'running'} />
       </span>
-      {is === 'completed' ? (
-        <span className={styles.tick}>
-          <ToneMark tone="ok" />
-          <span className={parts.hidden}>{textsOf(commonTexts).states.completed}</span>
+      <span className={styles.name}>
+        <Stranger text={row.server.hostname} most={60} />
+      </span>
+      <span className={styles.detail}>
+        <Stranger text={jails.join(', ')} most={100} />
+      </span>
+      {isLater && since ? (
+        <span className={parts.help}>
+          <TimeSentence at={since} say={t.offlineSince} />
         </span>
       ) : (
-        <State is={is} />
+        <span className={is === 'completed' && took !== null ? parts.hidden : parts.help}>
+          {textsOf(commonTexts).states[is]}
+        </span>
       )}
-    </>
+      {is === 'completed' && took !== null && <span className={parts.help}>{tookWords(took)}</span>}
+    </li>
   )
 }
 

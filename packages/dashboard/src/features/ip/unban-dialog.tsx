@@ -47,8 +47,8 @@ const whitelistedEntry = async (ip: string, { whitelist, description, end }: Ask
 
 /** As they are before the unban, which ends them. */
 const jailsByServer = (bans: LookUp['active_bans']): JailsByServer => {
-  const jails = new Map<string, string[]>()
-  for (const { server_id: id, jail } of bans) jails.set(id, [...(jails.get(id) ?? []), jail])
+  const jails = new Map<string, readonly string[]>()
+  for (const { server_id: id, jail } of bans) jails.set(id, [...new Set([...(jails.get(id) ?? []), jail])])
   return jails
 }
 
