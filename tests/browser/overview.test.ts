@@ -43,7 +43,7 @@ describe.runIf(hasBrowser)('the overview', () => {
   const panel = (title: string | RegExp) =>
     page.locator('section').filter({ has: page.getByRole('heading', { name: title, level: 2 }) })
   const figure = (label: string) => page.getByText(label, { exact: true }).locator('xpath=..').getByRole('link').first()
-  const reader = () => page.getByRole('slider', { name: /^Bars of: Bans (over time|of the last)/ })
+  const reader = () => page.getByRole('slider', { name: /^Bars of: Bans(, last| over time)/ })
   const reading = () => reader().getAttribute('aria-valuetext')
   const showTable = async () => {
     await page.getByText('Show as table').click()

@@ -4,7 +4,7 @@ const en = {
   title: 'Keys',
   page: 'On this page',
   go: 'Go to',
-  off: 'Single keys are turned off in the preferences.',
+  off: 'Single-key shortcuts are off in the preferences.',
   toPreferences: 'Go to the preferences',
   then: 'then',
   list: 'Show this list',

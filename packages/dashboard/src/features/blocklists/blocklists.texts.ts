@@ -103,7 +103,7 @@ const en = {
     size: (entries: string, addresses: string, share: string) =>
       `${entriesOf(entries)}, ${addressesOf(addresses)}: ${share} of all.`,
     samples: (text: string) => `Begins with ${text}`,
-    you: 'It names the address that you come from.',
+    you: 'It names your current address.',
     sessions: (count: number) =>
       plural(count, {
         one: 'It names the address of 1 signed-in user.',

@@ -34,7 +34,7 @@ const en = {
   stats: {
     title: 'Bans over time',
     what: 'the statistics',
-    chart: (period: string) => `Bans of the last ${period}`,
+    chart: (period: string) => `Bans, last ${period}`,
     bans: (count: string, n: number) => plural(n, { one: '1 ban', other: `${count} bans` }),
     before: (count: string) => `, ${count} in the time before.`,
     now: (count: string) => `${count} banned now`,
