@@ -57,9 +57,9 @@ const builders = [
   ],
   [
     'server',
-    'packages/server/dist/networks.bin',
+    'packages/server/dist/places.bin',
     ['packages/server/build.mjs', 'packages/server/src/features/ipinfo', 'package-lock.json'],
-    'packNetworks',
+    'packPlaces',
   ],
   ['server', 'packages/server/dist/bundle/server/src/main.js', bundleInputs, 'buildServer'],
 ]

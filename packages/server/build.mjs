@@ -1,25 +1,19 @@
 import { mkdirSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
 import { join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
-import { readNetworkFiles } from './src/features/ipinfo/network-csv.ts'
-import { writePackedNetworks } from './src/features/ipinfo/network-pack.ts'
+import { places as files } from './src/core/places.ts'
+import { packFiles } from './src/features/ipinfo/shipped.ts'
 
-const require = createRequire(import.meta.url)
 const packages = fileURLToPath(new URL('..', import.meta.url))
 const dist = join(packages, 'server/dist')
 
-/** Packs the shipped tables of networks, so that the server reads them in milliseconds (network-pack.ts). */
-export const packNetworks = async () => {
+/** Packs the networks and countries of all addresses, which the server reads from the disk (place-pack.ts). */
+export const packPlaces = async () => {
   mkdirSync(dist, { recursive: true })
-  const tables = await readNetworkFiles({
-    ipv4: require.resolve('@ip-location-db/asn/asn-ipv4-num.csv'),
-    ipv6: require.resolve('@ip-location-db/asn/asn-ipv6.csv'),
-  })
   // Renamed into its place: a server that starts meanwhile reads all of the file or none of it.
-  writePackedNetworks(`${dist}/networks.bin.new`, tables)
-  renameSync(`${dist}/networks.bin.new`, `${dist}/networks.bin`)
+  writeFileSync(`${dist}/places.bin.new`, await packFiles(files.placeFiles()))
+  renameSync(`${dist}/places.bin.new`, files.packedPlaces)
 }
 
 /*

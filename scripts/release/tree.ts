@@ -25,7 +25,7 @@ import { licencesOf, sbomOf, thirdParties } from './third-party.ts'
 const files: readonly (readonly [from: string, to: string])[] = [
   ['packages/server/package.json', 'lib/server/package.json'],
   ['packages/server/dist/bundle', 'lib/server/dist/bundle'],
-  ['packages/server/dist/networks.bin', 'lib/server/dist/networks.bin'],
+  ['packages/server/dist/places.bin', 'lib/server/dist/places.bin'],
   ['packages/server/src/features/users/common-passwords.bin', 'lib/server/src/features/users/common-passwords.bin'],
   ['packages/server/src/http/docs.css', 'lib/server/src/http/docs.css'],
   ['packages/server/src/http/docs.js', 'lib/server/src/http/docs.js'],
@@ -41,7 +41,6 @@ const files: readonly (readonly [from: string, to: string])[] = [
   ['CHANGELOG.md', 'share/doc/CHANGELOG.md'],
   ['LICENSE', 'LICENSE'],
 ]
-const countries = 'node_modules/@ip-location-db/geo-whois-asn-country-mmdb'
 
 const copy = (from: string, to: string): void => {
   if (!existsSync(from)) throw new Error(`${from} is missing: run npm run build`)
@@ -75,8 +74,6 @@ export const makeTree = (folder: string, architecture: Architecture): void => {
   copy(node, join(folder, 'bin/node'))
   copy(join(root, 'packaging/stockade.sh'), join(folder, 'bin/stockade'))
   copy(join(root, native), join(folder, 'lib', native))
-  for (const name of ['package.json', 'geo-whois-asn-country.mmdb', 'NRO_LICENSE'])
-    copy(join(root, countries, name), join(folder, 'lib', countries, name))
   const packages = thirdParties(architecture)
   writeFileSync(join(folder, 'THIRD-PARTY.txt'), licencesOf(packages))
   writeFileSync(join(folder, 'sbom.cdx.json'), sbomOf(packages))

@@ -1,4 +1,4 @@
-import { accessSync, constants, existsSync, statSync } from 'node:fs'
+import { accessSync, constants, existsSync, readFileSync, statSync } from 'node:fs'
 import { readConfig } from '../config.ts'
 import { ConfigError } from '../config-reader.ts'
 import type { Config } from '../config.ts'
@@ -9,7 +9,8 @@ import { places } from '../core/places.ts'
 import type { Database } from '../db/database.ts'
 import { examineReplica } from '../db/replica.ts'
 import { createEvents } from '../events/events.ts'
-import { openShipped } from '../features/ipinfo/mmdb.ts'
+import { openMmdb } from '../features/ipinfo/mmdb.ts'
+import { loadShipped } from '../features/ipinfo/shipped.ts'
 import { localUrl } from '../features/settings/base-url.ts'
 import { createSettings } from '../features/settings/settings.service.ts'
 import { countUsers } from '../features/users/users.store.ts'
@@ -145,17 +146,23 @@ const baseUrl = (text: string): Finding => {
 /** Blocks of addresses move slowly between countries, and faster between cities and networks. */
 const fresh = { shipped: 365 * day, own: 90 * day } as const
 
-function* geo(config: Config | null, clock: Clock): Generator<Finding> {
+async function* geo(config: Config | null, clock: Clock): AsyncGenerator<Finding> {
   const files = [
-    { what: 'country data', file: places.countries, most: fresh.shipped },
+    {
+      what: 'country data',
+      labelOf: async () => (await loadShipped({ packed: places.packedPlaces, files: places.placeFiles })).label,
+      most: fresh.shipped,
+    },
     ...[
       { what: 'STOCKADE_GEOIP_CITY', path: config?.geoipCity ?? null },
       { what: 'STOCKADE_GEOIP_ASN', path: config?.geoipAsn ?? null },
-    ].flatMap(({ what, path }) => (path === null ? [] : [{ what, file: () => path, most: fresh.own }])),
+    ].flatMap(({ what, path }) =>
+      path === null ? [] : [{ what, labelOf: () => openMmdb(readFileSync(path)).label, most: fresh.own }],
+    ),
   ]
-  for (const { what, file, most } of files)
+  for (const { what, labelOf, most } of files)
     try {
-      const label = openShipped(file()).label() ?? ''
+      const label = await labelOf()
       const age = clock() - Date.parse(label.slice(-10))
       const told = `${what}: ${label}, ${Math.max(0, Math.floor(age / day))} days old`
       yield age < most ? ok(told) : warn(`${told}. Places may be wrong`)

@@ -2,7 +2,7 @@ import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { gunzip } from 'node:zlib'
-import { labelOfData } from '../features/ipinfo/mmdb.ts'
+import { openMmdb } from '../features/ipinfo/mmdb.ts'
 import { ownCityFile, ownNetworkFile } from '../features/ipinfo/own-files.ts'
 
 /*
@@ -58,7 +58,7 @@ export async function* updateGeoip(
     const data = await fetchAll(url)
     let label: string
     try {
-      label = labelOfData(data)
+      label = openMmdb(data).label
     } catch {
       throw new Error(`${url} is no MMDB file.`)
     }

@@ -22,13 +22,12 @@ export const places = {
   agentProgram: at('agent/dist/stockade-agent.mjs'),
   /** Node for hosts without one, as `npm run build` packs it. A release has none: see features/agents/runtimes.ts. */
   runtimes: at('server/dist/runtime/'),
-  packedNetworks: at('server/dist/networks.bin'),
-  /** @throws where the package is missing. */
-  countries: (): string => require.resolve('@ip-location-db/geo-whois-asn-country-mmdb/geo-whois-asn-country.mmdb'),
-  /** The tables that `packedNetworks` was made of; a release lacks them. @throws where the package is missing. */
-  networks: (): { readonly ipv4: string; readonly ipv6: string } => ({
+  packedPlaces: at('server/dist/places.bin'),
+  /** The files that `packedPlaces` was made of; a release lacks them. @throws where a package is missing. */
+  placeFiles: (): { readonly ipv4: string; readonly ipv6: string; readonly countries: string } => ({
     ipv4: require.resolve('@ip-location-db/asn/asn-ipv4-num.csv'),
     ipv6: require.resolve('@ip-location-db/asn/asn-ipv6.csv'),
+    countries: require.resolve('@ip-location-db/geo-whois-asn-country-mmdb/geo-whois-asn-country.mmdb'),
   }),
 } as const
 

@@ -3,11 +3,11 @@ import { lastOf, parseRange } from '../../core/ip.ts'
 import type { IpRange } from '../../core/ip.ts'
 import { places } from '../../core/places.ts'
 import { inSlices } from '../../core/slices.ts'
-import { openShipped, openWatched } from './mmdb.ts'
+import { openWatched } from './mmdb.ts'
 import type { Mmdb } from './mmdb.ts'
-import { loadNetworks } from './networks.ts'
 import { ownCityFile, ownNetworkFile } from './own-files.ts'
-import type { Networks } from './networks.ts'
+import { countryOf, degrees, field, networkOf, text } from './records.ts'
+import { loadShipped, openShipped } from './shipped.ts'
 import { isSpecial } from './special.ts'
 
 /** Where an address is, as far as the data tells: approximate, and null where unknown. */
@@ -31,7 +31,7 @@ export interface IpInfo {
   ): Promise<void>
   /** Source and age of the data; to be shown wherever results are. */
   readonly credits: string
-  /** Resolves once networks are known too; until then `locate` answers null for them. Never rejects. */
+  /** Resolves once the data that ships are there: at once where they are packed; until then nothing is known. Never rejects. */
   readonly ready: Promise<void>
   close(): void
 }
@@ -62,23 +62,22 @@ const nowhere: Place = Object.freeze({
   asn_org: null,
 })
 
-/** Country and city by MMDB, networks by table: all of it local, no look-up leaves the host. */
+/** Cities by MMDB, countries and networks by the data that ship: all of it local, no look-up leaves the host. */
 export const createIpInfo = ({ cityFile, asnFile, dataDir, log, interval = 10_000 }: IpInfoNeeds): IpInfo => {
   /** The file that the operator names; else the fetched one, which may come later. */
   const watch = (named: string | null, fetched: (dataDir: string) => string) => {
     if (named !== null) return openWatched(named, log, interval)
     return dataDir === undefined ? null : openWatched(fetched(dataDir), log, interval, false)
   }
-  const countries = openShipped(places.countries())
   const cities = watch(cityFile, ownCityFile)
   const asns = watch(asnFile, ownNetworkFile)
-  let networks: Networks | null = null
-  const ready = loadNetworks({ packed: places.packedNetworks, files: places.networks }).then(
+  let shipped = openShipped(places.packedPlaces)
+  const ready = loadShipped({ packed: places.packedPlaces, files: places.placeFiles }).then(
     loaded => {
-      networks = loaded
+      shipped = loaded
     },
     (error: unknown) => {
-      log.warn({ reason: String(error) }, 'network data not read, networks of addresses stay unknown')
+      log.warn({ reason: String(error) }, 'place data not read, countries and networks of addresses stay unknown')
     },
   )
   return {
@@ -89,8 +88,9 @@ export const createIpInfo = ({ cityFile, asnFile, dataDir, log, interval = 10_00
       if (!range || isSpecial(range.bytes)) return nowhere
       const { bytes } = range
       const record = cities?.find(bytes)
-      const country = (record ? countryOf(record) : null) ?? countryOf(countries.find(bytes))
-      const network = networkOf(asns?.find(bytes)) ?? networks?.find(bytes)
+      const known = shipped?.find(bytes)
+      const country = (record ? countryOf(record) : null) ?? known?.country ?? null
+      const network = networkOf(asns?.find(bytes)) ?? known?.network
       const place = {
         country,
         country_name: country && countryName(country),
@@ -117,19 +117,23 @@ export const createIpInfo = ({ cityFile, asnFile, dataDir, log, interval = 10_00
           if (wanted) visit(bytes, lastOf({ bytes, prefix, text: '' }))
         })
       }
-      if (wantedCountries.size > 0)
-        await visitMatching(cities?.label() ? cities : countries, record =>
-          wantedCountries.has(countryOf(record) ?? ''),
-        )
-      if (wantedNetworks.size === 0) return
-      if (asns?.label()) await visitMatching(asns, record => wantedNetworks.has(networkOf(record)?.asn ?? 0))
-      else if (networks) await inSlices(networks.ranges(wantedNetworks), ([first, last]) => visit(first, last))
+      const none = new Set<never>()
+      const shippedCountries = cities?.label() ? none : wantedCountries
+      const shippedNetworks = asns?.label() ? none : wantedNetworks
+      if (cities?.label() && wantedCountries.size > 0)
+        await visitMatching(cities, record => wantedCountries.has(countryOf(record) ?? ''))
+      if (asns?.label() && wantedNetworks.size > 0)
+        await visitMatching(asns, record => wantedNetworks.has(networkOf(record)?.asn ?? 0))
+      if (shipped && shippedCountries.size + shippedNetworks.size > 0)
+        await inSlices(shipped.ranges({ countries: shippedCountries, asns: shippedNetworks }), range => {
+          if (range) visit(...range)
+        })
     },
     get credits() {
       const own = [cities?.label(), asns?.label()].flatMap(label => label ?? [])
       return [
         ...(own.length > 0 ? [`Places from this installation's own files: ${own.join(', ')}; otherwise`] : []),
-        `${countryCredit}, ${countries.label()?.slice(-10)}; ${networkCredit}. Places are approximate.`,
+        `${countryCredit}, ${shipped?.label.slice(-10) ?? 'of an unknown day'}; ${networkCredit}. Places are approximate.`,
       ].join(' ')
     },
     close() {
@@ -148,29 +152,4 @@ export const countryName = (code: string): string | null => {
   const name = /^[A-Z]{2}$/.test(code) ? (regions.of(code) ?? null) : null
   if (names.size < 1000) names.set(code, name)
   return name
-}
-
-/** A field of a record of unknown shape: MaxMind nests them, others write them flat. */
-const field = (record: unknown, ...path: readonly string[]): unknown => {
-  let value = record
-  for (const name of path) {
-    if (typeof value !== 'object' || value === null || !(name in value)) return undefined
-    value = Reflect.get(value, name)
-  }
-  return value
-}
-const text = (value: unknown): string | null => (typeof value === 'string' && value !== '' ? value : null)
-const degrees = (value: unknown): number | null => {
-  const number = typeof value === 'string' && value !== '' ? Number(value) : value
-  return typeof number === 'number' && Math.abs(number) <= 180 ? number : null
-}
-const countryOf = (record: unknown): string | null => {
-  const code = text(field(record, 'country', 'iso_code')) ?? text(field(record, 'country_code'))
-  // ZZ is how some data sets write "unknown".
-  return code !== null && /^[A-Z]{2}$/.test(code) && code !== 'ZZ' ? code : null
-}
-const networkOf = (record: unknown) => {
-  const asn = field(record, 'autonomous_system_number')
-  if (typeof asn !== 'number') return null
-  return { asn, org: text(field(record, 'autonomous_system_organization')) }
 }

@@ -64,10 +64,9 @@ describe('data that ships', () => {
   let info: IpInfo
   beforeAll(async () => {
     info = createIpInfo({ cityFile: null, asnFile: null, log })
-    const [row] = ipv4
-    expect(info.locate(low)).toMatchObject({ country: expect.stringMatching(/^[A-Z]{2}$/) as string, asn: null })
+    // The packed file is there as soon as the server is; without it the files are read first.
     await info.ready
-    expect(info.locate(low).asn).toBe(row?.asn)
+    expect(info.locate(low).asn).toBe(ipv4[0]?.asn)
   })
   afterAll(() => info.close())
 

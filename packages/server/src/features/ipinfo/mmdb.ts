@@ -19,20 +19,11 @@ export interface Mmdb {
   close(): void
 }
 
-const open = (data: Buffer) => {
+/** The content of a file: how records are found, and its kind and build date. @throws when it is no MMDB file */
+export const openMmdb = (data: Buffer) => {
   const reader = new Reader<Response>(data)
-  return { metadata: reader.metadata, find: createFinder(data, reader) }
-}
-const labelOf = ({ metadata }: Pick<Reader<Response>, 'metadata'>) =>
-  `${metadata.databaseType} of ${metadata.buildEpoch.toISOString().slice(0, 10)}`
-
-/** Kind and build date of the file's content. @throws when it is no MMDB file */
-export const labelOfData = (data: Buffer): string => labelOf(open(data))
-
-/** A file that ships with the product: it is there and stays as it is. */
-export const openShipped = (file: string): Mmdb => {
-  const reader = open(readFileSync(file))
-  return { find: reader.find, entries: reader.find.entries, label: () => labelOf(reader), close() {} }
+  const { databaseType, buildEpoch } = reader.metadata
+  return { find: createFinder(data, reader), label: `${databaseType} of ${buildEpoch.toISOString().slice(0, 10)}` }
 }
 
 /**
@@ -47,7 +38,7 @@ export const openWatched = (
   interval: number,
   expected = true,
 ): Mmdb => {
-  let reader: ReturnType<typeof open> | null = null
+  let reader: ReturnType<typeof openMmdb> | null = null
   /** What the file was when it was last read; taken before reading, so that no later change is missed. */
   let seen = ''
   let looking = false
@@ -59,7 +50,7 @@ export const openWatched = (
       reader ? 'GeoIP file not read, the one before is kept' : 'GeoIP file not read, looking again when it changes',
     )
   const take = (data: Buffer) => {
-    reader = open(data)
+    reader = openMmdb(data)
     broken = false
   }
   try {
@@ -75,7 +66,7 @@ export const openWatched = (
     seen = version
     try {
       take(await readFile(file))
-      log.info({ file, data: reader && labelOf(reader) }, 'GeoIP file read again')
+      log.info({ file, data: reader?.label }, 'GeoIP file read again')
     } catch (error) {
       failed(error)
     }
@@ -99,7 +90,7 @@ export const openWatched = (
       }
     },
     entries: () => reader?.find.entries() ?? [],
-    label: () => reader && labelOf(reader),
+    label: () => reader?.label ?? null,
     close: () => clearInterval(timer),
   }
 }

@@ -1,5 +1,4 @@
 import { lastOf, parseRange } from '../../core/ip.ts'
-import { ipv4Word, wordsOf } from './networks.ts'
 
 /*
  * Ranges that are nobody's place: private, local, documentation, multicast and reserved ones of IANA's special-purpose
@@ -23,6 +22,21 @@ const ipv4 = [
 ]
 /** Inside 2000::/3, which is all that is given out to the internet. */
 const ipv6 = ['2001:2::/48', '2001:10::/28', '2001:db8::/32', '3fff::/20']
+
+/** An IPv4 address as one unsigned number. */
+const ipv4Word = (bytes: Uint8Array): number =>
+  (bytes[0] ?? 0) * 0x1000000 + (((bytes[1] ?? 0) << 16) | ((bytes[2] ?? 0) << 8) | (bytes[3] ?? 0))
+
+/** The address as unsigned 32-bit words, the highest first. */
+const wordsOf = (bytes: Uint8Array): number[] => {
+  const words: number[] = []
+  for (let at = 0; at < bytes.length; at += 4)
+    words.push(
+      (bytes[at] ?? 0) * 0x1000000 +
+        (((bytes[at + 1] ?? 0) << 16) | ((bytes[at + 2] ?? 0) << 8) | (bytes[at + 3] ?? 0)),
+    )
+  return words
+}
 
 /** First and last address of a range; of IPv6 the upper 64 bits, since none of these is narrower than that. */
 const bounds = (text: string) => {
