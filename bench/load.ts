@@ -47,6 +47,7 @@ const bodies = {
   'report with random id': () => aReport('random'),
   'alert of the peer': aPeerAlert,
   heartbeat: aHeartbeat,
+  empty: () => '{}',
 }
 /** Clock ticks a second in /proc: 100 on every Linux that Node runs on. */
 const ticks = 100
