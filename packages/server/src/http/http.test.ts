@@ -1,19 +1,15 @@
 import { connect } from 'node:net'
 import fc from 'fast-check'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { testAlone } from '../testing/alone.ts'
-import { aHost, engine, paired, raw, startServer } from '../testing/index.ts'
+import { engine, paired, raw, startServer } from '../testing/index.ts'
 import type { EnrolledHost, Signed, TestServer } from '../testing/index.ts'
+import { withHost } from '../testing/scene.ts'
 
 let server: TestServer
 let admin: Signed
 let host: EnrolledHost
-beforeAll(async () => {
-  server = await startServer()
-  admin = await server.setUp()
-  host = await aHost(server, admin.client)
-})
-afterAll(() => server.close())
+withHost({}, made => ({ server, admin, host } = made))
 
 const post = (body: string, headers: Record<string, string> = {}, path = '/api/v1/servers') =>
   raw(server, 'POST', path, { token: admin.token, body, headers })

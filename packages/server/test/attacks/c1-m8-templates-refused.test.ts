@@ -1,16 +1,13 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { raw, startServer } from '../../src/testing/index.ts'
+import { describe, expect, test } from 'vitest'
+import { raw } from '../../src/testing/index.ts'
 import type { Signed, TestServer } from '../../src/testing/index.ts'
+import { withServer } from '../../src/testing/scene.ts'
 
 /* Templates that hand text of log lines to firewalls, or whose expressions never end, are not even stored. */
 
 let server: TestServer
 let admin: Signed
-beforeAll(async () => {
-  server = await startServer()
-  admin = await server.setUp()
-})
-afterAll(() => server.close())
+withServer({}, made => ({ server, admin } = made))
 
 const jail = (name: string, more = '') =>
   `[${name}]\nenabled = true\nbackend = auto\nlogpath = /var/log/${name}.log\n${more}`

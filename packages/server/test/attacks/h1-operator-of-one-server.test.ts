@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { aHost, password, raw, startServer } from '../../src/testing/index.ts'
+import { aHost, raw, startServer } from '../../src/testing/index.ts'
 import type { EnrolledHost, Signed, TestServer } from '../../src/testing/index.ts'
+import { aUser } from '../../src/testing/scene.ts'
 
 /*
  * An operator of one server tries to disarm all of them: by wide whitelist entries that lift bans everywhere, and by taking
@@ -11,17 +12,9 @@ let admin: Signed
 let elsewhere: EnrolledHost
 const tokens = new Map<string, string>()
 
-const operator = async (username: string, serverIds: string[] | null) => {
-  const { id } = await admin.client.call('POST /users', {
-    body: { username, email: `${username}@stockade.example`, password, role: 'Operator' },
-  })
-  if (serverIds)
-    await admin.client.call('PUT /users/{userId}/server-access', {
-      params: { userId: id },
-      body: { access_type: 'specific', server_ids: serverIds },
-    })
-  const reply = await server.client().call('POST /auth/login', { body: { username, password } })
-  if ('access_token' in reply) tokens.set(username, reply.access_token)
+const operator = async (username: string, serverIds?: string[]) => {
+  const { token } = await aUser(server, admin.client, username, 'Operator', serverIds)
+  tokens.set(username, token)
 }
 const ask = (who: string, method: string, path: string, body?: unknown) =>
   raw(server, method, `/api/v1${path}`, { token: tokens.get(who) ?? '', ...(body === undefined ? {} : { body }) })
@@ -34,7 +27,7 @@ beforeAll(async () => {
   const here = await aHost(server, admin.client, 'here')
   elsewhere = await aHost(server, admin.client, 'elsewhere')
   await operator('limited', [here.id])
-  await operator('whole', null)
+  await operator('whole')
   const key = await server.client(tokens.get('limited')).call('POST /users/{userId}/keys', {
     params: { userId: 2 },
     body: { name: 'script', permissions: 'write' },

@@ -1,6 +1,7 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { aHost, password, raw, startServer } from '../../src/testing/index.ts'
+import { expect, test } from 'vitest'
+import { aHost, raw } from '../../src/testing/index.ts'
 import type { Signed, TestServer } from '../../src/testing/index.ts'
+import { aUser, withServer } from '../../src/testing/scene.ts'
 
 /*
  * Whoever had an account for a moment makes a key of it and goes on with that key after the administrator has thrown the
@@ -8,24 +9,14 @@ import type { Signed, TestServer } from '../../src/testing/index.ts'
  */
 let server: TestServer
 let admin: Signed
-beforeAll(async () => {
-  server = await startServer()
-  admin = await server.setUp()
-})
-afterAll(() => server.close())
+withServer({}, made => ({ server, admin } = made))
 
 let people = 0
 const taken = async (role: 'Operator' | 'Viewer' = 'Operator') => {
-  const username = `owned_${++people}`
-  const { id } = await admin.client.call('POST /users', {
-    body: { username, email: `${username}@stockade.example`, password, role },
-  })
-  const reply = await server.client().call('POST /auth/login', { body: { username, password } })
-  if (!('access_token' in reply)) throw new Error('a second factor is wanted')
-  const made = await server
-    .client(reply.access_token)
-    .call('POST /users/{userId}/keys', { params: { userId: id }, body: { name: 'backdoor', permissions: 'read' } })
-  return { id, key: made.key, token: reply.access_token }
+  const { id, token, client } = await aUser(server, admin.client, `owned_${++people}`, role)
+  const body = { name: 'backdoor', permissions: 'read' } as const
+  const { key } = await client.call('POST /users/{userId}/keys', { params: { userId: id }, body })
+  return { id, key, token }
 }
 const status = async (token: string) => (await raw(server, 'GET', '/api/v1/servers', { token })).status
 const reset = (id: number, what: string, body: object = {}) =>

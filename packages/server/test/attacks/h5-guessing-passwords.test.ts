@@ -1,6 +1,7 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { movableClock, password, raw, startServer } from '../../src/testing/index.ts'
+import { expect, test } from 'vitest'
+import { movableClock, password, raw } from '../../src/testing/index.ts'
 import type { Signed, TestServer } from '../../src/testing/index.ts'
+import { withServer } from '../../src/testing/scene.ts'
 
 /* Guesses from many addresses against one account, by IPv6 networks, and so many at once that nobody else gets in. */
 
@@ -9,11 +10,7 @@ let server: TestServer
 let admin: Signed
 const home = '203.0.113.10'
 
-beforeAll(async () => {
-  server = await startServer({ clock, env: { STOCKADE_TRUSTED_PROXIES: '127.0.0.0/8' } })
-  admin = await server.setUp()
-})
-afterAll(() => server.close())
+withServer({ clock, env: { STOCKADE_TRUSTED_PROXIES: '127.0.0.0/8' } }, made => ({ server, admin } = made))
 
 const login = (username: string, typed: string, from: string) =>
   raw(server, 'POST', '/api/v1/auth/login', {

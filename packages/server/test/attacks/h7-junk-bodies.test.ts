@@ -1,18 +1,14 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { aHost, raw, startServer } from '../../src/testing/index.ts'
+import { expect, test } from 'vitest'
+import { raw } from '../../src/testing/index.ts'
 import type { EnrolledHost, Signed, TestServer } from '../../src/testing/index.ts'
+import { withHost } from '../../src/testing/scene.ts'
 
 /* One request with millions of values stopped the server for seconds. The stall itself is measured by `npm run bench:junk`. */
 
 let server: TestServer
 let admin: Signed
 let host: EnrolledHost
-beforeAll(async () => {
-  server = await startServer()
-  admin = await server.setUp()
-  host = await aHost(server, admin.client)
-})
-afterAll(() => server.close())
+withHost({}, made => ({ server, admin, host } = made))
 
 const size = 4 * 1024 * 1024
 const many = (value: string) => `${`${value},`.repeat(Math.floor(size / (value.length + 1)))}${value}`

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import WebSocket from 'ws'
-import { aHost, eventually, password, raw, startServer } from '../../src/testing/index.ts'
+import { aHost, eventually, raw, startServer } from '../../src/testing/index.ts'
 import type { EnrolledHost, Signed, TestServer } from '../../src/testing/index.ts'
+import { aUser } from '../../src/testing/scene.ts'
 
 /* A stolen host lies about its protection and about that of others, and an operator of one server asks for those of others. */
 
@@ -15,15 +16,7 @@ beforeAll(async () => {
   admin = await server.setUp()
   stolen = await aHost(server, admin.client, 'stolen')
   other = await aHost(server, admin.client, 'other')
-  const { id } = await admin.client.call('POST /users', {
-    body: { username: 'limited', email: 'limited@stockade.example', password, role: 'Operator' },
-  })
-  await admin.client.call('PUT /users/{userId}/server-access', {
-    params: { userId: id },
-    body: { access_type: 'specific', server_ids: [other.id] },
-  })
-  const reply = await server.client().call('POST /auth/login', { body: { username: 'limited', password } })
-  limited = 'access_token' in reply ? reply.access_token : ''
+  limited = (await aUser(server, admin.client, 'limited', 'Operator', [other.id])).token
 })
 afterAll(() => server.close())
 

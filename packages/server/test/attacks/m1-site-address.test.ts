@@ -1,18 +1,15 @@
 import { execFileSync } from 'node:child_process'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { installCommand } from '../../src/features/servers/install-command.ts'
-import { raw, startServer } from '../../src/testing/index.ts'
+import { raw } from '../../src/testing/index.ts'
 import type { Signed, TestServer } from '../../src/testing/index.ts'
+import { withServer } from '../../src/testing/scene.ts'
 
 /* A site address held a shell's words, which the install command then had root run on new hosts. */
 
 let server: TestServer
 let admin: Signed
-beforeAll(async () => {
-  server = await startServer()
-  admin = await server.setUp()
-})
-afterAll(() => server.close())
+withServer({}, made => ({ server, admin } = made))
 
 const settle = (site_url: string) =>
   raw(server, 'PATCH', '/api/v1/settings', { token: admin.token, body: { service: { site_url } } })

@@ -1,19 +1,16 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { createSecrets } from '../../src/core/secrets.ts'
 import { createTokens } from '../../src/features/sessions/tokens.ts'
-import { password, raw, startServer } from '../../src/testing/index.ts'
+import { password, raw } from '../../src/testing/index.ts'
 import type { Signed, TestServer } from '../../src/testing/index.ts'
+import { withServer } from '../../src/testing/scene.ts'
 
 /* Somebody copied the database and the secret key while sessions were alive. */
 
 const secretKey = 'test-secret-of-thirty-two-characters'
 let server: TestServer
 let admin: Signed
-beforeAll(async () => {
-  server = await startServer({ env: { STOCKADE_SECRET_KEY: secretKey } })
-  admin = await server.setUp()
-})
-afterAll(() => server.close())
+withServer({ env: { STOCKADE_SECRET_KEY: secretKey } }, made => ({ server, admin } = made))
 
 const claimsOf = (token: string) =>
   JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString('utf8')) as { sid: string; ssk: string }

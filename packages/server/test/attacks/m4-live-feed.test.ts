@@ -1,18 +1,15 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import WebSocket from 'ws'
-import { eventually, movableClock, password, raw, startServer } from '../../src/testing/index.ts'
+import { eventually, movableClock, password, raw } from '../../src/testing/index.ts'
 import type { Signed, TestServer } from '../../src/testing/index.ts'
+import { withServer } from '../../src/testing/scene.ts'
 
 /* An open live feed kept its session alive for ever, and one user could open thousands of them. */
 
 const clock = movableClock()
 let server: TestServer
 let admin: Signed
-beforeAll(async () => {
-  server = await startServer({ clock })
-  admin = await server.setUp()
-})
-afterAll(() => server.close())
+withServer({ clock }, made => ({ server, admin } = made))
 
 interface Feed {
   readonly socket: WebSocket

@@ -1,17 +1,14 @@
 import { randomUUID } from 'node:crypto'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { raw, startServer } from '../../src/testing/index.ts'
+import { expect, test } from 'vitest'
+import { raw } from '../../src/testing/index.ts'
 import type { Signed, TestServer } from '../../src/testing/index.ts'
+import { withServer } from '../../src/testing/scene.ts'
 
 /* The key of a registration outlived the enrolment of an agent, and stood in no list. */
 
 let server: TestServer
 let admin: Signed
-beforeAll(async () => {
-  server = await startServer()
-  admin = await server.setUp()
-})
-afterAll(() => server.close())
+withServer({}, made => ({ server, admin } = made))
 
 const beat = async (key: string, agent_id?: string) =>
   (await raw(server, 'POST', '/api/v1/servers/heartbeat', { token: key, body: { hostname: 'web', agent_id } })).status

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { aHost, password, raw, startServer } from '../../src/testing/index.ts'
+import { aHost, raw, startServer } from '../../src/testing/index.ts'
 import type { EnrolledHost, Signed, TestServer } from '../../src/testing/index.ts'
+import { aUser } from '../../src/testing/scene.ts'
 
 /* Whoever sees one server asks for addresses until the names of the others come up. */
 
@@ -24,15 +25,7 @@ beforeAll(async () => {
     headers: { 'x-forwarded-for': '198.51.100.20' },
   })
   expect(enrolled.status).toBe(201)
-  const { id } = await admin.client.call('POST /users', {
-    body: { username: 'limited', email: 'limited@stockade.example', password, role: 'Operator' },
-  })
-  await admin.client.call('PUT /users/{userId}/server-access', {
-    params: { userId: id },
-    body: { access_type: 'specific', server_ids: [here.id] },
-  })
-  const reply = await server.client().call('POST /auth/login', { body: { username: 'limited', password } })
-  if ('access_token' in reply) callers.set('operator', reply.access_token)
+  callers.set('operator', (await aUser(server, admin.client, 'limited', 'Operator', [here.id])).token)
   callers.set('agent', here.key)
 })
 afterAll(() => server.close())

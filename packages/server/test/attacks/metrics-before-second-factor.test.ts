@@ -1,16 +1,13 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { aHost, raw, startServer } from '../../src/testing/index.ts'
+import { expect, test } from 'vitest'
+import { aHost, raw } from '../../src/testing/index.ts'
 import type { Signed, TestServer } from '../../src/testing/index.ts'
+import { withServer } from '../../src/testing/scene.ts'
 
 /* Somebody with a stolen password, who has yet to set up the second factor that is required, read the metrics; so did the keys of that account. */
 
 let server: TestServer
 let admin: Signed
-beforeAll(async () => {
-  server = await startServer()
-  admin = await server.setUp()
-})
-afterAll(() => server.close())
+withServer({}, made => ({ server, admin } = made))
 
 /** From elsewhere: the host itself may always ask. */
 const metrics = async (token: string) =>

@@ -1,16 +1,13 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { testAlone } from '../../testing/alone.ts'
-import { aHost, eventually, movableClock, raw, startServer } from '../../testing/index.ts'
+import { aHost, eventually, movableClock, raw } from '../../testing/index.ts'
 import type { Signed, TestServer } from '../../testing/index.ts'
+import { withServer } from '../../testing/scene.ts'
 
 const clock = movableClock()
 let server: TestServer
 let admin: Signed
-beforeAll(async () => {
-  server = await startServer({ clock })
-  admin = await server.setUp()
-})
-afterAll(() => server.close())
+withServer({ clock }, made => ({ server, admin } = made))
 const read = (serverId: string) => admin.client.call('GET /servers/{serverId}', { params: { serverId } })
 
 describe('a heartbeat', () => {

@@ -3,8 +3,9 @@ import type { ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Client } from '@stockade/client'
-import { aHost, eventually, password, raw, standingClock, startServer } from '../../testing/index.ts'
+import { aHost, eventually, raw, standingClock, startServer } from '../../testing/index.ts'
 import type { EnrolledHost, TestServer } from '../../testing/index.ts'
+import { aUser } from '../../testing/scene.ts'
 
 /* Rules, routes and channels together, over HTTP: from what a host reports to what a receiver gets. */
 
@@ -186,22 +187,12 @@ test('a silence holds alerts back until it ends', async () => {
 test('who has access to some servers sees and silences those', async () => {
   const [first] = hosts
   if (!first) throw new Error('no host')
-  const { id: userId } = await admin.call('POST /users', {
-    body: { username: 'olga', email: 'olga@corp.example', password, role: 'Operator' },
-  })
-  await admin.call('PUT /users/{userId}/server-access', {
-    params: { userId },
-    body: { access_type: 'specific', server_ids: [first.id] },
-  })
-  const signed = await server.client().call('POST /auth/login', { body: { username: 'olga', password } })
-  if (!('access_token' in signed)) throw new Error('no token')
-  const client = server.client(signed.access_token)
+  const { client, token } = await aUser(server, admin, 'olga', 'Operator', [first.id])
   const seen = await client.call('GET /alerts', { query: { limit: 200 } })
   expect(seen.total).toBeGreaterThan(0)
   expect(new Set(seen.alerts.map(({ server: of }) => of?.hostname))).toEqual(new Set(['a-1']))
   const mine = await admin.call('GET /alerts', { query: { limit: 200 } })
   const foreign = mine.alerts.find(({ server: of }) => of?.hostname === 'a-2')
-  const token = signed.access_token
   const ack = await raw(server, 'POST', `/api/v1/alerts/${foreign?.id ?? 0}/ack`, { token, body: {} })
   expect(ack.status).toBe(404)
   const ends_at = new Date(clock() + 3_600_000).toISOString()

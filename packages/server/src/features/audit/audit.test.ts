@@ -9,6 +9,7 @@ import type { TestServer } from '../../testing/index.ts'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { aUser } from '../../testing/scene.ts'
 
 interface Entry {
   id: number
@@ -169,13 +170,9 @@ describe('the audit log', () => {
 
   test('a change that a signed-in user may not make stands there: who, what and why, and not what was sent', async () => {
     const boss = await admin.call('GET /auth/me')
-    const made = await admin.call('POST /users', {
-      body: { username: 'vera', email: 'vera@stockade.example', password, role: 'Viewer' },
-    })
-    const vera = await server.client().call('POST /auth/login', { body: { username: 'vera', password } })
-    if (!('access_token' in vera)) throw new Error('a second factor is wanted')
-    const as = { token: vera.access_token }
-    const refusals = () => entries({ action: 'access.refused', user_id: made.id })
+    const vera = await aUser(server, admin, 'vera', 'Viewer')
+    const as = { token: vera.token }
+    const refusals = () => entries({ action: 'access.refused', user_id: vera.id })
     const before = Date.now()
     const body = { password: 'Not-To-Be-Kept-1' }
     const tries = [1, 2, 3].map(() => raw(server, 'PATCH', `/api/v1/users/${boss.id}?x=secret`, { ...as, body }))

@@ -1,20 +1,16 @@
 import { randomUUID } from 'node:crypto'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { sliceOf } from '@stockade/contract/slices.ts'
 import { testAlone } from '../../testing/alone.ts'
-import { aHost, eventually, movableClock, raw, startServer } from '../../testing/index.ts'
+import { aHost, eventually, movableClock, raw } from '../../testing/index.ts'
 import type { EnrolledHost, Signed, TestServer } from '../../testing/index.ts'
+import { withHost } from '../../testing/scene.ts'
 
 const clock = movableClock()
 let server: TestServer
 let admin: Signed
 let host: EnrolledHost
-beforeAll(async () => {
-  server = await startServer({ clock })
-  admin = await server.setUp()
-  host = await aHost(server, admin.client, 'web-01')
-})
-afterAll(() => server.close())
+withHost({ clock }, made => ({ server, admin, host } = made))
 
 const adopt = (bans: readonly object[]) =>
   raw(server, 'PUT', '/api/v1/agent/adopted', { token: host.key, body: { page: 1, pages: 1, bans } })

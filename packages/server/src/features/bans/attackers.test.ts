@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { aHost, startServer } from '../../testing/index.ts'
 import type { Signed, TestServer } from '../../testing/index.ts'
+import { aUser } from '../../testing/scene.ts'
 
 let server: TestServer
 let admin: Signed
@@ -73,23 +74,14 @@ describe('GET /bans/attackers', () => {
   })
 
   test('a user sees the bans of the own servers only', async () => {
-    const password = 'Sup3r-secret-2'
-    const { id } = await admin.client.call('POST /users', {
-      body: { username: 'mailer', email: 'mailer@stockade.example', password, role: 'Viewer' },
-    })
-    await admin.client.call('PUT /users/{userId}/server-access', {
-      params: { userId: id },
-      body: { access_type: 'specific', server_ids: [mail.id] },
-    })
-    const reply = await server.client().call('POST /auth/login', { body: { username: 'mailer', password } })
-    if (!('access_token' in reply)) throw new Error('a second factor is wanted')
-    const { attackers, totals } = await server.client(reply.access_token).call('GET /bans/attackers')
+    const { client } = await aUser(server, admin.client, 'mailer', 'Viewer', [mail.id])
+    const { attackers, totals } = await client.call('GET /bans/attackers')
     expect(attackers.map(({ ip, bans }) => [ip, bans])).toEqual([
       ['192.0.2.7', 1],
       ['2001:db8::1', 1],
     ])
     expect(totals).toEqual({ attackers: 2, bans: 2, active_addresses: 1 })
-    const booted = await server.client(reply.access_token).call('GET /bootstrap')
+    const booted = await client.call('GET /bootstrap')
     expect(booted.summary?.servers.map(({ hostname }) => hostname)).toEqual(['mail-01'])
     expect(booted.license).toBeNull()
   })

@@ -1,17 +1,13 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { aHost, movableClock, raw, startServer } from '../../testing/index.ts'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { aHost, movableClock, raw } from '../../testing/index.ts'
 import type { EnrolledHost, Signed, TestServer } from '../../testing/index.ts'
+import { withHost } from '../../testing/scene.ts'
 
 const clock = movableClock()
 let server: TestServer
 let admin: Signed
 let host: EnrolledHost
-beforeAll(async () => {
-  server = await startServer({ clock })
-  admin = await server.setUp()
-  host = await aHost(server, admin.client, 'web-01')
-})
-afterAll(() => server.close())
+withHost({ clock }, made => ({ server, admin, host } = made))
 
 const report = (body: object, on = host) => on.client.call('POST /bans', { body: body as never })
 const list = (query: object) => admin.client.call('GET /bans', { query })

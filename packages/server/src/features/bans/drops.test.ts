@@ -1,17 +1,13 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { aHost, movableClock, startServer } from '../../testing/index.ts'
+import { expect, test } from 'vitest'
+import { aHost, movableClock } from '../../testing/index.ts'
 import type { EnrolledHost, Signed, TestServer } from '../../testing/index.ts'
+import { withHost } from '../../testing/scene.ts'
 
 const clock = movableClock()
 let server: TestServer
 let admin: Signed
 let host: EnrolledHost
-beforeAll(async () => {
-  server = await startServer({ clock })
-  admin = await server.setUp()
-  host = await aHost(server, admin.client, 'web-01')
-})
-afterAll(() => server.close())
+withHost({ clock }, made => ({ server, admin, host } = made))
 
 const ban = async (ip: string, jail = 'stockade') => {
   await host.client.call('POST /bans', { body: { ip, jail, ban_duration: 3600 } })

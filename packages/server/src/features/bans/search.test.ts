@@ -19,9 +19,10 @@ import { openStorage } from '../../admin/storage.ts'
 import { readConfig } from '../../config.ts'
 import { covers, parseRange } from '../../core/ip.ts'
 import type { Database } from '../../db/database.ts'
-import { aHost, freshDatabase, movableClock, password, raw, startServer } from '../../testing/index.ts'
+import { aHost, freshDatabase, movableClock, raw, startServer } from '../../testing/index.ts'
 import type { Client } from '@stockade/client'
 import type { EnrolledHost, TestServer } from '../../testing/index.ts'
+import { aUser } from '../../testing/scene.ts'
 
 type Ban = contract.ListedBan
 
@@ -346,16 +347,7 @@ describe('an export', () => {
 describe('somebody with access to one server', () => {
   test('finds, counts and exports only its bans', async () => {
     const [host] = hosts
-    const { id } = await admin.client.call('POST /users', {
-      body: { username: 'vera', email: 'vera@stockade.example', password, role: 'Viewer' },
-    })
-    await admin.client.call('PUT /users/{userId}/server-access', {
-      params: { userId: id },
-      body: { access_type: 'specific', server_ids: [host?.id ?? ''] },
-    })
-    const login = await server.client().call('POST /auth/login', { body: { username: 'vera', password } })
-    if (!('access_token' in login)) throw new Error('a second factor is wanted')
-    const vera = server.client(login.access_token)
+    const { client: vera, token } = await aUser(server, admin.client, 'vera', 'Viewer', [host?.id ?? ''])
     const seen = rows.filter(ban => ban.server.id === host?.id)
     const own = seen.map(ban => ({
       ...ban,
@@ -378,7 +370,7 @@ describe('somebody with access to one server', () => {
         expect([q, reply.total, idsOf(reply.bans)]).toEqual([q, wanted.length, idsOf(sorted(wanted, sort))])
       }
       const reply = await raw(server, 'GET', `/api/v1/bans/export?q=${encodeURIComponent(q)}`, {
-        token: login.access_token,
+        token,
       })
       expect(reply.json).toMatchObject({ total: wanted.length })
     }
@@ -415,17 +407,9 @@ test.each([
   })
 })
 test('somebody with access to none finds none', async () => {
-  const { id } = await admin.client.call('POST /users', {
-    body: { username: 'nils', email: 'nils@stockade.example', password, role: 'Viewer' },
-  })
-  await admin.client.call('PUT /users/{userId}/server-access', {
-    params: { userId: id },
-    body: { access_type: 'specific', server_ids: [] },
-  })
-  const login = await server.client().call('POST /auth/login', { body: { username: 'nils', password } })
-  if (!('access_token' in login)) throw new Error('a second factor is wanted')
+  const { client } = await aUser(server, admin.client, 'nils', 'Viewer', [])
   for (const query of [{}, { q: 'times:>=1' }, { q: 'times:<9 server:web-01' }, { sort: 'occurrences' as const }])
-    expect(await list(query, server.client(login.access_token))).toMatchObject({ bans: [], total: 0 })
+    expect(await list(query, client)).toMatchObject({ bans: [], total: 0 })
 })
 test('the longest searches are answered', async () => {
   const values = (field: string, value: string) => `${field}:${Array.from({ length: 1000 }, () => value).join(',')}`

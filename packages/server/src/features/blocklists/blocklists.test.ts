@@ -6,6 +6,7 @@ import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { aHost, eventually, movableClock, password, startServer } from '../../testing/index.ts'
 import type { EnrolledHost, Signed, TestServer } from '../../testing/index.ts'
+import { aUser } from '../../testing/scene.ts'
 
 const clock = movableClock()
 let server: TestServer
@@ -47,16 +48,7 @@ beforeAll(async () => {
         capabilities: { shield: { supported: true, mode: null, owned: false, driver: null, reason: null } },
       },
     })
-  const { id } = await admin.client.call('POST /users', {
-    body: { username: 'limited', email: 'limited@stockade.example', password, role: 'Operator' },
-  })
-  await admin.client.call('PUT /users/{userId}/server-access', {
-    params: { userId: id },
-    body: { access_type: 'specific', server_ids: [web.id] },
-  })
-  const reply = await server.client().call('POST /auth/login', { body: { username: 'limited', password } })
-  if (!('access_token' in reply)) throw new Error('no token')
-  limited = { token: reply.access_token, client: server.client(reply.access_token) }
+  limited = await aUser(server, admin.client, 'limited', 'Operator', [web.id])
 })
 afterAll(async () => {
   await server.close()

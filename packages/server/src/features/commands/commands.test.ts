@@ -1,17 +1,13 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { aHost, eventually, movableClock, raw, startServer } from '../../testing/index.ts'
+import { describe, expect, test } from 'vitest'
+import { aHost, eventually, movableClock, raw } from '../../testing/index.ts'
 import type { EnrolledHost, Signed, TestServer } from '../../testing/index.ts'
+import { withHost } from '../../testing/scene.ts'
 
 const clock = movableClock()
 let server: TestServer
 let admin: Signed
 let host: EnrolledHost
-beforeAll(async () => {
-  server = await startServer({ clock })
-  admin = await server.setUp()
-  host = await aHost(server, admin.client)
-})
-afterAll(() => server.close())
+withHost({ clock }, made => ({ server, admin, host } = made))
 const unknown = '01a1fd3e-b8a1-7afb-9a73-996f3d0480f9'
 const create = (type: string, params?: object, on = host) =>
   admin.client.call('POST /servers/{serverId}/commands', {

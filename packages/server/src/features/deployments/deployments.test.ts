@@ -7,8 +7,9 @@ import type { Database } from '../../db/database.ts'
 import { openPostgres } from '../../db/postgres.ts'
 import { openSqlite } from '../../db/sqlite.ts'
 import { testAlone } from '../../testing/alone.ts'
-import { aHost, engine, eventually, freshDatabase, password, raw, startServer } from '../../testing/index.ts'
+import { aHost, engine, eventually, freshDatabase, raw, startServer } from '../../testing/index.ts'
 import type { EnrolledHost, Signed, TestServer } from '../../testing/index.ts'
+import { aUser } from '../../testing/scene.ts'
 
 let server: TestServer
 let admin: Signed
@@ -319,16 +320,8 @@ describe('where it is', () => {
       return Object.fromEntries(templates.map(({ name, deployed_on }) => [name, deployed_on]))
     }
     expect(await counts(admin.client)).toMatchObject({ sshd: 1 })
-    const { id: userId } = await admin.client.call('POST /users', {
-      body: { username: 'vera', email: 'vera@stockade.example', password, role: 'Viewer' },
-    })
-    await admin.client.call('PUT /users/{userId}/server-access', {
-      params: { userId },
-      body: { access_type: 'specific', server_ids: [db.id] },
-    })
-    const signedIn = await server.client().call('POST /auth/login', { body: { username: 'vera', password } })
-    if (!('access_token' in signedIn)) throw new Error('2FA is wanted')
-    expect(await counts(server.client(signedIn.access_token))).toMatchObject({ sshd: 0 })
+    const vera = await aUser(server, admin.client, 'vera', 'Viewer', [db.id])
+    expect(await counts(vera.client)).toMatchObject({ sshd: 0 })
     // A heartbeat keeps what it does not tell of, and tells of the rest.
     await web.client.call('POST /servers/heartbeat', {
       body: { hostname: 'web-01', jails: [{ name: 'sshd', enabled: false, current_bans: 1 }] },

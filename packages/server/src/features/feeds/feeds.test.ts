@@ -2,8 +2,9 @@ import { gunzipSync } from 'node:zlib'
 import { request } from 'node:http'
 import type { IncomingHttpHeaders } from 'node:http'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { aHost, movableClock, password, raw, startServer } from '../../testing/index.ts'
+import { aHost, movableClock, raw, startServer } from '../../testing/index.ts'
 import type { EnrolledHost, Signed, TestServer } from '../../testing/index.ts'
+import { aUser } from '../../testing/scene.ts'
 
 const clock = movableClock()
 let server: TestServer
@@ -245,11 +246,7 @@ describe('a feed', () => {
     const { token } = await create()
     for (const query of ['format=exe', 'set=%3Bdrop', 'set=a%20b', 'collapse=maybe'])
       expect(await get(token, query), query).toMatchObject({ status: 400 })
-    await admin.client.call('POST /users', {
-      body: { username: 'operator', email: 'op@stockade.example', password, role: 'Operator' },
-    })
-    const login = await server.client().call('POST /auth/login', { body: { username: 'operator', password } })
-    const operator = 'access_token' in login ? login.access_token : ''
+    const { token: operator } = await aUser(server, admin.client, 'operator', 'Operator')
     expect(await ask('POST', '/fleet/feeds', { name: 'mine' }, operator)).toMatchObject({ status: 403 })
     expect(await ask('GET', '/fleet/feeds', undefined, operator)).toMatchObject({ status: 403 })
   })

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { aHost, movableClock, password, raw, startServer } from '../../testing/index.ts'
+import { aHost, movableClock, raw, startServer } from '../../testing/index.ts'
 import type { EnrolledHost, Signed, TestServer } from '../../testing/index.ts'
+import { aUser } from '../../testing/scene.ts'
 
 const clock = movableClock()
 let server: TestServer
@@ -25,16 +26,7 @@ beforeAll(async () => {
   db = await aHost(server, admin.client, 'db-01')
   await beat(web, 'web-01')
   await beat(db, 'db-01')
-  const { id } = await admin.client.call('POST /users', {
-    body: { username: 'limited', email: 'limited@stockade.example', password, role: 'Operator' },
-  })
-  await admin.client.call('PUT /users/{userId}/server-access', {
-    params: { userId: id },
-    body: { access_type: 'specific', server_ids: [web.id] },
-  })
-  const reply = await server.client().call('POST /auth/login', { body: { username: 'limited', password } })
-  if (!('access_token' in reply)) throw new Error('no token')
-  limited = { token: reply.access_token, client: server.client(reply.access_token) }
+  limited = await aUser(server, admin.client, 'limited', 'Operator', [web.id])
 })
 afterAll(() => server.close())
 beforeEach(async () => {

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { aHost, eventually, movableClock, password, raw, startServer } from '../../testing/index.ts'
+import { aHost, eventually, movableClock, raw, startServer } from '../../testing/index.ts'
 import type { EnrolledHost, Signed, TestServer } from '../../testing/index.ts'
+import { aUser } from '../../testing/scene.ts'
 
 const clock = movableClock()
 let server: TestServer
@@ -13,19 +14,6 @@ let web: EnrolledHost
 let db: EnrolledHost
 let old: EnrolledHost
 
-const user = async (username: string, role: 'Operator' | 'Viewer', serverIds: string[] | null): Promise<Signed> => {
-  const { id } = await admin.client.call('POST /users', {
-    body: { username, email: `${username}@stockade.example`, password, role },
-  })
-  if (serverIds)
-    await admin.client.call('PUT /users/{userId}/server-access', {
-      params: { userId: id },
-      body: { access_type: 'specific', server_ids: serverIds },
-    })
-  const reply = await server.client().call('POST /auth/login', { body: { username, password } })
-  if (!('access_token' in reply)) throw new Error('no token')
-  return { token: reply.access_token, client: server.client(reply.access_token) }
-}
 const beat = (host: EnrolledHost, hostname: string, supported: boolean) =>
   host.client.call('POST /servers/heartbeat', {
     body: {
@@ -41,9 +29,9 @@ beforeAll(async () => {
   web = await aHost(server, admin.client, 'web-01')
   db = await aHost(server, admin.client, 'db-01')
   old = await aHost(server, admin.client, 'old-01')
-  operator = await user('operator', 'Operator', null)
-  limited = await user('limited', 'Operator', [web.id])
-  viewer = await user('viewer', 'Viewer', [web.id])
+  operator = await aUser(server, admin.client, 'operator', 'Operator')
+  limited = await aUser(server, admin.client, 'limited', 'Operator', [web.id])
+  viewer = await aUser(server, admin.client, 'viewer', 'Viewer', [web.id])
   await beat(web, 'web-01', true)
   await beat(db, 'db-01', true)
   await beat(old, 'old-01', false)

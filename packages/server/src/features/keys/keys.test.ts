@@ -1,20 +1,17 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { openStorage } from '../../admin/storage.ts'
 import { readConfig } from '../../config.ts'
 import { aHost, eventually, freshDatabase, raw, startServer } from '../../testing/index.ts'
 import type { Signed, TestServer } from '../../testing/index.ts'
 import { touchKeys } from './keys.store.ts'
+import { aUser, withServer } from '../../testing/scene.ts'
 
 let server: TestServer
 let admin: Signed
-beforeAll(async () => {
-  server = await startServer()
-  admin = await server.setUp()
-})
-afterAll(() => server.close())
+withServer({}, made => ({ server, admin } = made))
 
 test('a key is shown once, works, and is dead at once when revoked', async () => {
   const made = await admin.client.call('POST /keys', { body: { name: 'backup', permissions: 'read' } })
@@ -68,16 +65,7 @@ test('a key is bound and ends as it was made, and its rows tell from where it wa
 
 test('a key for a user is not bound to a server that the user may not see', async () => {
   const [mine, other] = [await aHost(server, admin.client, 'seen'), await aHost(server, admin.client, 'unseen')]
-  const secret = 'An0ther-secret'
-  const { id: userId } = await admin.client.call('POST /users', {
-    body: { username: 'narrow', email: 'narrow@stockade.example', password: secret, role: 'Operator' },
-  })
-  await admin.client.call('PUT /users/{userId}/server-access', {
-    params: { userId },
-    body: { access_type: 'specific', server_ids: [mine.id] },
-  })
-  const reply = await server.client().call('POST /auth/login', { body: { username: 'narrow', password: secret } })
-  const token = 'access_token' in reply ? reply.access_token : ''
+  const { id: userId, token } = await aUser(server, admin.client, 'narrow', 'Operator', [mine.id])
   const make = (by: string, server_id: string) =>
     raw(server, 'POST', `/api/v1/users/${userId}/keys`, { token: by, body: { name: 'x', server_id } })
   expect(await make(token, mine.id)).toMatchObject({ status: 201, json: { server_id: mine.id } })

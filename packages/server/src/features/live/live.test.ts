@@ -1,16 +1,13 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import WebSocket from 'ws'
 import type { LiveMessage } from '@stockade/contract'
-import { aHost, eventually, password, raw, startServer } from '../../testing/index.ts'
+import { aHost, eventually, password, raw } from '../../testing/index.ts'
 import type { Signed, TestServer } from '../../testing/index.ts'
+import { withServer } from '../../testing/scene.ts'
 
 let server: TestServer
 let admin: Signed
-beforeAll(async () => {
-  server = await startServer()
-  admin = await server.setUp()
-})
-afterAll(() => server.close())
+withServer({}, made => ({ server, admin } = made))
 
 /** Opens a feed and keeps what it hears. */
 const listen = (protocols: string[], headers: Record<string, string> = {}, query = '') =>

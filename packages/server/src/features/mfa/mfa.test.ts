@@ -1,18 +1,15 @@
 import jsQRModule from 'jsqr'
 import { PNG } from 'pngjs'
 import { Secret, TOTP } from 'otpauth'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { movableClock, password, raw, startServer } from '../../testing/index.ts'
+import { describe, expect, test } from 'vitest'
+import { movableClock, password, raw } from '../../testing/index.ts'
 import type { Signed, TestServer } from '../../testing/index.ts'
+import { withServer } from '../../testing/scene.ts'
 
 const clock = movableClock()
 let server: TestServer
 let admin: Signed
-beforeAll(async () => {
-  server = await startServer({ clock })
-  admin = await server.setUp()
-})
-afterAll(() => server.close())
+withServer({ clock }, made => ({ server, admin } = made))
 
 const codeOf = (secret: string, ahead = 0) =>
   new TOTP({ secret: Secret.fromBase32(secret) }).generate({ timestamp: clock() + ahead * 1000 })

@@ -2,8 +2,9 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { aHost, engine, eventually, password, raw, startServer } from '../../testing/index.ts'
+import { aHost, engine, eventually, raw, startServer } from '../../testing/index.ts'
 import type { Signed, TestServer } from '../../testing/index.ts'
+import { aUser } from '../../testing/scene.ts'
 
 let server: TestServer
 let admin: Signed
@@ -65,16 +66,8 @@ test('servers, jails and the installation, each to whom may see it', async () =>
   // The key is for this alone.
   expect((await raw(server, 'GET', '/api/v1/servers', { token: key })).status).toBe(403)
 
-  const { id: userId } = await call('POST /users', {
-    body: { username: 'vera', email: 'vera@stockade.example', password, role: 'Viewer' },
-  })
-  await call('PUT /users/{userId}/server-access', {
-    params: { userId },
-    body: { access_type: 'specific', server_ids: [db.id] },
-  })
-  const vera = await server.client().call('POST /auth/login', { body: { username: 'vera', password } })
-  if (!('access_token' in vera)) throw new Error('a second factor is wanted')
-  const seen = (await scrape(vera.access_token)).text
+  const vera = await aUser(server, admin.client, 'vera', 'Viewer', [db.id])
+  const seen = (await scrape(vera.token)).text
   expect(seen).toContain('f2b_up{server="db-01"} 1')
   expect(seen).not.toContain('web-01')
 })

@@ -1,14 +1,11 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { raw, startServer } from '../../testing/index.ts'
+import { expect, test } from 'vitest'
+import { raw } from '../../testing/index.ts'
 import type { Signed, TestServer } from '../../testing/index.ts'
+import { withServer } from '../../testing/scene.ts'
 
 let server: TestServer
 let admin: Signed
-beforeAll(async () => {
-  server = await startServer()
-  admin = await server.setUp()
-})
-afterAll(() => server.close())
+withServer({}, made => ({ server, admin } = made))
 
 const path = '/api/v1/users/me/preferences'
 const put = (preferences: unknown, token = admin.token) => raw(server, 'PUT', path, { token, body: { preferences } })

@@ -3,8 +3,9 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { aHost, eventually, movableClock, password, raw, startServer } from '../../testing/index.ts'
+import { aHost, eventually, movableClock, raw, startServer } from '../../testing/index.ts'
 import type { EnrolledHost, Signed, TestServer } from '../../testing/index.ts'
+import { aUser } from '../../testing/scene.ts'
 
 /* Rollouts over hosts that are simulated through the interface: what they do with an order is decided here. */
 
@@ -255,11 +256,7 @@ test('an upgraded host that falls silent stops the rollout', async () => {
 test('only administrators order upgrades, and bad input is refused in words', async () => {
   reset()
   await beatAll()
-  await admin.client.call('POST /users', {
-    body: { username: 'operator', email: 'operator@stockade.example', password, role: 'Operator' },
-  })
-  const signed = await server.client().call('POST /auth/login', { body: { username: 'operator', password } })
-  const operator = 'access_token' in signed ? signed.access_token : ''
+  const { token: operator } = await aUser(server, admin.client, 'operator', 'Operator')
   const ask = (token: string, path: string, body: object) => raw(server, 'POST', `/api/v1${path}`, { token, body })
   expect((await ask(operator, '/agents/rollouts', {})).status).toBe(403)
   const [host] = hosts

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { aHost, eventually, movableClock, password, raw, startServer } from '../../testing/index.ts'
+import { aHost, eventually, movableClock, raw, startServer } from '../../testing/index.ts'
 import type { EnrolledHost, Signed, TestServer } from '../../testing/index.ts'
+import { aUser } from '../../testing/scene.ts'
 
 const clock = movableClock()
 let server: TestServer
@@ -12,19 +13,6 @@ let hosts: EnrolledHost[]
 const key = async (name: string, permissions: 'write' | 'admin'): Promise<Signed> => {
   const { key: token } = await admin.client.call('POST /keys', { body: { name, permissions } })
   return { token, client: server.client(token) }
-}
-const user = async (username: string, role: 'Operator' | 'Viewer', serverIds: string[] | null): Promise<Signed> => {
-  const { id } = await admin.client.call('POST /users', {
-    body: { username, email: `${username}@stockade.example`, password, role },
-  })
-  if (serverIds)
-    await admin.client.call('PUT /users/{userId}/server-access', {
-      params: { userId: id },
-      body: { access_type: 'specific', server_ids: serverIds },
-    })
-  const reply = await server.client().call('POST /auth/login', { body: { username, password } })
-  if (!('access_token' in reply)) throw new Error('no token')
-  return { token: reply.access_token, client: server.client(reply.access_token) }
 }
 
 beforeAll(async () => {
@@ -274,8 +262,8 @@ describe('a rule', () => {
   test('is for operators of the whole fleet', async () => {
     const { id } = await create({ target: { tags: ['web'] }, from: { server_ids: [hosts[0]?.id ?? ''] } })
     expect(await read(id)).toMatchObject({ target: { tags: ['web'] }, from: { server_ids: [hosts[0]?.id] } })
-    const limited = await user('limited', 'Operator', [hosts[0]?.id ?? ''])
-    const viewer = await user('viewer', 'Viewer', null)
+    const limited = await aUser(server, admin.client, 'limited', 'Operator', [hosts[0]?.id ?? ''])
+    const viewer = await aUser(server, admin.client, 'viewer', 'Viewer')
     for (const who of [limited, viewer])
       for (const [method, path, body] of [
         ['POST', '/rules', { name: 'mine' }],

@@ -1,16 +1,13 @@
-import { afterAll, beforeAll, expect } from 'vitest'
+import { expect } from 'vitest'
 import { testAlone as test } from '../../testing/alone.ts'
-import { aHost, eventually, movableClock, raw, startServer } from '../../testing/index.ts'
+import { aHost, eventually, movableClock, raw } from '../../testing/index.ts'
 import type { EnrolledHost, Signed, TestServer } from '../../testing/index.ts'
+import { withServer } from '../../testing/scene.ts'
 
 const clock = movableClock()
 let server: TestServer
 let admin: Signed
-beforeAll(async () => {
-  server = await startServer({ clock })
-  admin = await server.setUp()
-})
-afterAll(() => server.close())
+withServer({ clock }, made => ({ server, admin } = made))
 
 const beat = async (
   host: EnrolledHost,

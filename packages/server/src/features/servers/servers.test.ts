@@ -1,16 +1,13 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { testAlone } from '../../testing/alone.ts'
-import { aHost, movableClock, raw, startServer } from '../../testing/index.ts'
+import { aHost, movableClock, raw } from '../../testing/index.ts'
 import type { Signed, TestServer } from '../../testing/index.ts'
+import { withServer } from '../../testing/scene.ts'
 
 const clock = movableClock()
 let server: TestServer
 let admin: Signed
-beforeAll(async () => {
-  server = await startServer({ clock })
-  admin = await server.setUp()
-})
-afterAll(() => server.close())
+withServer({ clock }, made => ({ server, admin } = made))
 const path = (id: string, more = '') => `/api/v1/servers/${id}${more}`
 const unknown = '01a1fd3e-b8a1-7afb-9a73-996f3d0480f9'
 

@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import WebSocket from 'ws'
 import type { LiveMessage } from '@stockade/contract'
-import { aHost, eventually, password, raw, startServer } from '../../testing/index.ts'
+import { aHost, eventually, raw, startServer } from '../../testing/index.ts'
 import type { EnrolledHost, Signed, TestServer } from '../../testing/index.ts'
+import { aUser } from '../../testing/scene.ts'
 
 let server: TestServer
 let admin: Signed
@@ -16,14 +17,6 @@ const access = (userId: number, server_ids: string[], tags: string[]) =>
     params: { userId },
     body: { access_type: 'specific', server_ids, tags },
   })
-const user = async (username: string, role: 'Operator' | 'Viewer'): Promise<Signed & { id: number }> => {
-  const { id } = await admin.client.call('POST /users', {
-    body: { username, email: `${username}@stockade.example`, password, role },
-  })
-  const reply = await server.client().call('POST /auth/login', { body: { username, password } })
-  if (!('access_token' in reply)) throw new Error('no token')
-  return { id, token: reply.access_token, client: server.client(reply.access_token) }
-}
 const ask = (token: string, method: string, path: string, body?: object) =>
   raw(server, method, `/api/v1${path}`, { token, ...(body ? { body } : {}) })
 const setTags = (host: EnrolledHost, tags: string[]) =>
@@ -36,7 +29,7 @@ beforeAll(async () => {
   admin = await server.setUp()
   web = await aHost(server, admin.client, 'web-01')
   db = await aHost(server, admin.client, 'db-01')
-  const made = await user('team', 'Operator')
+  const made = await aUser(server, admin.client, 'team', 'Operator')
   team = made
   teamId = made.id
 })
@@ -179,7 +172,7 @@ describe('a key by tag', () => {
     const ban = await ask(key, 'POST', '/fleet/bans', { entry: '198.51.100.31', target: { tags: ['db'] } })
     expect(ban.status).toBe(403)
     // Anybody makes such keys: they must not keep others from changing tags.
-    const operator = await user('other', 'Operator')
+    const operator = await aUser(server, admin.client, 'other', 'Operator')
     const { status } = await ask(operator.token, 'POST', '/servers/tags', { server_ids: [db.id], remove: ['db'] })
     expect(status).toBe(200)
     await access(teamId, [], [])

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { aHost, password, raw, startServer } from '../../testing/index.ts'
+import { aHost, raw, startServer } from '../../testing/index.ts'
 import type { EnrolledHost, Signed, TestServer } from '../../testing/index.ts'
+import { aUser } from '../../testing/scene.ts'
 
 let server: TestServer
 let admin: Signed
@@ -9,26 +10,13 @@ let limited: Signed
 let web: EnrolledHost
 let db: EnrolledHost
 
-const user = async (username: string, role: 'Operator' | 'Viewer', serverIds: string[] | null): Promise<Signed> => {
-  const { id } = await admin.client.call('POST /users', {
-    body: { username, email: `${username}@stockade.example`, password, role },
-  })
-  if (serverIds)
-    await admin.client.call('PUT /users/{userId}/server-access', {
-      params: { userId: id },
-      body: { access_type: 'specific', server_ids: serverIds },
-    })
-  const reply = await server.client().call('POST /auth/login', { body: { username, password } })
-  if (!('access_token' in reply)) throw new Error('no token')
-  return { token: reply.access_token, client: server.client(reply.access_token) }
-}
 beforeAll(async () => {
   server = await startServer()
   admin = await server.setUp()
   web = await aHost(server, admin.client, 'web-01')
   db = await aHost(server, admin.client, 'db-01')
-  operator = await user('operator', 'Operator', null)
-  limited = await user('limited', 'Operator', [web.id])
+  operator = await aUser(server, admin.client, 'operator', 'Operator')
+  limited = await aUser(server, admin.client, 'limited', 'Operator', [web.id])
 })
 afterAll(() => server.close())
 

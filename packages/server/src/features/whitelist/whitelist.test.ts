@@ -1,18 +1,14 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import WebSocket from 'ws'
 import { testAlone } from '../../testing/alone.ts'
-import { aHost, eventually, movableClock, raw, startServer } from '../../testing/index.ts'
+import { aHost, eventually, movableClock, raw } from '../../testing/index.ts'
 import type { EnrolledHost, Signed, TestServer } from '../../testing/index.ts'
+import { withHost, withServer } from '../../testing/scene.ts'
 
 let server: TestServer
 let admin: Signed
 let host: EnrolledHost
-beforeAll(async () => {
-  server = await startServer()
-  admin = await server.setUp()
-  host = await aHost(server, admin.client)
-})
-afterAll(() => server.close())
+withHost({}, made => ({ server, admin, host } = made))
 
 const ask = (method: string, path: string, body?: unknown, headers: Record<string, string> = {}) =>
   raw(server, method, `/api/v1${path}`, { token: admin.token, headers, ...(body === undefined ? {} : { body }) })
@@ -460,11 +456,7 @@ describe('an entry with an end', () => {
   const clock = movableClock()
   let server: TestServer
   let admin: Signed
-  beforeAll(async () => {
-    server = await startServer({ clock })
-    admin = await server.setUp()
-  })
-  afterAll(() => server.close())
+  withServer({ clock }, made => ({ server, admin } = made))
   const inSeconds = (seconds: number) => new Date(clock() + seconds * 1000).toISOString()
   const get = async (path: string) => raw(server, 'GET', `/api/v1${path}`, { token: admin.token })
 

@@ -1,0 +1,43 @@
+import { afterAll, beforeAll } from 'vitest'
+import type { Client } from '@stockade/client'
+import { aHost, password, startServer } from './index.ts'
+import type { EnrolledHost, Options, Signed, TestServer } from './index.ts'
+
+interface Scene {
+  readonly server: TestServer
+  readonly admin: Signed
+}
+
+/** Starts a server with its administrator before the tests of a file or a group, and closes it after them, also when `take` fails. */
+export const withServer = (options: Options, take: (scene: Scene) => unknown): void => {
+  let server: TestServer | undefined
+  beforeAll(async () => {
+    server = await startServer(options)
+    await take({ server, admin: await server.setUp() })
+  })
+  afterAll(() => server?.close())
+}
+/** The same with a host, `web-01`. */
+export const withHost = (options: Options, take: (scene: Scene & { readonly host: EnrolledHost }) => unknown): void =>
+  withServer(options, async scene => take({ ...scene, host: await aHost(scene.server, scene.admin.client) }))
+
+/** Makes an account and signs it in. With `serverIds` it may see these servers only. */
+export const aUser = async (
+  server: Pick<TestServer, 'client'>,
+  admin: Client,
+  username: string,
+  role: 'Operator' | 'Viewer',
+  serverIds?: readonly string[],
+): Promise<Signed & { readonly id: number }> => {
+  const { id } = await admin.call('POST /users', {
+    body: { username, email: `${username}@stockade.example`, password, role },
+  })
+  if (serverIds)
+    await admin.call('PUT /users/{userId}/server-access', {
+      params: { userId: id },
+      body: { access_type: 'specific', server_ids: [...serverIds] },
+    })
+  const reply = await server.client().call('POST /auth/login', { body: { username, password } })
+  if (!('access_token' in reply)) throw new Error('no token')
+  return { id, token: reply.access_token, client: server.client(reply.access_token) }
+}
