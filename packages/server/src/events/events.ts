@@ -49,6 +49,13 @@ export interface Events {
   subscribe(listener: Listener): () => void
 }
 
+/** What a service reads and changes the storage with. */
+export interface StoreAccess {
+  readonly db: Database
+  readonly clock: Clock
+  readonly events: Events
+}
+
 const rowOf = (event: EventInput, at: number): Omit<Selectable<EventsTable>, 'id'> => ({
   at,
   name: event.name,

@@ -3,10 +3,8 @@ import { roleNamed } from '../../core/actor.ts'
 import type { Principal } from '../../core/actor.ts'
 import { authorOf } from '../../core/author.ts'
 import { iso, isoOrNull } from '../../core/clock.ts'
-import type { Clock } from '../../core/clock.ts'
 import { conflict, invalid, notFound } from '../../core/problem.ts'
-import type { Database } from '../../db/database.ts'
-import type { Events } from '../../events/events.ts'
+import type { StoreAccess } from '../../events/events.ts'
 import type { KeysService } from '../keys/keys.service.ts'
 import type { MfaService } from '../mfa/mfa.service.ts'
 import type { PasskeysService } from '../passkeys/passkeys.service.ts'
@@ -70,21 +68,20 @@ export interface AccountsService extends AccountResets, AccountSessions, ServerA
   get(id: number): Promise<UserRow>
 }
 
-export const createAccounts = (needs: {
-  db: Database
-  clock: Clock
-  events: Events
-  settings: Pick<SettingsService, 'get'>
-  users: Pick<UsersService, 'preparePassword' | 'create'>
-  mfa: Pick<MfaService, 'clear'>
-  passkeys: Pick<PasskeysService, 'clear'>
-  throttle: Pick<Throttle, 'clearCodes'>
-  sessions: Pick<SessionsService, 'listOf' | 'end' | 'endAll'>
-  keys: Pick<KeysService, 'reload' | 'revokeOf'>
-  servers: Pick<ServersService, 'named'>
-  registry: Pick<Registry, 'byNo' | 'all'>
-  baseUrl: () => string
-}): AccountsService => {
+export const createAccounts = (
+  needs: StoreAccess & {
+    settings: Pick<SettingsService, 'get'>
+    users: Pick<UsersService, 'preparePassword' | 'create'>
+    mfa: Pick<MfaService, 'clear'>
+    passkeys: Pick<PasskeysService, 'clear'>
+    throttle: Pick<Throttle, 'clearCodes'>
+    sessions: Pick<SessionsService, 'listOf' | 'end' | 'endAll'>
+    keys: Pick<KeysService, 'reload' | 'revokeOf'>
+    servers: Pick<ServersService, 'named'>
+    registry: Pick<Registry, 'byNo' | 'all'>
+    baseUrl: () => string
+  },
+): AccountsService => {
   const { db, clock, events, users, keys, registry, baseUrl } = needs
   const lock = db.engine === 'postgres'
 

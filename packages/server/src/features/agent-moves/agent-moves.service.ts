@@ -6,12 +6,10 @@ import { authorOf } from '../../core/author.ts'
 import type { Principal } from '../../core/actor.ts'
 import { webAddress } from '../../core/checks.ts'
 import { iso, isoOrNull } from '../../core/clock.ts'
-import type { Clock } from '../../core/clock.ts'
 import { createLatest } from '../../core/latest.ts'
 import { conflict, invalid } from '../../core/problem.ts'
 import { tame } from '../../core/text.ts'
-import type { Database } from '../../db/database.ts'
-import type { Change, Events } from '../../events/events.ts'
+import type { Change, StoreAccess } from '../../events/events.ts'
 import type { Registry } from '../servers/registry.ts'
 import { insertOrder, lastOrder, lockOrders, movesOf, movesOfServers, saveMoves } from './agent-moves.store.ts'
 import type { AddressOrder, MoveRow } from './agent-moves.store.ts'
@@ -56,15 +54,14 @@ const mostEvents = 30
 
 const rank: Record<MoveState, number> = { failed: 0, trying: 1, waiting: 2, moved: 3 }
 
-export const createAgentMoves = async (needs: {
-  db: Database
-  clock: Clock
-  config: Pick<Config, 'baseUrl'>
-  events: Events
-  registry: Pick<Registry, 'all'>
-  baseUrl: () => string
-  servedPin: () => string | null
-}): Promise<AgentMoves> => {
+export const createAgentMoves = async (
+  needs: StoreAccess & {
+    config: Pick<Config, 'baseUrl'>
+    registry: Pick<Registry, 'all'>
+    baseUrl: () => string
+    servedPin: () => string | null
+  },
+): Promise<AgentMoves> => {
   const { db, clock, config, events, registry, servedPin } = needs
   const latest = createLatest()
   const listeners: (() => void)[] = []

@@ -4,12 +4,10 @@ import type { Principal } from '../../core/actor.ts'
 import { sees } from '../../core/actor.ts'
 import { authorOf } from '../../core/author.ts'
 import { day, iso, isoOrNull } from '../../core/clock.ts'
-import type { Clock } from '../../core/clock.ts'
 import { parseJson } from '../../core/json-text.ts'
 import { conflict, forbidden, invalid, notFound } from '../../core/problem.ts'
 import { tame } from '../../core/text.ts'
-import type { Database } from '../../db/database.ts'
-import type { Events } from '../../events/events.ts'
+import type { StoreAccess } from '../../events/events.ts'
 import type { Registry } from '../servers/registry.ts'
 import { targetsOf, textOf } from '../servers/targets.ts'
 import type { Targeting } from '../servers/targets.ts'
@@ -52,13 +50,12 @@ const severityOrder = { critical: 0, warning: 1, info: 2 } as const
 const isVisible = (actor: Principal, { server_no }: Pick<StateRow, 'server_no'>): boolean =>
   server_no === null ? actor.servers === 'all' : sees(actor, server_no)
 
-export const createAlerts = (needs: {
-  db: Database
-  clock: Clock
-  events: Events
-  registry: Pick<Registry, 'byNo'>
-  targeting: Targeting
-}): AlertsService => {
+export const createAlerts = (
+  needs: StoreAccess & {
+    registry: Pick<Registry, 'byNo'>
+    targeting: Targeting
+  },
+): AlertsService => {
   const { db, clock, events, registry, targeting } = needs
 
   const silencesNow = async (): Promise<Silence[]> =>

@@ -4,11 +4,9 @@ import type { Principal } from '../../core/actor.ts'
 import { sees } from '../../core/actor.ts'
 import { authorOf } from '../../core/author.ts'
 import { iso, second } from '../../core/clock.ts'
-import type { Clock } from '../../core/clock.ts'
 import { jsonText, parseJson } from '../../core/json-text.ts'
 import { conflict, invalid, notFound } from '../../core/problem.ts'
-import type { Database } from '../../db/database.ts'
-import type { Events } from '../../events/events.ts'
+import type { StoreAccess } from '../../events/events.ts'
 import type { ChannelsService } from '../channels/channels.service.ts'
 import { targetsOf, textOf } from '../servers/targets.ts'
 import type { Targeting } from '../servers/targets.ts'
@@ -85,14 +83,13 @@ const changedRow = (rule: Rule, body: BodyOf<typeof contract.updateAlertRule>) =
   }
 }
 
-export const createRules = (needs: {
-  db: Database
-  clock: Clock
-  events: Events
-  targeting: Targeting
-  channels: Pick<ChannelsService, 'ids'>
-  banConditions: BanConditions
-}): RulesService => {
+export const createRules = (
+  needs: StoreAccess & {
+    targeting: Targeting
+    channels: Pick<ChannelsService, 'ids'>
+    banConditions: BanConditions
+  },
+): RulesService => {
   const { db, clock, events, targeting, channels, banConditions } = needs
 
   const allOf = async () => rulesOf(await allRules(db.read))

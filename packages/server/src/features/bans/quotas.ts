@@ -1,9 +1,7 @@
 import { bounds } from '@stockade/contract'
 import { day, second } from '../../core/clock.ts'
-import type { Clock } from '../../core/clock.ts'
 import { conflict, tooManyRequests } from '../../core/problem.ts'
-import type { Database } from '../../db/database.ts'
-import type { Events } from '../../events/events.ts'
+import type { StoreAccess } from '../../events/events.ts'
 import type { Registry } from '../servers/registry.ts'
 import { addUses, claimNotice, endlessBans, forgetUses, jailNamesOn, usesOf } from './quotas.store.ts'
 
@@ -52,14 +50,13 @@ const none: Share = { reports: 0, bytes: 0 }
 const plus = (a: Share, b: Share): Share => ({ reports: a.reports + b.reports, bytes: a.bytes + b.bytes })
 const minus = (a: Share, b: Share): Share => ({ reports: a.reports - b.reports, bytes: a.bytes - b.bytes })
 
-export const createQuotas = async (needs: {
-  db: Database
-  clock: Clock
-  events: Events
-  registry: Pick<Registry, 'byNo'>
-  limits: QuotaLimits
-  fail: (error: unknown) => void
-}): Promise<Quotas> => {
+export const createQuotas = async (
+  needs: StoreAccess & {
+    registry: Pick<Registry, 'byNo'>
+    limits: QuotaLimits
+    fail: (error: unknown) => void
+  },
+): Promise<Quotas> => {
   const { db, clock, events, registry, limits } = needs
   const dayNow = () => Math.floor(clock() / day)
   let today = dayNow()

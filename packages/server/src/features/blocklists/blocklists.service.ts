@@ -3,12 +3,10 @@ import type { Blocklist, BodyOf, ReplyOf, blocklists as contract } from '@stocka
 import type { AgentActor, Principal } from '../../core/actor.ts'
 import { authorOf } from '../../core/author.ts'
 import { day, hour } from '../../core/clock.ts'
-import type { Clock } from '../../core/clock.ts'
 import { jsonText } from '../../core/json-text.ts'
 import { conflict, forbidden, invalid, notFound } from '../../core/problem.ts'
 import { tameLine } from '../../core/text.ts'
-import type { Database } from '../../db/database.ts'
-import type { Change, Events } from '../../events/events.ts'
+import type { Change, StoreAccess } from '../../events/events.ts'
 import { targetsOf, textOf } from '../servers/targets.ts'
 import type { Targeting } from '../servers/targets.ts'
 import { judgeLists, notCoveredBy } from './acks.ts'
@@ -61,16 +59,15 @@ export interface Blocklists extends BlocklistReading {
 const defaults = { interval: 3600, max_entries: 100_000, max_change: 0.5, mode: 'observe' } as const
 const hitsKept = 8 * day
 
-export const createBlocklists = (needs: {
-  db: Database
-  clock: Clock
-  events: Events
-  targeting: Targeting
-  lists: HostLists
-  updates: Pick<Updates, 'refresh'>
-  reading: BlocklistReading
-  preview: Blocklists['preview']
-}): Blocklists => {
+export const createBlocklists = (
+  needs: StoreAccess & {
+    targeting: Targeting
+    lists: HostLists
+    updates: Pick<Updates, 'refresh'>
+    reading: BlocklistReading
+    preview: Blocklists['preview']
+  },
+): Blocklists => {
   const { db, clock, events, targeting, lists, reading } = needs
   let hasProgress = false
 

@@ -2,11 +2,9 @@ import type { Blocklist, BlocklistSource } from '@stockade/contract'
 import { errorText } from '@stockade/contract/error-code.ts'
 import { backoff } from '../../core/backoff.ts'
 import { day, minute, second } from '../../core/clock.ts'
-import type { Clock } from '../../core/clock.ts'
 import { jsonText, parseJson } from '../../core/json-text.ts'
 import { tame } from '../../core/text.ts'
-import type { Database } from '../../db/database.ts'
-import type { Events } from '../../events/events.ts'
+import type { StoreAccess } from '../../events/events.ts'
 import { allLists, contentOf, dueLists, findList, raiseVersion, saveContent, updateList } from './blocklists.store.ts'
 import type { BlocklistRow } from './blocklists.store.ts'
 import { buildContent, changeOf, linesOf, packLines, spansOf, unpackLines } from './content.ts'
@@ -68,14 +66,13 @@ const refusalOf = (
   return null
 }
 
-export const createUpdates = (needs: {
-  db: Database
-  clock: Clock
-  events: Events
-  lists: Pick<HostLists, 'catchUp'>
-  take: ReturnType<typeof takeSource>
-  cuts: { readonly version: () => string; readonly now: () => Promise<Cuts> }
-}): Updates => {
+export const createUpdates = (
+  needs: StoreAccess & {
+    lists: Pick<HostLists, 'catchUp'>
+    take: ReturnType<typeof takeSource>
+    cuts: { readonly version: () => string; readonly now: () => Promise<Cuts> }
+  },
+): Updates => {
   const { db, clock, events, lists, cuts } = needs
   /** Looks that are under way. */
   const looks = new Map<number, Promise<void>>()

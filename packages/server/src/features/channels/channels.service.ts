@@ -2,13 +2,11 @@ import type { BodyOf, PresetId, ReplyOf, channels as contract } from '@stockade/
 import { bounds } from '@stockade/contract'
 import type { Author } from '../../core/author.ts'
 import { iso } from '../../core/clock.ts'
-import type { Clock } from '../../core/clock.ts'
 import { jsonText } from '../../core/json-text.ts'
 import { Problem, conflict, invalid, notFound } from '../../core/problem.ts'
 import type { Secrets } from '../../core/secrets.ts'
-import type { Database } from '../../db/database.ts'
 import type { Message } from '../../db/tables/message.ts'
-import type { Change, Events } from '../../events/events.ts'
+import type { Change, StoreAccess } from '../../events/events.ts'
 import type { Outgoing } from '../../outgoing/outgoing.ts'
 import type { Step } from '../../outgoing/steps.ts'
 import { DeliveryFailure } from '../notifications/delivery.ts'
@@ -71,15 +69,14 @@ const testMessage = (site: string, at: number): Message => ({
   at,
 })
 
-export const createChannels = (needs: {
-  db: Database
-  clock: Clock
-  secrets: Pick<Secrets, 'seal'>
-  events: Events
-  outgoing: Outgoing
-  sending: Pick<Sending, 'deliver' | 'fieldsOf'>
-  notifications: Pick<NotificationsService, 'isReady' | 'queueAlert' | 'state' | 'testChat' | 'testEmail' | 'site'>
-}): ChannelsService => {
+export const createChannels = (
+  needs: StoreAccess & {
+    secrets: Pick<Secrets, 'seal'>
+    outgoing: Outgoing
+    sending: Pick<Sending, 'deliver' | 'fieldsOf'>
+    notifications: Pick<NotificationsService, 'isReady' | 'queueAlert' | 'state' | 'testChat' | 'testEmail' | 'site'>
+  },
+): ChannelsService => {
   const { db, clock, secrets, events, outgoing, sending, notifications } = needs
 
   const { openFields, viewOf, builtinView } = createChannelViews(needs)

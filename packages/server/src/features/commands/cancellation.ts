@@ -2,10 +2,8 @@ import type { ReplyOf, commands as contract } from '@stockade/contract'
 import { sees } from '../../core/actor.ts'
 import type { Principal } from '../../core/actor.ts'
 import { authorOf, system } from '../../core/author.ts'
-import type { Clock } from '../../core/clock.ts'
 import { conflict } from '../../core/problem.ts'
-import type { Database } from '../../db/database.ts'
-import type { Change, Events } from '../../events/events.ts'
+import type { Change, StoreAccess } from '../../events/events.ts'
 import { cancelCommands, changeCommand, findCommandStates, openCommandsOf } from './commands.store.ts'
 import type { ServersService } from '../servers/servers.service.ts'
 import type { Queue } from './queue.ts'
@@ -16,13 +14,12 @@ export const noCommand = (id: string) => `There is no command ${id}.`
 export const noAccess = 'You have no access to the server of this command.'
 
 /** Ends commands that were never handed out. */
-export const createCancellation = (needs: {
-  db: Database
-  clock: Clock
-  events: Events
-  servers: Pick<ServersService, 'hostnameOf'>
-  queue: Queue
-}) => {
+export const createCancellation = (
+  needs: StoreAccess & {
+    servers: Pick<ServersService, 'hostnameOf'>
+    queue: Queue
+  },
+) => {
   const { db, clock, events, servers, queue } = needs
   const dataOf = (row: Parameters<typeof eventDataOf>[0]) => eventDataOf(row, servers.hostnameOf(row.server_no))
   /** Resolves to the ids of those that were still pending. */

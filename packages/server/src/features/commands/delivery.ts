@@ -2,11 +2,9 @@ import { delivery } from '@stockade/contract/limits.ts'
 import type { commands as contract } from '@stockade/contract'
 import type { Config } from '../../config.ts'
 import { second } from '../../core/clock.ts'
-import type { Clock } from '../../core/clock.ts'
 import { createGroup } from '../../core/group.ts'
 import { parseJson } from '../../core/json-text.ts'
-import type { Database } from '../../db/database.ts'
-import type { Change, Events } from '../../events/events.ts'
+import type { Change, StoreAccess } from '../../events/events.ts'
 import type { ServersService } from '../servers/servers.service.ts'
 import type { TemplatesService } from '../templates/templates.service.ts'
 import { changeCommand, lateCommands, openCommands, openCommandsOf, startCommands } from './commands.store.ts'
@@ -21,16 +19,15 @@ type Order = contract.Order
 export const grouped = { batch: 500, waiting: 100_000 }
 
 /** Hands commands out to agents, and ends those that were not fetched or not answered in time. */
-export const createDelivery = (needs: {
-  db: Database
-  clock: Clock
-  events: Events
-  config: Pick<Config, 'commandTimeout'>
-  servers: Pick<ServersService, 'isWithheld'>
-  templates: Pick<TemplatesService, 'frozen'>
-  queue: Queue
-  waiting: Waiting
-}) => {
+export const createDelivery = (
+  needs: StoreAccess & {
+    config: Pick<Config, 'commandTimeout'>
+    servers: Pick<ServersService, 'isWithheld'>
+    templates: Pick<TemplatesService, 'frozen'>
+    queue: Queue
+    waiting: Waiting
+  },
+) => {
   const { db, clock, events, config, servers, templates, queue, waiting } = needs
 
   /** What to hand out now, oldest first, as much as one reply may carry for each server. */

@@ -4,11 +4,9 @@ import { authorOf } from '../../core/author.ts'
 import { sees } from '../../core/actor.ts'
 import type { AgentActor, Principal } from '../../core/actor.ts'
 import { isoOrNull } from '../../core/clock.ts'
-import type { Clock } from '../../core/clock.ts'
 import { createGroup } from '../../core/group.ts'
 import { tame } from '../../core/text.ts'
-import type { Database } from '../../db/database.ts'
-import type { Events } from '../../events/events.ts'
+import type { StoreAccess } from '../../events/events.ts'
 import type { AgentMoves } from '../agent-moves/agent-moves.service.ts'
 import type { Blocklists } from '../blocklists/blocklists.service.ts'
 import type { FleetBans } from '../fleet/fleet.service.ts'
@@ -42,20 +40,19 @@ export interface Desired {
 const smallList = 64 * 1024
 const spread = 45
 
-export const createDesired = async (needs: {
-  db: Database
-  clock: Clock
-  events: Events
-  registry: Pick<Registry, 'all' | 'byNo'>
-  servers: Pick<ServersService, 'named'>
-  mirror: Mirror
-  knocks: Pick<Portknock['hosts'], 'revision' | 'stateFor' | 'acknowledge'>
-  fleetBans: Pick<FleetBans, 'sets' | 'acknowledge'>
-  blocklists: Pick<Blocklists, 'lists' | 'acknowledge'>
-  moves: Pick<AgentMoves, 'order' | 'onChange' | 'acknowledge'>
-  /** Lets the host's waiting poll be answered. */
-  wake: (serverNo: number) => void
-}): Promise<Desired> => {
+export const createDesired = async (
+  needs: StoreAccess & {
+    registry: Pick<Registry, 'all' | 'byNo'>
+    servers: Pick<ServersService, 'named'>
+    mirror: Mirror
+    knocks: Pick<Portknock['hosts'], 'revision' | 'stateFor' | 'acknowledge'>
+    fleetBans: Pick<FleetBans, 'sets' | 'acknowledge'>
+    blocklists: Pick<Blocklists, 'lists' | 'acknowledge'>
+    moves: Pick<AgentMoves, 'order' | 'onChange' | 'acknowledge'>
+    /** Lets the host's waiting poll be answered. */
+    wake: (serverNo: number) => void
+  },
+): Promise<Desired> => {
   const { db, clock, events, registry, servers, mirror, knocks, fleetBans, blocklists, moves, wake } = needs
   let nonces = new Map<number, number>()
 

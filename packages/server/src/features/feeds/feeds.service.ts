@@ -5,14 +5,12 @@ import type { BodyOf, QueryOf, ReplyOf, feeds as contract } from '@stockade/cont
 import type { Principal } from '../../core/actor.ts'
 import { authorOf } from '../../core/author.ts'
 import { iso, isoOrNull, minute, second } from '../../core/clock.ts'
-import type { Clock } from '../../core/clock.ts'
 import { randomText, sha256 } from '../../core/ids.ts'
 import { jsonText } from '../../core/json-text.ts'
 import { conflict, notFound } from '../../core/problem.ts'
 import { tame } from '../../core/text.ts'
-import type { Database } from '../../db/database.ts'
 import { readSearch } from '../../db/search.ts'
-import type { Change, Events } from '../../events/events.ts'
+import type { Change, StoreAccess } from '../../events/events.ts'
 import { createFeedBudgets } from './budgets.ts'
 import { contentsOf } from './contents.ts'
 import type { Contents, Loaded, ReadFeed } from './contents.ts'
@@ -66,15 +64,14 @@ const useNoted = 5 * minute
 const mostTexts = 16
 const packed = promisify(gzip)
 
-export const createFeeds = (needs: {
-  readonly db: Database
-  readonly clock: Clock
-  readonly events: Events
-  /** Several processes share the database. */
-  readonly isShared: boolean
-  readonly baseUrl: () => string
-  readonly load: (row: ReadFeed) => Promise<Loaded>
-}): FeedsService => {
+export const createFeeds = (
+  needs: StoreAccess & {
+    /** Several processes share the database. */
+    readonly isShared: boolean
+    readonly baseUrl: () => string
+    readonly load: (row: ReadFeed) => Promise<Loaded>
+  },
+): FeedsService => {
   const { db, clock, events } = needs
   const texts = new Map<string, Promise<Served>>()
 

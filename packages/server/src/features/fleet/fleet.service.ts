@@ -3,12 +3,10 @@ import type { BodyOf, ReplyOf, fleetBans as contract } from '@stockade/contract'
 import type { AgentActor, Principal } from '../../core/actor.ts'
 import { authorOf, system } from '../../core/author.ts'
 import { day, isoOrNull, second } from '../../core/clock.ts'
-import type { Clock } from '../../core/clock.ts'
 import type { IpRange } from '../../core/ip.ts'
 import { badRequest, forbidden, invalid } from '../../core/problem.ts'
 import { tame } from '../../core/text.ts'
-import type { Database } from '../../db/database.ts'
-import type { Change, Events } from '../../events/events.ts'
+import type { Change, StoreAccess } from '../../events/events.ts'
 import type { Registry } from '../servers/registry.ts'
 import type { ServersService } from '../servers/servers.service.ts'
 import type { Retagged } from '../servers/tags.ts'
@@ -60,17 +58,16 @@ const nowhere: Targets = { nos: new Set(), tags: new Set() }
 const includesTag = (targets: Targets, tags: readonly string[]) =>
   targets !== 'all' && tags.some(tag => targets.tags.has(tag))
 
-export const createFleetBans = (needs: {
-  db: Database
-  clock: Clock
-  events: Events
-  registry: Pick<Registry, 'all' | 'byNo'>
-  servers: Pick<ServersService, 'named'>
-  targeting: Targeting
-  sets: HostSets
-  /** Reads what is to be banned. @throws Problem */
-  guardEntry: (actor: Principal, text: string, isForced: boolean) => IpRange
-}): FleetBans => {
+export const createFleetBans = (
+  needs: StoreAccess & {
+    registry: Pick<Registry, 'all' | 'byNo'>
+    servers: Pick<ServersService, 'named'>
+    targeting: Targeting
+    sets: HostSets
+    /** Reads what is to be banned. @throws Problem */
+    guardEntry: (actor: Principal, text: string, isForced: boolean) => IpRange
+  },
+): FleetBans => {
   const { db, clock, events, sets, targeting } = needs
   const { visibleRow, hasEnded, ...reading } = createReading(needs)
   let hasProgress = false

@@ -3,12 +3,10 @@ import type { KeyActor, Principal, Role } from '../../core/actor.ts'
 import type { Author } from '../../core/author.ts'
 import { authorOf } from '../../core/author.ts'
 import { iso, isoOrNull } from '../../core/clock.ts'
-import type { Clock } from '../../core/clock.ts'
 import { sha256 } from '../../core/ids.ts'
 import { parseJson } from '../../core/json-text.ts'
 import { forbidden, invalid, notFound } from '../../core/problem.ts'
-import type { Database } from '../../db/database.ts'
-import type { Change, Events } from '../../events/events.ts'
+import type { Change, StoreAccess } from '../../events/events.ts'
 import { accessTagsOf } from '../users/access-tags.store.ts'
 import type { UsersService } from '../users/users.service.ts'
 import { createKeyActors } from './key-actors.ts'
@@ -80,12 +78,11 @@ export interface KeysService {
   sweep(): Promise<void>
 }
 
-export const createKeys = async (needs: {
-  db: Database
-  clock: Clock
-  events: Events
-  users: Pick<UsersService, 'grantOf' | 'isVouchedFor' | 'lacksFactor'>
-}): Promise<KeysService> => {
+export const createKeys = async (
+  needs: StoreAccess & {
+    users: Pick<UsersService, 'grantOf' | 'isVouchedFor' | 'lacksFactor'>
+  },
+): Promise<KeysService> => {
   const { db, clock, events, users } = needs
   const known = createKnownKeys(db)
   const used = new Map<number, { readonly at: number; readonly from: string }>()

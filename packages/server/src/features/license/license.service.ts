@@ -2,13 +2,11 @@ import type { LicenceFeature, ReplyOf, settings as contract } from '@stockade/co
 import type { Author } from '../../core/author.ts'
 import { system } from '../../core/author.ts'
 import { iso, isoOrNull, minute } from '../../core/clock.ts'
-import type { Clock } from '../../core/clock.ts'
 import { createLatest } from '../../core/latest.ts'
 import { conflict, invalid, paymentRequired } from '../../core/problem.ts'
 import type { Problem } from '../../core/problem.ts'
 import { tame } from '../../core/text.ts'
-import type { Database } from '../../db/database.ts'
-import type { Change, Events } from '../../events/events.ts'
+import type { Change, StoreAccess } from '../../events/events.ts'
 import { BadLicence, issueLicence, readLicence, tidy, tierFeatures, tierLimits } from './document.ts'
 import type { Licence } from './document.ts'
 import { countServers, keepAuthority, keepKey, keepSeen, lockLicence, readKept } from './license.store.ts'
@@ -47,16 +45,15 @@ const seenEvery = 10 * minute
  * @param needs.key the licence that the environment names; one that is newer and was activated by hand stays in force.
  * @throws BadLicence when that licence is none for this server. An expired one never stops a start.
  */
-export const createLicense = async (needs: {
-  db: Database
-  clock: Clock
-  events: Events
-  publicKey: string | null
-  key: string | null
-  dataDir: string
-  siteName: () => string
-  log: { warn(message: string): void }
-}): Promise<LicenseService> => {
+export const createLicense = async (
+  needs: StoreAccess & {
+    publicKey: string | null
+    key: string | null
+    dataDir: string
+    siteName: () => string
+    log: { warn(message: string): void }
+  },
+): Promise<LicenseService> => {
   const { db, clock, events } = needs
   /** That of the environment; without one, the installation's own. */
   let publicKey = needs.publicKey

@@ -2,12 +2,10 @@ import { randomInt } from 'node:crypto'
 import { authorOf } from '../../core/author.ts'
 import type { UserActor } from '../../core/actor.ts'
 import { minute } from '../../core/clock.ts'
-import type { Clock } from '../../core/clock.ts'
 import { randomText, sha256 } from '../../core/ids.ts'
 import { conflict, unauthorized } from '../../core/problem.ts'
 import type { Secrets } from '../../core/secrets.ts'
-import type { Database } from '../../db/database.ts'
-import type { Change, Events } from '../../events/events.ts'
+import type { Change, StoreAccess } from '../../events/events.ts'
 import type { SettingsService } from '../settings/settings.service.ts'
 import { requirePasswordOf } from '../users/passwords.ts'
 import type { Throttle } from '../users/throttle.ts'
@@ -57,14 +55,13 @@ export interface MfaService {
   sweep(): Promise<void>
 }
 
-export const createMfa = (needs: {
-  db: Database
-  clock: Clock
-  events: Events
-  secrets: Secrets
-  settings: Pick<SettingsService, 'get'>
-  throttle: Throttle
-}): MfaService => {
+export const createMfa = (
+  needs: StoreAccess & {
+    secrets: Secrets
+    settings: Pick<SettingsService, 'get'>
+    throttle: Throttle
+  },
+): MfaService => {
   const { db, clock, events, secrets, settings, throttle } = needs
 
   /** Backup codes have 50 bits: kept as a keyed digest, so that a stolen table alone can't be searched. */

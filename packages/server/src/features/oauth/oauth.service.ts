@@ -2,12 +2,10 @@ import type { FastifyBaseLogger } from 'fastify'
 import { system } from '../../core/author.ts'
 import type { UserActor } from '../../core/actor.ts'
 import { minute } from '../../core/clock.ts'
-import type { Clock } from '../../core/clock.ts'
 import { randomText, sha256 } from '../../core/ids.ts'
 import { Problem } from '../../core/problem.ts'
 import type { Secrets } from '../../core/secrets.ts'
-import type { Database } from '../../db/database.ts'
-import type { Events } from '../../events/events.ts'
+import type { StoreAccess } from '../../events/events.ts'
 import type { Proofs } from '../sessions/proof.ts'
 import type { SessionsService, SignIn, Visitor } from '../sessions/sessions.model.ts'
 import type { SettingsService } from '../settings/settings.service.ts'
@@ -35,19 +33,18 @@ export interface OauthService {
   sweep(): Promise<void>
 }
 
-export const createOauth = (needs: {
-  db: Database
-  clock: Clock
-  events: Events
-  secrets: Pick<Secrets, 'open' | 'seal'>
-  settings: Pick<SettingsService, 'get'>
-  users: Pick<UsersService, 'create'>
-  sessions: Pick<SessionsService, 'begin'>
-  proofs: Pick<Proofs, 'renewByCookie'>
-  baseUrl: () => string
-  addresses: { readonly providerA: string; readonly providerAApi: string; readonly providerBIssuer: string }
-  log: Pick<FastifyBaseLogger, 'warn'>
-}): OauthService => {
+export const createOauth = (
+  needs: StoreAccess & {
+    secrets: Pick<Secrets, 'open' | 'seal'>
+    settings: Pick<SettingsService, 'get'>
+    users: Pick<UsersService, 'create'>
+    sessions: Pick<SessionsService, 'begin'>
+    proofs: Pick<Proofs, 'renewByCookie'>
+    baseUrl: () => string
+    addresses: { readonly providerA: string; readonly providerAApi: string; readonly providerBIssuer: string }
+    log: Pick<FastifyBaseLogger, 'warn'>
+  },
+): OauthService => {
   const { db, clock, events, secrets, settings, users, sessions, proofs, baseUrl, addresses, log } = needs
 
   const open = async (id: ProviderId): Promise<Provider> => {

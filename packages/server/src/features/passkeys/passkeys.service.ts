@@ -6,13 +6,11 @@ import { writeOperatorKey } from '@stockade/contract/seal.ts'
 import { authorOf } from '../../core/author.ts'
 import type { UserActor } from '../../core/actor.ts'
 import { iso, isoOrNull, minute } from '../../core/clock.ts'
-import type { Clock } from '../../core/clock.ts'
 import { sha256 } from '../../core/ids.ts'
 import { jsonText, parseJson } from '../../core/json-text.ts'
 import { conflict, notFound, unauthorized } from '../../core/problem.ts'
 import { tame } from '../../core/text.ts'
-import type { Database } from '../../db/database.ts'
-import type { Change, Events } from '../../events/events.ts'
+import type { Change, StoreAccess } from '../../events/events.ts'
 import type { SettingsService } from '../settings/settings.service.ts'
 import { findUser } from '../users/users.store.ts'
 import type { UserRow } from '../users/users.store.ts'
@@ -60,13 +58,12 @@ export interface PasskeysService {
   sweep(): Promise<void>
 }
 
-export const createPasskeys = (needs: {
-  db: Database
-  clock: Clock
-  events: Events
-  settings: Pick<SettingsService, 'get'>
-  baseUrl: () => string
-}): PasskeysService => {
+export const createPasskeys = (
+  needs: StoreAccess & {
+    settings: Pick<SettingsService, 'get'>
+    baseUrl: () => string
+  },
+): PasskeysService => {
   const { db, clock, events, settings, baseUrl } = needs
 
   const site = () => {

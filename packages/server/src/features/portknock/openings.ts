@@ -4,12 +4,10 @@ import { authorOf } from '../../core/author.ts'
 import { sees } from '../../core/actor.ts'
 import type { Principal } from '../../core/actor.ts'
 import { iso, minute, second } from '../../core/clock.ts'
-import type { Clock } from '../../core/clock.ts'
 import { uuid7 } from '../../core/ids.ts'
 import { parseIp } from '../../core/ip.ts'
 import { conflict, forbidden, notFound } from '../../core/problem.ts'
-import type { Database } from '../../db/database.ts'
-import type { Events } from '../../events/events.ts'
+import type { StoreAccess } from '../../events/events.ts'
 import type { Registry } from '../servers/registry.ts'
 import type { ServersService } from '../servers/servers.service.ts'
 import type { KnockHosts } from './hosts.ts'
@@ -50,14 +48,13 @@ const cutFor = minute
 /** How often it is looked for what other processes heard, or closed, while somebody waits. */
 const glance = 100
 
-export const createOpenings = (needs: {
-  db: Database
-  clock: Clock
-  events: Events
-  registry: Pick<Registry, 'byNo'>
-  servers: Pick<ServersService, 'named'>
-  hosts: Pick<KnockHosts, 'raise' | 'tell' | 'untilConfirmed'>
-}): Openings => {
+export const createOpenings = (
+  needs: StoreAccess & {
+    registry: Pick<Registry, 'byNo'>
+    servers: Pick<ServersService, 'named'>
+    hosts: Pick<KnockHosts, 'raise' | 'tell' | 'untilConfirmed'>
+  },
+): Openings => {
   const { db, clock, events, registry, servers, hosts } = needs
 
   const refOf = (serverNo: number) => {

@@ -1,6 +1,4 @@
-import type { Clock } from '../../core/clock.ts'
-import type { Database } from '../../db/database.ts'
-import type { Change, Events } from '../../events/events.ts'
+import type { Change, StoreAccess } from '../../events/events.ts'
 import type { Registry } from '../servers/registry.ts'
 import type { Quotas } from '../bans/quotas.ts'
 import type { ServersService } from '../servers/servers.service.ts'
@@ -30,18 +28,17 @@ export interface Portknock {
   sweep(): Promise<void>
 }
 
-export const createPortknock = async (needs: {
-  db: Database
-  clock: Clock
-  events: Events
-  registry: Pick<Registry, 'byNo'>
-  servers: Pick<ServersService, 'named' | 'refuseQuarantined'>
-  quotas: Pick<Quotas, 'take'>
-  /** Lets the host's waiting poll be answered. */
-  wake: (serverNo: number) => void
-  /** How long history is kept. */
-  keptDays: number
-}): Promise<Portknock> => {
+export const createPortknock = async (
+  needs: StoreAccess & {
+    registry: Pick<Registry, 'byNo'>
+    servers: Pick<ServersService, 'named' | 'refuseQuarantined'>
+    quotas: Pick<Quotas, 'take'>
+    /** Lets the host's waiting poll be answered. */
+    wake: (serverNo: number) => void
+    /** How long history is kept. */
+    keptDays: number
+  },
+): Promise<Portknock> => {
   const hosts = await createKnockHosts(needs)
   return {
     hosts,

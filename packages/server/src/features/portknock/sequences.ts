@@ -4,12 +4,10 @@ import { sees } from '../../core/actor.ts'
 import type { Principal } from '../../core/actor.ts'
 import { authorOf } from '../../core/author.ts'
 import { iso } from '../../core/clock.ts'
-import type { Clock } from '../../core/clock.ts'
 import { jsonText } from '../../core/json-text.ts'
 import { conflict, forbidden, notFound } from '../../core/problem.ts'
 import { tame } from '../../core/text.ts'
-import type { Database } from '../../db/database.ts'
-import type { Events } from '../../events/events.ts'
+import type { StoreAccess } from '../../events/events.ts'
 import type { Registry } from '../servers/registry.ts'
 import type { ServersService } from '../servers/servers.service.ts'
 import type { KnockHosts } from './hosts.ts'
@@ -66,14 +64,13 @@ const mostSequences = bounds.sequencesPerHost
 const mostNamed = 20
 
 export const nameKeyOf = (name: string): string => tame(name, bounds.name * 4).toLowerCase()
-export const createSequences = (needs: {
-  db: Database
-  clock: Clock
-  events: Events
-  registry: Pick<Registry, 'byNo'>
-  servers: Pick<ServersService, 'named'>
-  hosts: Pick<KnockHosts, 'raise' | 'tell'>
-}): Sequences => {
+export const createSequences = (
+  needs: StoreAccess & {
+    registry: Pick<Registry, 'byNo'>
+    servers: Pick<ServersService, 'named'>
+    hosts: Pick<KnockHosts, 'raise' | 'tell'>
+  },
+): Sequences => {
   const { db, clock, events, registry, servers, hosts } = needs
 
   const { hostnameOf, view } = createSequenceViews(registry)

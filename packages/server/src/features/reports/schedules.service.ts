@@ -6,13 +6,11 @@ import type { Principal } from '../../core/actor.ts'
 import { authorOf } from '../../core/author.ts'
 import { isTimeZone } from '../../core/checks.ts'
 import { iso, isoOrNull, minute } from '../../core/clock.ts'
-import type { Clock } from '../../core/clock.ts'
 import { jsonText, parseJson } from '../../core/json-text.ts'
 import type { JsonText } from '../../core/json-text.ts'
 import { conflict, invalid, notFound } from '../../core/problem.ts'
 import { tame } from '../../core/text.ts'
-import type { Database } from '../../db/database.ts'
-import type { Change, Events } from '../../events/events.ts'
+import type { Change, StoreAccess } from '../../events/events.ts'
 import type { ChannelsService } from '../channels/channels.service.ts'
 import type { NotificationsService } from '../notifications/notifications.service.ts'
 import { targetsOf, textOf } from '../servers/targets.ts'
@@ -55,17 +53,16 @@ const none = jsonText<readonly string[]>([])
 const usual = { hour: 7, weekday: 1, day: 1, timezone: null, recipients: none, channels: none, enabled: 1 } as const
 const listed = (text: JsonText<readonly string[]>): string[] => [...parseJson(text)]
 
-export const createSchedules = (needs: {
-  readonly db: Database
-  readonly clock: Clock
-  readonly events: Events
-  readonly log: Pick<FastifyBaseLogger, 'error'>
-  readonly targeting: Pick<Targeting, 'named' | 'view' | 'describe'>
-  readonly settings: Pick<SettingsService, 'get'>
-  readonly channels: Pick<ChannelsService, 'ids' | 'queue' | 'read'>
-  readonly notifications: Pick<NotificationsService, 'isReady' | 'queueMail' | 'site'>
-  readonly reports: Pick<ReportsService, 'make'>
-}): SchedulesService => {
+export const createSchedules = (
+  needs: StoreAccess & {
+    readonly log: Pick<FastifyBaseLogger, 'error'>
+    readonly targeting: Pick<Targeting, 'named' | 'view' | 'describe'>
+    readonly settings: Pick<SettingsService, 'get'>
+    readonly channels: Pick<ChannelsService, 'ids' | 'queue' | 'read'>
+    readonly notifications: Pick<NotificationsService, 'isReady' | 'queueMail' | 'site'>
+    readonly reports: Pick<ReportsService, 'make'>
+  },
+): SchedulesService => {
   const { db, clock, events, targeting, channels, notifications } = needs
   const retryAt = new Map<number, number>()
   const zoneOf = ({ timezone }: Pick<ScheduleRow, 'timezone'>) => timezone ?? needs.settings.get('service.timezone')

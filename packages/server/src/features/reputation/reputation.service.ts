@@ -5,12 +5,10 @@ import { sees } from '../../core/actor.ts'
 import type { Principal } from '../../core/actor.ts'
 import { backoff } from '../../core/backoff.ts'
 import { day, hour, minute, second } from '../../core/clock.ts'
-import type { Clock } from '../../core/clock.ts'
 import { ipText } from '../../core/ip.ts'
 import type { IpRange } from '../../core/ip.ts'
 import type { Secrets } from '../../core/secrets.ts'
-import type { Database } from '../../db/database.ts'
-import type { Events } from '../../events/events.ts'
+import type { StoreAccess } from '../../events/events.ts'
 import { createReader } from '../../events/reader.ts'
 import type { Outgoing } from '../../outgoing/outgoing.ts'
 import { bansById } from '../bans/bans.store.ts'
@@ -58,19 +56,18 @@ const remembered = 10_000
 /** When a failed report is tried again. */
 const retryDelay = backoff({ first: 30 * second, most: 64 * minute })
 
-export const createReputation = (needs: {
-  db: Database
-  clock: Clock
-  events: Events
-  settings: Pick<SettingsService, 'get'>
-  secrets: Pick<Secrets, 'open'>
-  outgoing: Outgoing
-  registry: Pick<Registry, 'all' | 'byNo'>
-  /** Whether the whitelist covers an address. */
-  isListed: (ip: IpRange) => boolean | Promise<boolean>
-  url: string
-  log: Pick<FastifyBaseLogger, 'warn' | 'info'>
-}): ReputationService => {
+export const createReputation = (
+  needs: StoreAccess & {
+    settings: Pick<SettingsService, 'get'>
+    secrets: Pick<Secrets, 'open'>
+    outgoing: Outgoing
+    registry: Pick<Registry, 'all' | 'byNo'>
+    /** Whether the whitelist covers an address. */
+    isListed: (ip: IpRange) => boolean | Promise<boolean>
+    url: string
+    log: Pick<FastifyBaseLogger, 'warn' | 'info'>
+  },
+): ReputationService => {
   const { db, clock, events, settings, secrets, registry, log } = needs
   const provider = createAbuseIpdb(needs.outgoing, needs.url)
   const reader = createReader(db, 'reputation')

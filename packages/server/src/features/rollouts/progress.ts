@@ -1,10 +1,8 @@
 import { second } from '../../core/clock.ts'
-import type { Clock } from '../../core/clock.ts'
 import { system } from '../../core/author.ts'
 import { jsonText, parseJson } from '../../core/json-text.ts'
 import type { Config } from '../../config.ts'
-import type { Database } from '../../db/database.ts'
-import type { Events } from '../../events/events.ts'
+import type { StoreAccess } from '../../events/events.ts'
 import type { Command } from '../commands/rows.ts'
 import type { CommandsService } from '../commands/commands.service.ts'
 import type { Registry, Server } from '../servers/registry.ts'
@@ -20,15 +18,14 @@ const ordersAtOnce = 50
 type Change = Partial<Omit<RolloutHostRow, 'rollout_id' | 'server_no'>>
 
 /** Moves the rollout on: orders, judges, pauses, begins the next wave and ends. One process does it. */
-export const createProgress = (needs: {
-  db: Database
-  clock: Clock
-  config: Pick<Config, 'heartbeatInterval'>
-  events: Events
-  registry: Pick<Registry, 'byNo'>
-  servers: Pick<ServersService, 'isWithheld'>
-  commands: Pick<CommandsService, 'queue' | 'viewsOf'>
-}): { run(): Promise<void> } => {
+export const createProgress = (
+  needs: StoreAccess & {
+    config: Pick<Config, 'heartbeatInterval'>
+    registry: Pick<Registry, 'byNo'>
+    servers: Pick<ServersService, 'isWithheld'>
+    commands: Pick<CommandsService, 'queue' | 'viewsOf'>
+  },
+): { run(): Promise<void> } => {
   const { db, clock, config, events, registry, servers, commands } = needs
 
   const isThere = (rollout: RolloutRow, server: Server, host: RolloutHostRow): boolean => {

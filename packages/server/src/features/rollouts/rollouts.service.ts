@@ -2,11 +2,9 @@ import type { BodyOf, QueryOf, ReplyOf, rollouts as contract } from '@stockade/c
 import type { Principal } from '../../core/actor.ts'
 import { authorOf } from '../../core/author.ts'
 import { iso, isoOrNull } from '../../core/clock.ts'
-import type { Clock } from '../../core/clock.ts'
 import { jsonText, parseJson } from '../../core/json-text.ts'
 import { conflict, notFound } from '../../core/problem.ts'
-import type { Database } from '../../db/database.ts'
-import type { Events } from '../../events/events.ts'
+import type { StoreAccess } from '../../events/events.ts'
 import type { CommandsService } from '../commands/commands.service.ts'
 import type { Registry } from '../servers/registry.ts'
 import type { ServersService } from '../servers/servers.service.ts'
@@ -81,15 +79,14 @@ const tally = <T>(values: readonly T[]): [T, number][] => {
   return [...counts].sort(([, a], [, b]) => b - a)
 }
 
-export const createRollouts = (needs: {
-  db: Database
-  clock: Clock
-  events: Events
-  registry: Pick<Registry, 'all' | 'byNo'>
-  servers: Pick<ServersService, 'named'>
-  commands: Pick<CommandsService, 'cancelMany'>
-  offer: () => Promise<OfferedRelease | null>
-}): RolloutsService => {
+export const createRollouts = (
+  needs: StoreAccess & {
+    registry: Pick<Registry, 'all' | 'byNo'>
+    servers: Pick<ServersService, 'named'>
+    commands: Pick<CommandsService, 'cancelMany'>
+    offer: () => Promise<OfferedRelease | null>
+  },
+): RolloutsService => {
   const { db, clock, events, registry, servers, commands, offer } = needs
 
   const rowOf = async (id: number): Promise<RolloutRow> => {

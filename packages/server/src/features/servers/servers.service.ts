@@ -4,13 +4,11 @@ import { entriesOf } from '@stockade/contract/records.ts'
 import { authorOf } from '../../core/author.ts'
 import type { Principal } from '../../core/actor.ts'
 import { iso, second } from '../../core/clock.ts'
-import type { Clock } from '../../core/clock.ts'
 import { randomText, sha256, uuid7 } from '../../core/ids.ts'
 import { parseIp } from '../../core/ip.ts'
 import { notFound } from '../../core/problem.ts'
 import { tame, tameLine } from '../../core/text.ts'
-import type { Database } from '../../db/database.ts'
-import type { Change, Events } from '../../events/events.ts'
+import type { Change, StoreAccess } from '../../events/events.ts'
 import type { KeysService } from '../keys/keys.service.ts'
 import { installCommand } from './install-command.ts'
 import { createQuarantine } from './quarantine.ts'
@@ -43,19 +41,18 @@ export interface ServersService extends ServerReading, Quarantine {
   onRemoval(hook: RemovalHook): void
 }
 
-export const createServers = (needs: {
-  db: Database
-  clock: Clock
-  events: Events
-  registry: Registry
-  keys: Pick<KeysService, 'createForServer' | 'listOfServer' | 'remember' | 'removeForServer' | 'reload'>
-  baseUrl: () => string
-  tags: Pick<ServerTags, 'edit' | 'take'>
-  /** The server's public key, where no authority vouches for it. */
-  pin: string | null
-  /** Refuses a server beyond the licence, within the change that would add it. */
-  admit: (change: Pick<Change, 'sql'>) => Promise<void>
-}): ServersService => {
+export const createServers = (
+  needs: StoreAccess & {
+    registry: Registry
+    keys: Pick<KeysService, 'createForServer' | 'listOfServer' | 'remember' | 'removeForServer' | 'reload'>
+    baseUrl: () => string
+    tags: Pick<ServerTags, 'edit' | 'take'>
+    /** The server's public key, where no authority vouches for it. */
+    pin: string | null
+    /** Refuses a server beyond the licence, within the change that would add it. */
+    admit: (change: Pick<Change, 'sql'>) => Promise<void>
+  },
+): ServersService => {
   const { db, clock, events, registry, keys, baseUrl, pin } = needs
   let lastScript: number | null = null
   const removalHooks: RemovalHook[] = []

@@ -1,10 +1,8 @@
 import { system } from '../../core/author.ts'
 import { iso } from '../../core/clock.ts'
-import type { Clock } from '../../core/clock.ts'
 import { sha256 } from '../../core/ids.ts'
 import { conflict, unauthorized } from '../../core/problem.ts'
-import type { Database } from '../../db/database.ts'
-import type { Events } from '../../events/events.ts'
+import type { StoreAccess } from '../../events/events.ts'
 import type { SettingsService } from '../settings/settings.service.ts'
 import type { UsersService } from '../users/users.service.ts'
 import { countUsers, findInvited, takeInvite } from '../users/users.store.ts'
@@ -13,16 +11,15 @@ import type { SessionsService } from './sessions.model.ts'
 import { isSetupCode, takeSetupCode } from './setup-code.store.ts'
 
 /** How accounts get their first password: the set-up of the installation, and invitations. */
-export const createFirstUse = (needs: {
-  db: Database
-  clock: Clock
-  events: Events
-  settings: Pick<SettingsService, 'set' | 'reload'>
-  users: Pick<UsersService, 'none' | 'preparePassword' | 'create' | 'lacksFactor'>
-  begin: SessionsService['begin']
-  /** @throws Problem 403 where nobody signs in with a password */
-  requirePasswords: () => Promise<void>
-}): Pick<SessionsService, 'setupRequired' | 'setUp' | 'invited' | 'acceptInvite'> => {
+export const createFirstUse = (
+  needs: StoreAccess & {
+    settings: Pick<SettingsService, 'set' | 'reload'>
+    users: Pick<UsersService, 'none' | 'preparePassword' | 'create' | 'lacksFactor'>
+    begin: SessionsService['begin']
+    /** @throws Problem 403 where nobody signs in with a password */
+    requirePasswords: () => Promise<void>
+  },
+): Pick<SessionsService, 'setupRequired' | 'setUp' | 'invited' | 'acceptInvite'> => {
   const { db, clock, events, settings, users, begin, requirePasswords } = needs
   const badInvite = () =>
     unauthorized('This invitation was used, was replaced by another one, or is older than 72 hours. Ask for a new one.')

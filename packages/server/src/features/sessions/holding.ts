@@ -1,11 +1,9 @@
 import { times } from '@stockade/contract/limits.ts'
 import type { UserActor } from '../../core/actor.ts'
 import { day, iso, second } from '../../core/clock.ts'
-import type { Clock } from '../../core/clock.ts'
 import { sha256 } from '../../core/ids.ts'
 import { unauthorized } from '../../core/problem.ts'
-import type { Database } from '../../db/database.ts'
-import type { Events } from '../../events/events.ts'
+import type { StoreAccess } from '../../events/events.ts'
 import type { SettingsService } from '../settings/settings.service.ts'
 import type { UsersService } from '../users/users.service.ts'
 import { isProved, methodsOf } from './proof.ts'
@@ -30,14 +28,13 @@ type Holding = Pick<
 >
 
 /** Sessions that were begun: who holds one, and how they end. */
-export const createHolding = (needs: {
-  db: Database
-  clock: Clock
-  events: Events
-  tokens: Tokens
-  settings: Pick<SettingsService, 'get'>
-  users: Pick<UsersService, 'grantOf' | 'isVouchedFor' | 'lacksFactor'>
-}): Holding => {
+export const createHolding = (
+  needs: StoreAccess & {
+    tokens: Tokens
+    settings: Pick<SettingsService, 'get'>
+    users: Pick<UsersService, 'grantOf' | 'isVouchedFor' | 'lacksFactor'>
+  },
+): Holding => {
   const { db, clock, events, tokens, settings, users } = needs
   /** Activity is written at intervals, not on each request. */
   const seen = new Map<string, number>()

@@ -3,10 +3,8 @@ import type { PasskeyResponse, ProofMethod } from '@stockade/contract'
 import { keysOf } from '@stockade/contract/records.ts'
 import type { UserActor } from '../../core/actor.ts'
 import { iso, second } from '../../core/clock.ts'
-import type { Clock } from '../../core/clock.ts'
 import { badRequest, conflict, unauthorized } from '../../core/problem.ts'
-import type { Database } from '../../db/database.ts'
-import type { Events } from '../../events/events.ts'
+import type { StoreAccess } from '../../events/events.ts'
 import type { MfaService } from '../mfa/mfa.service.ts'
 import type { PasskeysService } from '../passkeys/passkeys.service.ts'
 import { requirePasswordOf } from '../users/passwords.ts'
@@ -44,14 +42,13 @@ export interface Proofs {
   renewByCookie(actor: UserActor | null, user: UserRow, method: ProofMethod): Promise<boolean>
 }
 
-export const createProofs = (needs: {
-  db: Database
-  clock: Clock
-  events: Events
-  mfa: Pick<MfaService, 'requireCode'>
-  passkeys: Pick<PasskeysService, 'verify'>
-  throttle: Pick<Throttle, 'login'>
-}): Proofs => {
+export const createProofs = (
+  needs: StoreAccess & {
+    mfa: Pick<MfaService, 'requireCode'>
+    passkeys: Pick<PasskeysService, 'verify'>
+    throttle: Pick<Throttle, 'login'>
+  },
+): Proofs => {
   const { db, clock, events, mfa, passkeys, throttle } = needs
   const renew: Proofs['renew'] = async (actor, method) => {
     const now = clock()

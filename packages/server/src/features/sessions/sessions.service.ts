@@ -1,8 +1,6 @@
 import { iso, isoOrNull } from '../../core/clock.ts'
-import type { Clock } from '../../core/clock.ts'
 import { unauthorized } from '../../core/problem.ts'
-import type { Database } from '../../db/database.ts'
-import type { Events } from '../../events/events.ts'
+import type { StoreAccess } from '../../events/events.ts'
 import type { MfaService } from '../mfa/mfa.service.ts'
 import type { PasskeysService } from '../passkeys/passkeys.service.ts'
 import type { SettingsService } from '../settings/settings.service.ts'
@@ -17,17 +15,16 @@ import { removeSessionsOf } from './sessions.store.ts'
 import { createSignIn } from './sign-in.ts'
 import type { Tokens } from './tokens.ts'
 
-export const createSessions = (needs: {
-  db: Database
-  clock: Clock
-  events: Events
-  tokens: Tokens
-  settings: Pick<SettingsService, 'get' | 'set' | 'reload'>
-  users: UsersService
-  mfa: Pick<MfaService, 'begin' | 'finish' | 'codesLeft' | 'waiting' | 'use'>
-  passkeys: Pick<PasskeysService, 'begin' | 'verify'>
-  throttle: Pick<Throttle, 'login'>
-}): SessionsService => {
+export const createSessions = (
+  needs: StoreAccess & {
+    tokens: Tokens
+    settings: Pick<SettingsService, 'get' | 'set' | 'reload'>
+    users: UsersService
+    mfa: Pick<MfaService, 'begin' | 'finish' | 'codesLeft' | 'waiting' | 'use'>
+    passkeys: Pick<PasskeysService, 'begin' | 'verify'>
+    throttle: Pick<Throttle, 'login'>
+  },
+): SessionsService => {
   const { db, clock, events, users, mfa, throttle } = needs
   const { requirePasswords, ...signIn } = createSignIn(needs)
 

@@ -1,11 +1,9 @@
 import { bounds, times } from '@stockade/contract/limits.ts'
 import { system } from '../../core/author.ts'
-import type { Clock } from '../../core/clock.ts'
 import { randomText, sha256, uuid7 } from '../../core/ids.ts'
 import { forbidden, unauthorized } from '../../core/problem.ts'
 import { tame } from '../../core/text.ts'
-import type { Database } from '../../db/database.ts'
-import type { Events } from '../../events/events.ts'
+import type { StoreAccess } from '../../events/events.ts'
 import type { MfaService } from '../mfa/mfa.service.ts'
 import type { PasskeysService } from '../passkeys/passkeys.service.ts'
 import type { SettingsService } from '../settings/settings.service.ts'
@@ -35,17 +33,16 @@ type SigningIn = Pick<
 }
 
 /** How sessions begin. */
-export const createSignIn = (needs: {
-  db: Database
-  clock: Clock
-  events: Events
-  tokens: Tokens
-  settings: Pick<SettingsService, 'get'>
-  users: Pick<UsersService, 'lacksFactor' | 'adminByProvider'>
-  mfa: Pick<MfaService, 'begin' | 'finish' | 'waiting' | 'use'>
-  passkeys: Pick<PasskeysService, 'begin' | 'verify'>
-  throttle: Pick<Throttle, 'login'>
-}): SigningIn => {
+export const createSignIn = (
+  needs: StoreAccess & {
+    tokens: Tokens
+    settings: Pick<SettingsService, 'get'>
+    users: Pick<UsersService, 'lacksFactor' | 'adminByProvider'>
+    mfa: Pick<MfaService, 'begin' | 'finish' | 'waiting' | 'use'>
+    passkeys: Pick<PasskeysService, 'begin' | 'verify'>
+    throttle: Pick<Throttle, 'login'>
+  },
+): SigningIn => {
   const { db, clock, events, tokens, settings, users, mfa, passkeys, throttle } = needs
   const begin = async (user: UserRow, from: Visitor, method: Method): Promise<SignIn> => {
     const author = { name: user.username, userId: user.id, ip: from.ip }

@@ -1,12 +1,10 @@
 import type { siem as contract, ReplyOf, SiemType } from '@stockade/contract'
 import type { Author } from '../../core/author.ts'
 import { iso, minute, second } from '../../core/clock.ts'
-import type { Clock } from '../../core/clock.ts'
 import { uuid7 } from '../../core/ids.ts'
 import { jsonText, parseJson } from '../../core/json-text.ts'
 import { conflict, notFound } from '../../core/problem.ts'
-import type { Database } from '../../db/database.ts'
-import type { Change, Events } from '../../events/events.ts'
+import type { Change, StoreAccess } from '../../events/events.ts'
 import { namesOf } from './canonical.ts'
 import type { createCanonical } from './canonical.ts'
 import type { SiemEvent } from './event.ts'
@@ -44,12 +42,11 @@ const window = 20_000
 /** Clocks of hosts that write the stream, and their steps, stay within this of its order. */
 const disorder = 60 * minute
 
-export const createReplays = (needs: {
-  db: Database
-  clock: Clock
-  events: Events
-  canonical: ReturnType<typeof createCanonical>
-}): Replays => {
+export const createReplays = (
+  needs: StoreAccess & {
+    canonical: ReturnType<typeof createCanonical>
+  },
+): Replays => {
   const { db, clock, events, canonical } = needs
 
   /** The first id whose event is of that time or later; ids follow time but for small disorder. */

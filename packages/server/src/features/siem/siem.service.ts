@@ -3,12 +3,10 @@ import type { FastifyBaseLogger } from 'fastify'
 import type { ReplyOf, siem as contract } from '@stockade/contract'
 import type { Author } from '../../core/author.ts'
 import { iso, second } from '../../core/clock.ts'
-import type { Clock } from '../../core/clock.ts'
 import { uuid7 } from '../../core/ids.ts'
 import { Problem, conflict, invalid } from '../../core/problem.ts'
 import type { Secrets } from '../../core/secrets.ts'
-import type { Database } from '../../db/database.ts'
-import type { Events } from '../../events/events.ts'
+import type { StoreAccess } from '../../events/events.ts'
 import { createReader } from '../../events/reader.ts'
 import type { Jobs } from '../../jobs/jobs.ts'
 import type { Outgoing } from '../../outgoing/outgoing.ts'
@@ -54,21 +52,20 @@ export interface SiemService extends SiemSettingsService, SiemFigures {
 /** How long a flush waits for the sending process, which may be another one. */
 const flushWait = 15 * second
 
-export const createSiem = (needs: {
-  db: Database
-  clock: Clock
-  events: Events
-  settings: SettingsService
-  secrets: Pick<Secrets, 'open' | 'seal' | 'digest'>
-  outgoing: Outgoing
-  bans: Pick<BansService, 'viewAt'>
-  baseUrl: () => string
-  version: string
-  /** Whether a licence covers forwarding now. */
-  licensed: () => boolean
-  leads: Jobs['leads']
-  log: Pick<FastifyBaseLogger, 'info' | 'warn'>
-}): SiemService => {
+export const createSiem = (
+  needs: StoreAccess & {
+    settings: SettingsService
+    secrets: Pick<Secrets, 'open' | 'seal' | 'digest'>
+    outgoing: Outgoing
+    bans: Pick<BansService, 'viewAt'>
+    baseUrl: () => string
+    version: string
+    /** Whether a licence covers forwarding now. */
+    licensed: () => boolean
+    leads: Jobs['leads']
+    log: Pick<FastifyBaseLogger, 'info' | 'warn'>
+  },
+): SiemService => {
   const { db, clock, events, settings, secrets, outgoing } = needs
   const reader = createReader(db, 'siem')
   const canonical = createCanonical({ secrets, bans: needs.bans })

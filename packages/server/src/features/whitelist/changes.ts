@@ -3,13 +3,11 @@ import type { Author } from '../../core/author.ts'
 import { authorOf } from '../../core/author.ts'
 import type { Principal } from '../../core/actor.ts'
 import { iso } from '../../core/clock.ts'
-import type { Clock } from '../../core/clock.ts'
 import { parseRange } from '../../core/ip.ts'
 import type { IpRange } from '../../core/ip.ts'
 import { conflict } from '../../core/problem.ts'
 import { requireProof } from '../../core/proof.ts'
-import type { Database } from '../../db/database.ts'
-import type { Change, Events } from '../../events/events.ts'
+import type { Change, StoreAccess } from '../../events/events.ts'
 import { coverageOf, guardCoverage, isWide } from './coverage.ts'
 import type { Mirror } from './mirror.ts'
 import type { NewEntry } from './entries.ts'
@@ -39,12 +37,11 @@ export interface ListChanges {
   ): Promise<readonly EntryRow[]>
 }
 
-export const createListChanges = (needs: {
-  db: Database
-  clock: Clock
-  events: Events
-  mirror: Mirror
-}): ListChanges => {
+export const createListChanges = (
+  needs: StoreAccess & {
+    mirror: Mirror
+  },
+): ListChanges => {
   const { db, clock, events, mirror } = needs
 
   /** The name of the state that a change makes. */

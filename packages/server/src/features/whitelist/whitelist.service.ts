@@ -3,12 +3,10 @@ import { system, authorOf } from '../../core/author.ts'
 import type { Author } from '../../core/author.ts'
 import { inSlices } from '../../core/slices.ts'
 import { iso, isoOrNull } from '../../core/clock.ts'
-import type { Clock } from '../../core/clock.ts'
 import { parseIp, parseRange } from '../../core/ip.ts'
 import { conflict, invalid, notFound } from '../../core/problem.ts'
 import { tame } from '../../core/text.ts'
-import type { Database } from '../../db/database.ts'
-import type { Events } from '../../events/events.ts'
+import type { StoreAccess } from '../../events/events.ts'
 import type { Registry } from '../servers/registry.ts'
 import { chunk, createListChanges } from './changes.ts'
 import { createCoveredBans } from './covered-bans.ts'
@@ -33,15 +31,14 @@ import type { Lift, WhitelistService } from './whitelist.model.ts'
 
 const mostErrors = 10_000
 
-export const createWhitelist = (needs: {
-  db: Database
-  clock: Clock
-  events: Events
-  mirror: Mirror
-  registry: Pick<Registry, 'byNo'>
-  /** Queues an `unban-ip` with jail `*` for each. */
-  lift: (author: Author, lifts: readonly Lift[]) => Promise<void>
-}): WhitelistService => {
+export const createWhitelist = (
+  needs: StoreAccess & {
+    mirror: Mirror
+    registry: Pick<Registry, 'byNo'>
+    /** Queues an `unban-ip` with jail `*` for each. */
+    lift: (author: Author, lifts: readonly Lift[]) => Promise<void>
+  },
+): WhitelistService => {
   const { db, clock, events, mirror } = needs
   const missing = (id: number) => notFound(`There is no whitelist entry ${id}.`)
 
