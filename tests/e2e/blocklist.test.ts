@@ -1,13 +1,12 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { aHost, describeHosts, loudly, until } from '../engine/host.ts'
+import { describeHosts, loudly, until } from '../engine/host.ts'
 import type { Host } from '../engine/host.ts'
 import { neighboursOf, passes, sources } from '../engine/neighbours.ts'
 import type { Neighbours } from '../engine/neighbours.ts'
-import { online } from '../engine/scenarios.ts'
-import { aRealServer } from './real-server.ts'
 import type { RealServer } from './real-server.ts'
+import { withAgent } from './scene.ts'
 
 /* A blocklist from its source over the server to the kernel of a host, with real packets. */
 describeHosts('a blocklist, end to end', () => {
@@ -21,23 +20,16 @@ describeHosts('a blocklist, end to end', () => {
       ? reply.writeHead(503).end()
       : reply.writeHead(200, { 'content-type': 'text/plain' }).end(`# a list\n${content}`),
   )
-  beforeAll(async () => {
-    await new Promise<void>(resolve => source.listen(0, '127.0.0.1', resolve))
-    server = await aRealServer()
-    host = await aHost()
-    const added = await server.addServer(host.name)
-    await host.startAgent({ baseUrl: server.url(host), token: added.token, args: ['--verbose'] })
-    await online({ host, server, serverId: added.serverId })
-    neighbours = await neighboursOf(host)
-  })
-  afterAll(async () => {
-    if (process.env['STOCKADE_TEST_LOG']) loudly(host.agentLog())
-    await neighbours?.end()
-    await host?.stop()
-    await server?.close()
+  beforeAll(() => new Promise<void>(resolve => source.listen(0, '127.0.0.1', resolve)))
+  afterAll(() => {
     source.closeAllConnections()
     source.close()
   })
+  withAgent(async made => {
+    ;({ server, host } = made)
+    neighbours = await neighboursOf(host)
+  })
+  afterAll(() => neighbours?.end())
 
   const params = (id: number) => ({ params: { id } })
   const held = (id: number, version?: number) =>

@@ -2,34 +2,22 @@ import { execFile } from 'node:child_process'
 import { cpSync, rmSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import WebSocket from 'ws'
 import type { LiveMessage } from '@stockade/contract'
-import { aHost, describeHosts, loudly, sleep, until } from '../engine/host.ts'
+import { describeHosts, loudly, sleep, until } from '../engine/host.ts'
 import type { Host } from '../engine/host.ts'
-import { bansOf, ended, online, outcomeOf, reported, scenarios } from '../engine/scenarios.ts'
+import { bansOf, ended, outcomeOf, reported, scenarios } from '../engine/scenarios.ts'
 import type { Scene } from '../engine/scenarios.ts'
-import { aRealServer } from './real-server.ts'
 import type { RealServer } from './real-server.ts'
+import { withAgent } from './scene.ts'
 
 /* The main job from end to end: the real server, the real agent, a real fail2ban, a real nftables set. */
 describeHosts('the first ban, end to end', () => {
   let server: RealServer
   let host: Host
   let scene: Scene
-  beforeAll(async () => {
-    server = await aRealServer()
-    host = await aHost()
-    const { serverId, token } = await server.addServer(host.name)
-    scene = { host, server, serverId }
-    await host.startAgent({ baseUrl: server.url(host), token, args: ['--verbose'] })
-    await online(scene)
-  })
-  afterAll(async () => {
-    if (process.env['STOCKADE_TEST_LOG']) loudly(host.agentLog())
-    await host?.stop()
-    await server?.close()
-  })
+  withAgent(made => ({ server, host } = scene = made))
 
   test('the host is online, with its engine, metrics and jails', async () => {
     await until(async () => (await server.jails(scene.serverId)).some(jail => jail.name === 'sshd'), 20, 'the jails')

@@ -1,13 +1,12 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { aHost, describeHosts, loudly, until } from '../engine/host.ts'
+import { afterAll, expect, test } from 'vitest'
+import { describeHosts, loudly, until } from '../engine/host.ts'
 import type { Host } from '../engine/host.ts'
 import { neighboursOf, passes, sources } from '../engine/neighbours.ts'
 import type { Neighbours } from '../engine/neighbours.ts'
-import { online } from '../engine/scenarios.ts'
-import { aRealServer } from './real-server.ts'
 import type { RealServer } from './real-server.ts'
+import { withAgent } from './scene.ts'
 
 /* A fleet ban from the server's API to the kernel of a host, with real packets. */
 describeHosts('fleet bans, end to end', () => {
@@ -15,21 +14,11 @@ describeHosts('fleet bans, end to end', () => {
   let host: Host
   let neighbours: Neighbours
   let serverId = ''
-  beforeAll(async () => {
-    server = await aRealServer()
-    host = await aHost()
-    const added = await server.addServer(host.name)
-    serverId = added.serverId
-    await host.startAgent({ baseUrl: server.url(host), token: added.token, args: ['--verbose'] })
-    await online({ host, server, serverId })
+  withAgent(async made => {
+    ;({ server, host, serverId } = made)
     neighbours = await neighboursOf(host)
   })
-  afterAll(async () => {
-    if (process.env['STOCKADE_TEST_LOG']) loudly(host.agentLog())
-    await neighbours?.end()
-    await host?.stop()
-    await server?.close()
-  })
+  afterAll(() => neighbours?.end())
 
   const ban = (entry: string, more: object = {}) =>
     server.admin().call('POST /fleet/bans', { body: { entry, target: { all: true }, ...more } })

@@ -1,36 +1,24 @@
 import { appendFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { aHost, describeHosts, loudly, until } from '../engine/host.ts'
-import type { Host } from '../engine/host.ts'
-import { online, outcomeOf, reported } from '../engine/scenarios.ts'
+import { describeHosts, until } from '../engine/host.ts'
+import { outcomeOf, reported } from '../engine/scenarios.ts'
 import type { Scene } from '../engine/scenarios.ts'
-import { aRealServer } from './real-server.ts'
 import type { RealServer } from './real-server.ts'
+import { withAgent } from './scene.ts'
 
 /* A template of one's own from the server to a real fail2ban and back: deployed, at work, removed. */
 describeHosts('a template, end to end', () => {
   let server: RealServer
-  let host: Host
   let scene: Scene
   let logs: string
-  beforeAll(async () => {
+  beforeAll(() => {
     // Templates read logs below a few folders only.
     logs = mkdtempSync('/var/log/stockade-e2e-')
     writeFileSync(join(logs, 'gate.log'), '')
-    server = await aRealServer()
-    host = await aHost()
-    const { serverId, token } = await server.addServer(host.name)
-    scene = { host, server, serverId }
-    await host.startAgent({ baseUrl: server.url(host), token, args: ['--verbose'] })
-    await online(scene)
   })
-  afterAll(async () => {
-    if (process.env['STOCKADE_TEST_LOG']) loudly(host.agentLog())
-    rmSync(logs, { recursive: true, force: true })
-    await host?.stop()
-    await server?.close()
-  })
+  afterAll(() => rmSync(logs, { recursive: true, force: true }))
+  withAgent(made => ({ server } = scene = made))
 
   const params = { templateId: 'gate' }
   const deploy = async (settings: object = {}) => {

@@ -1,29 +1,17 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { aHost, describeHosts, loudly, until } from '../engine/host.ts'
+import { expect, test } from 'vitest'
+import { describeHosts, loudly, until } from '../engine/host.ts'
 import type { Host } from '../engine/host.ts'
-import { ended, online, reported } from '../engine/scenarios.ts'
+import { ended, reported } from '../engine/scenarios.ts'
 import type { Scene } from '../engine/scenarios.ts'
-import { aRealServer } from './real-server.ts'
 import type { RealServer } from './real-server.ts'
+import { withAgent } from './scene.ts'
 
 /* The whitelist from the server's API to every jail of a real fail2ban and back. */
 describeHosts('the whitelist, end to end', () => {
   let server: RealServer
   let host: Host
   let scene: Scene
-  beforeAll(async () => {
-    server = await aRealServer()
-    host = await aHost()
-    const { serverId, token } = await server.addServer(host.name)
-    scene = { host, server, serverId }
-    await host.startAgent({ baseUrl: server.url(host), token, args: ['--verbose'] })
-    await online(scene)
-  })
-  afterAll(async () => {
-    if (process.env['STOCKADE_TEST_LOG']) loudly(host.agentLog())
-    await host?.stop()
-    await server?.close()
-  })
+  withAgent(made => ({ server, host } = scene = made))
 
   const ignored = async (jail: string): Promise<string[]> =>
     (await host.client('get', jail, 'ignoreip')).match(/(?<=- )\S+/g) ?? []

@@ -1,45 +1,15 @@
-import { spawn, type ChildProcess } from 'node:child_process'
-import { join } from 'node:path'
-import { createInterface } from 'node:readline'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { aHost, describeHosts, launcherFile, type Host } from './host.ts'
-import { neighboursOf, passes, publishContainer, sources, type Neighbours } from './neighbours.ts'
-import type { DriverRequest } from './shield-driver.ts'
+import { describe, expect, it } from 'vitest'
+import { describeHosts, type Host } from './host.ts'
+import { passes, publishContainer, sources, type Neighbours } from './neighbours.ts'
+import { withShieldDrivers, type AskDriver, type ShieldScene } from './shield-drivers.ts'
 
 /** Blocklists in the shield's table, with both drivers, on the real kernel and with real packets. */
 describeHosts('blocklists in the table of the shield', () => {
   let host: Host
   let neighbours: Neighbours
-  const drivers: ChildProcess[] = []
-
-  beforeAll(async () => {
-    host = await aHost()
-    neighbours = await neighboursOf(host)
-  })
-  afterEach(() => {
-    for (const driver of drivers.splice(0)) driver.kill('SIGKILL')
-  })
-  afterAll(async () => {
-    await neighbours.end()
-    await host.stop()
-  })
-
-  const aDriver = (kind: 'netlink' | 'nft', mode: 'stateful' | 'stateless') => {
-    const script = join(import.meta.dirname, 'shield-driver.ts')
-    const program = ['/usr/bin/python3', '-I', launcherFile, process.execPath, script, kind, mode]
-    const child = spawn('ip', ['netns', 'exec', host.name, ...program], { stdio: ['pipe', 'pipe', 'inherit'] })
-    drivers.push(child)
-    const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]()
-    return async (request: DriverRequest): Promise<unknown> => {
-      child.stdin.write(`${JSON.stringify(request)}\n`)
-      const { value, done } = await lines.next()
-      if (done === true) throw new Error('the driver ended')
-      const reply = JSON.parse(value) as { value?: unknown; error?: string; code?: string }
-      if (reply.error !== undefined) throw Object.assign(new Error(reply.error), { code: reply.code })
-      return reply.value
-    }
-  }
-  const listed = async (ask: (request: DriverRequest) => Promise<unknown>, id: number): Promise<number> =>
+  let aDriver: ShieldScene['aDriver']
+  withShieldDrivers(scene => ({ host, neighbours, aDriver } = scene))
+  const listed = async (ask: AskDriver, id: number): Promise<number> =>
     ((await ask({ ask: 'listed' })) as Record<string, number>)[`list_${id}`] ?? 0
 
   describe.each(['netlink', 'nft'] as const)('over %s', kind => {

@@ -1,45 +1,15 @@
-import { spawn, type ChildProcess } from 'node:child_process'
-import { join } from 'node:path'
-import { createInterface } from 'node:readline'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { aHost, describeHosts, launcherFile, until, type Host } from './host.ts'
-import { neighboursOf, passes, publishContainer, sources, type Neighbours } from './neighbours.ts'
-import type { DriverRequest } from './shield-driver.ts'
+import { describe, expect, it } from 'vitest'
+import { describeHosts, until, type Host } from './host.ts'
+import { passes, publishContainer, sources, type Neighbours } from './neighbours.ts'
+import { withShieldDrivers, type ShieldScene } from './shield-drivers.ts'
 
 /** The table of the shield with both of its drivers, on the real kernel and with real packets. */
 describeHosts('the table of the shield', () => {
   let host: Host
   let neighbours: Neighbours
-  const drivers: ChildProcess[] = []
-
-  beforeAll(async () => {
-    host = await aHost()
-    neighbours = await neighboursOf(host)
-  })
-  afterEach(() => {
-    for (const driver of drivers.splice(0)) driver.kill('SIGKILL')
-  })
-  afterAll(async () => {
-    await neighbours.end()
-    await host.stop()
-  })
-
-  /** Asks a driver in the namespace of the host. A refusal of the kernel is thrown with its code. */
-  const aDriver = (kind: 'netlink' | 'nft', mode: 'stateful' | 'stateless') => {
-    const script = join(import.meta.dirname, 'shield-driver.ts')
-    const program = ['/usr/bin/python3', '-I', launcherFile, process.execPath, script, kind, mode]
-    const child = spawn('ip', ['netns', 'exec', host.name, ...program], { stdio: ['pipe', 'pipe', 'inherit'] })
-    drivers.push(child)
-    const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]()
-    return async (request: DriverRequest): Promise<unknown> => {
-      child.stdin.write(`${JSON.stringify(request)}\n`)
-      const { value, done } = await lines.next()
-      if (done === true) throw new Error('the driver ended')
-      const reply = JSON.parse(value) as { value?: unknown; error?: string; code?: string }
-      if (reply.error !== undefined) throw Object.assign(new Error(reply.error), { code: reply.code })
-      return reply.value
-    }
-  }
+  let drivers: ShieldScene['drivers']
+  let aDriver: ShieldScene['aDriver']
+  withShieldDrivers(scene => ({ host, neighbours, drivers, aDriver } = scene))
 
   const long = 600_000
   const bans = [
