@@ -116,6 +116,17 @@ const unusedHandlers: Handlers = {
 }
 const handlersWith = (own: Partial<Handlers>): Handlers => ({ ...unusedHandlers, ...own })
 
+const aRunner = (handlers: Handlers, journal: ReturnType<typeof open>) =>
+  createRunner({
+    handlers,
+    journal,
+    seals: noSeals(),
+    policy: createPolicy({ directory, now: Date.now }),
+    isShieldUsed: () => false,
+    onResult: () => undefined,
+    log: quiet,
+  })
+
 describe('the runner', () => {
   it('carries each command out once, however often it comes', async () => {
     let runs = 0
@@ -127,15 +138,7 @@ describe('the runner', () => {
         return `run ${runs}`
       },
     })
-    const runner = createRunner({
-      handlers,
-      journal,
-      seals: noSeals(),
-      policy: createPolicy({ directory, now: Date.now }),
-      isShieldUsed: () => false,
-      onResult: () => undefined,
-      log: quiet,
-    })
+    const runner = aRunner(handlers, journal)
     const command = { id: 'x', type: 'reload-all', params: {} }
     runner.take([command, command])
     runner.take([command])
@@ -150,15 +153,7 @@ describe('the runner', () => {
     const journal = open()
     const handlers = handlersWith({ 'service-restart': () => Promise.resolve('restarted') })
     fs.writeFileSync(join(directory, 'policy.json'), '{"refuse": ["service-restart"]}')
-    const runner = createRunner({
-      handlers,
-      journal,
-      seals: noSeals(),
-      policy: createPolicy({ directory, now: Date.now }),
-      isShieldUsed: () => false,
-      onResult: () => undefined,
-      log: quiet,
-    })
+    const runner = aRunner(handlers, journal)
     runner.take(
       ['service-restart', 'toString', '__proto__', 'constructor'].map((type, i) => ({ id: `n${i}`, type, params: {} })),
     )
@@ -175,15 +170,7 @@ describe('the runner', () => {
     let runs = 0
     const journal = open()
     const handlers = handlersWith({ 'reload-all': () => Promise.resolve(String((runs += 1))) })
-    const runner = createRunner({
-      handlers,
-      journal,
-      seals: noSeals(),
-      policy: createPolicy({ directory, now: Date.now }),
-      isShieldUsed: () => false,
-      onResult: () => undefined,
-      log: quiet,
-    })
+    const runner = aRunner(handlers, journal)
     fs.rmSync(directory, { recursive: true })
     runner.take([{ id: 'x', type: 'reload-all', params: {} }])
     await runner.idle()

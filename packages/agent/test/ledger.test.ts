@@ -97,27 +97,16 @@ it('something that is not an address is not told; an address in another form is 
   expect(summary()).toEqual(['ban 203.0.113.9 1000000', 'ban 2001:db8::1 1000000'])
 })
 
+const ordered = { jail: 'sshd', ip: '203.0.113.7', since: 999_500, commandId: 'c1', duration: 60 }
 it('a ban by command has its duration and names the command', () => {
-  memory.intents.set('sshd|203.0.113.7', {
-    jail: 'sshd',
-    ip: '203.0.113.7',
-    since: 999_500,
-    commandId: 'c1',
-    duration: 60,
-  })
+  memory.intents.set('sshd|203.0.113.7', ordered)
   ledger.bans([row({ failures: 0, logLines: '' })])
   expect(told).toMatchObject([{ ban: { ban_duration: 60, command_id: 'c1', source: 'manual' } }])
   expect(memory.intents.size).toBe(0)
 })
 
 it('a ban by log lines is not taken for the one that was ordered', () => {
-  memory.intents.set('sshd|203.0.113.7', {
-    jail: 'sshd',
-    ip: '203.0.113.7',
-    since: 999_500,
-    commandId: 'c1',
-    duration: 60,
-  })
+  memory.intents.set('sshd|203.0.113.7', ordered)
   ledger.bans([row()])
   expect(told).toMatchObject([{ ban: { ban_duration: 600 } }])
 })

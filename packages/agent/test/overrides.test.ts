@@ -1,27 +1,19 @@
 import { expect, it } from 'vitest'
-import { createLedger } from '../src/bans/ledger.ts'
-import { createMemory } from '../src/bans/memory.ts'
 import { createOverrides } from '../src/bans/overrides.ts'
 import { EngineDown, EngineRefused } from '../src/engine/engine.ts'
 import type { Engine } from '../src/engine/engine.ts'
 import type { Entry } from '../src/outbox.ts'
+import { startedLedger } from './started-ledger.ts'
 
 const build = () => {
   const calls: string[] = []
   const told: Entry[] = []
   const clock = { now: 1_000_000_000, steady: 0 }
   let failure: Error | null = null
-  const memory = { ...createMemory(), started: true }
-  const ledger = createLedger({
-    serverId: 'server',
-    memory,
-    append: entries => void told.push(...entries),
-    changed: () => undefined,
-    clockOffset: () => 0,
-    tellsLines: () => true,
-    now: () => clock.now,
-    warn: () => undefined,
-  })
+  const { memory, ledger } = startedLedger(
+    () => clock.now,
+    entries => told.push(...entries),
+  )
   const act = (name: string) => (jail: string, ip: string) => {
     calls.push(`${name} ${jail} ${ip}`)
     return failure ? Promise.reject(failure) : Promise.resolve(1)

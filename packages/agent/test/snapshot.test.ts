@@ -1,10 +1,9 @@
 import { beforeEach, expect, it } from 'vitest'
-import { createLedger } from '../src/bans/ledger.ts'
-import { createMemory } from '../src/bans/memory.ts'
 import { createSnapshot } from '../src/bans/snapshot.ts'
 import type { Engine } from '../src/engine/engine.ts'
 import { subject } from '../src/outbox.ts'
 import type { Entry } from '../src/outbox.ts'
+import { startedLedger } from './started-ledger.ts'
 
 const startAt = 1_000_000_000
 let now = startAt
@@ -16,17 +15,10 @@ let hasTable: boolean
 let scene: ReturnType<typeof build>
 
 const build = () => {
-  const memory = { ...createMemory(), started: true }
-  const ledger = createLedger({
-    serverId: 'server',
-    memory,
-    append: entries => void told.push(...entries),
-    changed: () => undefined,
-    clockOffset: () => 0,
-    tellsLines: () => true,
-    now: () => now,
-    warn: () => undefined,
-  })
+  const { ledger } = startedLedger(
+    () => now,
+    entries => told.push(...entries),
+  )
   const engine = {
     connectedFor: () => up,
     banned: () => Promise.resolve(new Map(Object.entries(banned).map(([jail, ips]) => [jail, new Set(ips)]))),

@@ -17,6 +17,15 @@ describe('fleet bans on a host without a shield', () => {
   const single = '198.51.100.7'
   const short = '2001:db8::7'
   const range = '203.0.113.0/28'
+  /** A host without a shield whose fail2ban holds a fleet ban. */
+  const holding = async () => {
+    const made = host({ now: 1_000_000 })
+    made.model.fail(true)
+    const first = await made.start()
+    made.server.set(new Map([[1, ban(1, single)]]), [1])
+    await first.fleet.take(made.server.desired())
+    return { ...made, first }
+  }
 
   it('are held by fail2ban, one address at a time, and end with it', async () => {
     const clock = { now: 1_000_000 }
@@ -44,12 +53,8 @@ describe('fleet bans on a host without a shield', () => {
   })
 
   it('come back after somebody lifted them, and leave bans of the host alone', async () => {
-    const clock = { now: 1_000_000 }
-    const { model, server, fail2ban, start } = host(clock)
-    model.fail(true)
-    const { fleet, jail } = await start()
-    server.set(new Map([[1, ban(1, single)]]), [1])
-    await fleet.take(server.desired())
+    const { first, server, fail2ban } = await holding()
+    const { fleet, jail } = first
     fail2ban.banned.clear()
     await jail.follow(true)
     expect(fail2ban.banned.has(single)).toBe(true)
@@ -61,12 +66,7 @@ describe('fleet bans on a host without a shield', () => {
   })
 
   it('wait for a fail2ban that is down, also beyond a restart of the agent', async () => {
-    const clock = { now: 1_000_000 }
-    const { model, server, fail2ban, start } = host(clock)
-    model.fail(true)
-    const first = await start()
-    server.set(new Map([[1, ban(1, single)]]), [1])
-    await first.fleet.take(server.desired())
+    const { first, server, fail2ban, start } = await holding()
     fail2ban.world.isDown = true
     server.set(new Map([[2, ban(2, short)]]), [1, 2])
     await first.fleet.take(server.desired())
@@ -81,12 +81,7 @@ describe('fleet bans on a host without a shield', () => {
   })
 
   it('leave fail2ban for the kernel when the shield works', async () => {
-    const clock = { now: 1_000_000 }
-    const { model, server, fail2ban, start } = host(clock)
-    model.fail(true)
-    const first = await start()
-    server.set(new Map([[1, ban(1, single)]]), [1])
-    await first.fleet.take(server.desired())
+    const { model, fail2ban, start } = await holding()
     model.fail(false)
     const { fleet, jail } = await start()
     await jail.follow(true)
