@@ -4,6 +4,11 @@ import { places, send, targetsAsked } from './orders.ts'
 import type { Where } from './orders.ts'
 import { wholeOf } from './times.ts'
 
+const order = async (options: Where, command: Command, approval: Parameters<typeof send>[3]): Promise<void> => {
+  const context = contextOf(command)
+  await send(context, options, await targetsAsked(context.client, options), approval)
+}
+
 /** Approvals of what a server holds by desired state, for servers that want it signed: they carry a signature and do nothing else. */
 export const addApprovals = (program: Command): void => {
   const approve = program
@@ -17,13 +22,9 @@ export const addApprovals = (program: Command): void => {
       .argument('<range>', 'the range as the whitelist has it'),
   )
     .option('--yes', 'yes, sign it')
-    .action(async (ip: string, options: Where, command: Command) => {
-      const context = contextOf(command)
-      await send(context, options, await targetsAsked(context.client, options), {
-        type: 'approve-whitelist',
-        params: { ip },
-      })
-    })
+    .action((ip: string, options: Where, command: Command) =>
+      order(options, command, { type: 'approve-whitelist', params: { ip } }),
+    )
 
   places(
     approve
@@ -32,11 +33,7 @@ export const addApprovals = (program: Command): void => {
       .argument('<port>', 'the port, 1 to 65535', wholeOf),
   )
     .option('--yes', 'yes, sign it')
-    .action(async (port: number, options: Where, command: Command) => {
-      const context = contextOf(command)
-      await send(context, options, await targetsAsked(context.client, options), {
-        type: 'approve-port',
-        params: { port },
-      })
-    })
+    .action((port: number, options: Where, command: Command) =>
+      order(options, command, { type: 'approve-port', params: { port } }),
+    )
 }

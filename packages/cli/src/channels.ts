@@ -5,7 +5,7 @@ import { contextOf } from './context.ts'
 import { Failure, Misuse } from './failure.ts'
 import { print, printJson, printTable } from './print.ts'
 import { safe } from './safe.ts'
-import { printSteps, stepsOf } from './steps.ts'
+import { printTest } from './steps.ts'
 import { shown } from './times.ts'
 
 type Channel = Reply<'GET /channels/{id}'>
@@ -71,16 +71,7 @@ const runAdd = async (
 const runTest = async (typed: string, _options: object, command: Command): Promise<void> => {
   const { client, json } = contextOf(command)
   const { id } = await findChannel(client, typed)
-  try {
-    const done = await client.call('POST /channels/{id}/test', { params: { id } })
-    if (json) return printJson(done)
-    printSteps(done.steps)
-    print(safe(done.message))
-  } catch (error) {
-    const steps = stepsOf(error)
-    if (steps && !json) printSteps(steps)
-    throw error
-  }
+  await printTest(() => client.call('POST /channels/{id}/test', { params: { id } }), json)
 }
 
 const runDeliveries = async (typed: string, _options: object, command: Command): Promise<void> => {

@@ -8,7 +8,7 @@ import { Misuse } from './failure.ts'
 import { print, printJson } from './print.ts'
 import { printReply, writeOut } from './printed.ts'
 import { safe } from './safe.ts'
-import { printSteps, stepsOf } from './steps.ts'
+import { printTest } from './steps.ts'
 
 /* The settings of the installation. What each may be is read from the contract, so a new one needs nothing here. */
 
@@ -138,19 +138,11 @@ const runTest = async (
 ): Promise<void> => {
   if (section === 'chat' && to !== undefined) throw new Misuse('--to is for email.')
   const { client, json } = contextOf(command)
-  try {
-    const done =
-      section === 'chat'
-        ? await client.call('POST /settings/chat/test')
-        : await client.call('POST /settings/email/test', { body: to === undefined ? {} : { recipient: to } })
-    if (json) return printJson(done)
-    printSteps(done.steps)
-    print(safe(done.message))
-  } catch (error) {
-    const steps = stepsOf(error)
-    if (steps && !json) printSteps(steps)
-    throw error
-  }
+  const test = () =>
+    section === 'chat'
+      ? client.call('POST /settings/chat/test')
+      : client.call('POST /settings/email/test', { body: to === undefined ? {} : { recipient: to } })
+  await printTest(test, json)
 }
 
 const runExport = async ({ out }: { readonly out?: string }, command: Command): Promise<void> =>

@@ -1,6 +1,6 @@
 import { ApiError } from '@stockade/client'
 import { isRecord, recordOf } from '@stockade/contract/untrusted.ts'
-import { print } from './print.ts'
+import { print, printJson } from './print.ts'
 import { safe } from './safe.ts'
 
 /** A step of a test that the server made: `DeliveryStep` and `SiemStep` of the contract. */
@@ -22,6 +22,23 @@ export const stepsOf = (error: unknown): readonly Step[] | null => {
   return Array.isArray(steps) && steps.every(isStep) ? steps : null
 }
 
-export const printSteps = (steps: readonly Step[]): void => {
+const printSteps = (steps: readonly Step[]): void => {
   for (const { name, ok, ms, detail } of steps) print(`${ok ? 'ok    ' : 'failed'}  ${name}  ${ms} ms  ${safe(detail)}`)
+}
+
+/** Runs a test and prints its steps, those of a refused one too. */
+export const printTest = async (
+  test: () => Promise<{ readonly steps: readonly Step[]; readonly message: string }>,
+  json: boolean,
+): Promise<void> => {
+  try {
+    const done = await test()
+    if (json) return printJson(done)
+    printSteps(done.steps)
+    print(safe(done.message))
+  } catch (error) {
+    const steps = stepsOf(error)
+    if (steps && !json) printSteps(steps)
+    throw error
+  }
 }
