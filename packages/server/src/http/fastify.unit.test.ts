@@ -8,6 +8,15 @@ import { agents, commands } from '@stockade/contract'
 import type { Endpoint } from '@stockade/contract'
 import { openFastify } from './fastify.ts'
 
+const plain = {
+  trustedProxies: [],
+  baseUrl: () => 'http://localhost',
+  tls: null,
+  isStrict: () => false,
+  isDraining: () => false,
+  observe: () => {},
+}
+
 test('the log of requests holds neither the query nor the token of a feed', async () => {
   const lines: string[] = []
   const sink = new Writable({
@@ -18,12 +27,7 @@ test('the log of requests holds neither the query nor the token of a feed', asyn
   })
   const fastify = openFastify({
     log: pino({ level: 'debug' }, sink),
-    trustedProxies: [],
-    baseUrl: () => 'http://localhost',
-    tls: null,
-    isStrict: () => false,
-    isDraining: () => false,
-    observe: () => {},
+    ...plain,
   })
   fastify.get('/api/v1/feeds/:token', async () => 'text')
   // Also where no route answers: another method, a longer path, an empty part.
@@ -40,12 +44,7 @@ test('the log of requests holds neither the query nor the token of a feed', asyn
 test('where connections become scarce, hosts keep only the one that heartbeats and polls share', async () => {
   const fastify = openFastify({
     log: pino({ level: 'silent' }),
-    trustedProxies: [],
-    baseUrl: () => 'http://localhost',
-    tls: null,
-    isStrict: () => false,
-    isDraining: () => false,
-    observe: () => {},
+    ...plain,
     // Four connections beside four other files.
     files: 8,
   })

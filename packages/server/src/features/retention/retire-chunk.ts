@@ -1,5 +1,6 @@
 import { hourOf } from '../../core/clock.ts'
 import type { Engine } from '../../db/database.ts'
+import type { Forgotten } from './forget-chunk.ts'
 
 /** Rows that one transaction looks at. On SQLite more would keep writers waiting; on PostgreSQL nobody who reports waits for it. */
 export const mostRows: Readonly<Record<Engine, number>> = { sqlite: 200, postgres: 1000 }
@@ -31,13 +32,7 @@ export interface Trimmed {
   readonly next: number | null
 }
 
-export interface OldBan {
-  readonly id: number
-  readonly server_no: number
-  readonly jail_id: number
-  readonly country_id: number
-  readonly ip: Uint8Array
-  readonly banned_at: number
+export interface OldBan extends Forgotten {
   /** Whether it still holds. */
   readonly active: number
 }

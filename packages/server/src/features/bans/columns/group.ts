@@ -2,6 +2,7 @@ import type { attackers as contract } from '@stockade/contract'
 import { hourIndex, mostReasons, shownHours } from '../attacker-limits.ts'
 import { hitsOf, isActiveIn, inScope, matches, testOf } from './hits.ts'
 import type { ColumnFilter, Hits, RowTest } from './hits.ts'
+import type { AttackerFacts, StandingFacts } from '../attackers.store.ts'
 import { eachRow, endOf, ends } from './rows.ts'
 import type { ColumnArrays, Columns } from './rows.ts'
 
@@ -13,21 +14,9 @@ export interface ColumnsAsked {
   readonly offset: number
   readonly limit: number
 }
-export interface ColumnRow {
-  readonly ip: Uint8Array
-  readonly bans: number
-  readonly servers: number
-  readonly first: number
-  readonly last: number
-  readonly jails: readonly { readonly jailId: number; readonly n: number }[]
-  readonly latest: readonly number[]
-  readonly activeBans: number
-  readonly activeServers: number
-  readonly expires: number | null
-  readonly permanent: boolean
+export interface ColumnRow extends Omit<AttackerFacts, 'now'>, Omit<StandingFacts, 'lifted'> {
   /** The newest ban on the listed servers. */
   readonly newest: number | null
-  readonly hours: readonly number[]
 }
 export interface ColumnsFound {
   readonly rows: readonly ColumnRow[]
