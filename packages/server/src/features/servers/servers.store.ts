@@ -20,6 +20,9 @@ export const findServerRow = (sql: Sql, no: number): Promise<ServerRow | undefin
   sql.selectFrom('servers').selectAll().where('no', '=', no).executeTakeFirst()
 export const insertServer = (sql: Sql, row: Insertable<ServersTable>): Promise<ServerRow> =>
   sql.insertInto('servers').values(row).returningAll().executeTakeFirstOrThrow()
+/** A change of a server that is not deleted. */
+const updateOf = (sql: Sql, no: number, set: Updateable<ServersTable>) =>
+  sql.updateTable('servers').set(set).where('no', '=', no).where('deleted_at', 'is', null).returningAll()
 /** Undefined when it is deleted, or `status` was given and is another by now. */
 export const updateServer = (
   sql: Sql,
@@ -27,13 +30,8 @@ export const updateServer = (
   set: Updateable<ServersTable>,
   status?: ServerRow['status'],
 ): Promise<ServerRow | undefined> =>
-  sql
-    .updateTable('servers')
-    .set(set)
-    .where('no', '=', no)
-    .where('deleted_at', 'is', null)
+  updateOf(sql, no, set)
     .$if(status !== undefined, query => query.where('status', '=', status ?? 'pending'))
-    .returningAll()
     .executeTakeFirst()
 /** Sets the level of protection of which an event is recorded; undefined where `before` is not the stored level any more. */
 export const moveProtection = (
@@ -42,27 +40,15 @@ export const moveProtection = (
   before: ServerRow['protection_level'],
   set: Pick<ServerRow, 'protection_level' | 'protection_since'>,
 ): Promise<ServerRow | undefined> =>
-  sql
-    .updateTable('servers')
-    .set(set)
-    .where('no', '=', no)
-    .where('deleted_at', 'is', null)
-    .where('protection_level', 'is not distinct from', before)
-    .returningAll()
-    .executeTakeFirst()
+  updateOf(sql, no, set).where('protection_level', 'is not distinct from', before).executeTakeFirst()
 /** Puts a server in quarantine, or takes it out; undefined where it is there, or not, already. */
 export const moveQuarantine = (
   sql: Sql,
   no: number,
   set: Pick<ServerRow, 'quarantined_at' | 'quarantined_by' | 'quarantine_reason' | 'updated_at'>,
 ): Promise<ServerRow | undefined> =>
-  sql
-    .updateTable('servers')
-    .set(set)
-    .where('no', '=', no)
-    .where('deleted_at', 'is', null)
+  updateOf(sql, no, set)
     .where('quarantined_at', set.quarantined_at === null ? 'is not' : 'is', null)
-    .returningAll()
     .executeTakeFirst()
 /** Those that statistics of the fleet count; 'all' where nothing is in quarantine. */
 export const countedServers = async (sql: Sql, scope: ServerScope): Promise<ServerScope> => {
