@@ -2,7 +2,6 @@ import { readFileSync, readdirSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
-import { cruise } from 'dependency-cruiser'
 
 /*
  * The rooms of the dashboard: app -> features -> kit -> api -> lib. A feature uses another one only through the files that
@@ -143,25 +142,5 @@ test('a feature uses another one only through the files that it offers', () => {
       names.map(name => `features/${feature}/${name}`).filter(path => !used.has(path)),
     ),
     'No other feature uses it: take it from the list.',
-  ).toEqual([])
-})
-
-test('no circle of modules', async () => {
-  const { output } = await cruise(
-    ['packages/dashboard/src'],
-    {
-      baseDir: fileURLToPath(new URL('../../', import.meta.url)),
-      tsPreCompilationDeps: true,
-      doNotFollow: { path: 'node_modules' },
-      exclude: { path: String.raw`(node_modules|/dist/|\.test\.tsx?$)` },
-      validate: true,
-      ruleSet: { forbidden: [{ name: 'no-circular', severity: 'error', from: {}, to: { circular: true } }] },
-    },
-    { exportsFields: ['exports'], conditionNames: ['import', 'node', 'default', 'types'] },
-  )
-  if (typeof output === 'string') throw new Error(output)
-  expect(output.summary.totalCruised).toBeGreaterThan(200)
-  expect(
-    output.summary.violations.map(({ from, cycle }) => [from, ...(cycle ?? []).map(({ name }) => name)].join(' -> ')),
   ).toEqual([])
 })
