@@ -50,6 +50,12 @@ describe.runIf(hasBrowser)('what a page asks of the API', () => {
     return calls
   }
 
+  const isLittle = async (path: string) => {
+    const calls = await callsOf(path)
+    expect(calls).toContain('/api/v1/bootstrap')
+    expect(calls.toSorted()).toEqual([...new Set(calls)].sort())
+    expect(calls.length, calls.join('\n')).toBeLessThanOrEqual(most)
+  }
   it.each([
     '',
     'bans',
@@ -62,12 +68,8 @@ describe.runIf(hasBrowser)('what a page asks of the API', () => {
     'audit',
     'templates',
     'settings',
-  ])('is little, and nothing twice: /%s', async path => {
-    const calls = await callsOf(path)
-    expect(calls).toContain('/api/v1/bootstrap')
-    expect(calls.toSorted()).toEqual([...new Set(calls)].sort())
-    expect(calls.length, calls.join('\n')).toBeLessThanOrEqual(most)
-  })
+  ])('is little, and nothing twice: /%s', isLittle)
+  it('is little, and nothing twice: the page of a server', () => isLittle(`servers/${serverId}`))
 
   /** A status, a connection that is cut, or a page of a proxy in place of the answer. */
   type Failure = number | 'cut' | 'strange'
