@@ -8,6 +8,7 @@ import type { Mmdb } from './mmdb.ts'
 import { ownCityFile, ownNetworkFile } from './own-files.ts'
 import { countryOf, degrees, field, networkOf, text } from './records.ts'
 import { loadShipped, openShipped } from './shipped.ts'
+import type { ShippedPlace } from './shipped.ts'
 import { isSpecial } from './special.ts'
 
 /** Where an address is, as far as the data tells: approximate, and null where unknown. */
@@ -42,6 +43,8 @@ export interface IpInfoNeeds {
   readonly asnFile: string | null
   /** Where fetched files lie, for what is not named. */
   readonly dataDir?: string
+  /** The data that ship, packed; those of this installation unless said. */
+  readonly packed?: string
   readonly log: Pick<FastifyBaseLogger, 'info' | 'warn'>
   /** Milliseconds between two looks at the operator's files. */
   readonly interval?: number
@@ -63,7 +66,8 @@ const nowhere: Place = Object.freeze({
 })
 
 /** Cities by MMDB, countries and networks by the data that ship: all of it local, no look-up leaves the host. */
-export const createIpInfo = ({ cityFile, asnFile, dataDir, log, interval = 10_000 }: IpInfoNeeds): IpInfo => {
+export const createIpInfo = (needs: IpInfoNeeds): IpInfo => {
+  const { cityFile, asnFile, dataDir, packed = places.packedPlaces, log, interval = 10_000 } = needs
   /** The file that the operator names; else the fetched one, which may come later. */
   const watch = (named: string | null, fetched: (dataDir: string) => string) => {
     if (named !== null) return openWatched(named, log, interval)
@@ -71,8 +75,8 @@ export const createIpInfo = ({ cityFile, asnFile, dataDir, log, interval = 10_00
   }
   const cities = watch(cityFile, ownCityFile)
   const asns = watch(asnFile, ownNetworkFile)
-  let shipped = openShipped(places.packedPlaces)
-  const ready = loadShipped({ packed: places.packedPlaces, files: places.placeFiles }).then(
+  let shipped = openShipped(packed)
+  const ready = loadShipped({ packed, files: places.placeFiles }).then(
     loaded => {
       shipped = loaded
     },
@@ -80,6 +84,17 @@ export const createIpInfo = ({ cityFile, asnFile, dataDir, log, interval = 10_00
       log.warn({ reason: String(error) }, 'place data not read, countries and networks of addresses stay unknown')
     },
   )
+  let isBroken = false
+  /** A disk that does not answer must not make the bans fail whose place is asked for. */
+  const findShipped = (bytes: Uint8Array): ShippedPlace | null => {
+    try {
+      return shipped?.find(bytes) ?? null
+    } catch (error) {
+      if (!isBroken) log.warn({ file: packed, reason: String(error) }, 'place data not read, some places stay unknown')
+      isBroken = true
+      return null
+    }
+  }
   return {
     ready,
     // eslint-disable-next-line complexity -- each of four sources may know nothing
@@ -88,7 +103,7 @@ export const createIpInfo = ({ cityFile, asnFile, dataDir, log, interval = 10_00
       if (!range || isSpecial(range.bytes)) return nowhere
       const { bytes } = range
       const record = cities?.find(bytes)
-      const known = shipped?.find(bytes)
+      const known = findShipped(bytes)
       const country = (record ? countryOf(record) : null) ?? known?.country ?? null
       const network = networkOf(asns?.find(bytes)) ?? known?.network
       const place = {

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { copyFileSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { copyFileSync, mkdtempSync, readFileSync, renameSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -7,6 +7,7 @@ import { Reader } from 'maxmind'
 import type { CountryResponse } from 'maxmind'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { ipText, parseIp, parseRange } from '../../core/ip.ts'
+import { places } from '../../core/places.ts'
 import { countryName, createIpInfo } from './ipinfo.service.ts'
 import type { IpInfo } from './ipinfo.service.ts'
 import { isSpecial } from './special.ts'
@@ -158,6 +159,19 @@ describe('data that ships', () => {
     '1'.repeat(100_000),
   ])('%.40s is nowhere', ip => {
     expect(info.locate(ip)).toEqual(nowhere)
+  })
+
+  test('stays unknown where the file can no longer be read, and the log says so once', () => {
+    const packed = join(directory, 'damaged.bin')
+    copyFileSync(places.packedPlaces, packed)
+    const warn = vi.fn()
+    const damaged = createIpInfo({ cityFile: null, asnFile: null, packed, log: { info: vi.fn(), warn } })
+    expect(damaged.locate(low).asn).toBe(ipv4[0]?.asn)
+    truncateSync(packed, 1_000_000)
+    expect(damaged.locate(high)).toEqual(nowhere)
+    expect(damaged.locate(ipv6[0]?.first ?? '')).toEqual(nowhere)
+    expect(warn).toHaveBeenCalledOnce()
+    damaged.close()
   })
 
   test('credits the makers of the data and says how old it is', () => {

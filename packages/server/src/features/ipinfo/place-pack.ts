@@ -122,7 +122,7 @@ export interface PackedPlaces {
 }
 
 const nothing: PlaceNumbers = { owner: 0, country: 0 }
-/** Attacks come from few networks: so many blocks are kept read, at most 1.4 KB each; beyond that all are forgotten. */
+/** Attacks come from few networks, so the blocks read last stay in memory, at most 1.4 KB each. When these are full, all are dropped. */
 const mostBlocks = 256
 
 const compareAt = (sorted: Buffer, at: number, address: Uint8Array): number => {
