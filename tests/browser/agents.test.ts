@@ -89,7 +89,7 @@ describe.runIf(hasBrowser)('upgrades of agents', () => {
     await panel.getByRole('button', { name: 'Order another URL' }).click()
     await expect.poll(() => dialog.getByLabel('New URL of this Stockade').inputValue()).toBe('https://evil.example')
     await dialog.getByRole('button', { name: 'Order all servers' }).click()
-    await dialog.getByText('No host would move to https://evil.example').waitFor()
+    await dialog.getByText('No server would move to https://evil.example').waitFor()
     await dialog.getByLabel('New URL of this Stockade').fill(newUrl)
     await dialog.getByRole('button', { name: 'Order all servers' }).click()
     await panel.getByText('1 waits').waitFor()

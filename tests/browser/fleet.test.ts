@@ -188,7 +188,7 @@ describe.runIf(hasBrowser).each(sizes)('a fleet of three on a %s', viewportName 
     await results.first().waitFor({ state: 'detached' })
     await page.goto('templates/sshd/edit')
     await page.getByLabel('Sample log').fill('Nov 20 12:02:07 host1 sshd[123]: Failed password for root')
-    await page.getByText('The filter sshd lies on the hosts').waitFor()
+    await page.getByText('The filter sshd lies on the servers').waitFor()
     await clean()
   })
 

@@ -114,7 +114,7 @@ describe.skipIf(!engineThere)('lines of a log, against the engine', () => {
       expect(found, name).toEqual([[expect.stringContaining('.')], [expect.stringContaining(':')], []])
     }
     for (const { jail_config, filter_config } of builtins.filter(each => each.filter_config === ''))
-      expect(judge({ jail: jail_config, filter: filter_config, lines: everyLine })).toMatch(/lies on the hosts/)
+      expect(judge({ jail: jail_config, filter: filter_config, lines: everyLine })).toMatch(/lies on the servers/)
   })
 
   const shop = 'Nov 20 12:02:07 host1 shop[12]: '

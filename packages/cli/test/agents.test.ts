@@ -75,7 +75,7 @@ test('orders agents to another address, says how far they are, and withdraws it'
     expect(await run('agents', 'move', 'https://evil.example', ...more)).toMatchObject({
       code: 1,
       out: '',
-      err: expect.stringContaining('No host would move to https://evil.example'),
+      err: expect.stringContaining('No server would move to https://evil.example'),
     })
   expect((await run('agents', 'move', 'https://new.stockade.example', '--dry-run')).out).toBe(
     'Would order 1 servers to https://new.stockade.example. Nothing was done.\n',

@@ -182,7 +182,7 @@ LINE  RESULT    ADDRESS      TEXT
   expect(any).toMatchObject({ code: 0, err: '' })
   expect(asked).toMatchObject({ code: 1, err: 'stockade: 1 line does not match.\n' })
   expect(JSON.parse(asked.out)).toMatchObject({ valid: true, matches: [{ ip: '203.0.113.7' }, {}, { matched: false }] })
-  // A filter that lies on the hosts can't be tried here: that is no success.
+  // A filter that lies on the servers can't be tried here: that is no success.
   const there = fileOf('there.conf', '[sshd]\nfilter = sshd\nlogpath = /var/log/auth.log\n')
   expect(await run(['validate', there, '--sample', '-'], wrong)).toMatchObject({
     code: 1,

@@ -67,7 +67,7 @@ export const heartbeat = endpoint({
     agent_id: Type.Optional(uuid),
     machine: field(
       Type.Optional(nullable(Type.String({ pattern: '^[0-9a-f]{32}$' }))),
-      "Digest of the server's id and the host's machine id, 32 hexadecimal digits; null where the host has no machine id.",
+      "Digest of the server's id and the machine id of its system, 32 hexadecimal digits; null where that has none.",
     ),
     report: reportVersion,
     metrics: field(

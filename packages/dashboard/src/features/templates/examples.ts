@@ -37,6 +37,6 @@ const examples: Readonly<Record<string, readonly string[]>> = {
   ],
 }
 
-/** An example for a template by its name, or for a new one by no name; null where its filter lies on the hosts. */
+/** An example for a template by its name, or for a new one by no name; null where its filter lies on the servers. */
 export const exampleFor = (name: string): string | null =>
   Object.hasOwn(examples, name) ? (examples[name]?.join('\n') ?? null) : null

@@ -82,7 +82,7 @@ export const createAgentMoves = async (
     const isConfigured = config.baseUrl !== null && webAddress(config.baseUrl) === url
     if (isConfigured || (url.startsWith('https:') && servedPin() !== null)) return
     throw conflict(
-      `No host would move to ${url}: this server can't prove there that nobody is between. Set STOCKADE_BASE_URL to it, or let this server serve https itself.`,
+      `No server would move to ${url}: this server can't prove there that nobody is between. Set STOCKADE_BASE_URL to it, or let this server serve https itself.`,
     )
   }
   /** The order in force: also one of another process that this one has not heard of yet. */
@@ -205,7 +205,7 @@ const rowOf = (
   before: MoveRow | undefined,
 ): MoveRow => {
   const given = reason ? tame(reason, bounds.description * 4) : null
-  const kept = { failed: given ?? 'the host gave no reason', trying: before?.reason ?? null, moved: null }[state]
+  const kept = { failed: given ?? 'the server gave no reason', trying: before?.reason ?? null, moved: null }[state]
   return { server_no, revision, state, reason: kept, changed_at: at }
 }
 const isNews = (before: MoveRow | undefined, row: MoveRow): boolean =>

@@ -122,7 +122,7 @@ export const createClones = (needs: {
       const sign = foreign ?? (boot !== undefined && (await isLaterOfTwo(agent, server, boot)) ? inTurns : null)
       if (sign === null) return
       await record(agent, server, sign, null)
-      throw conflict('Another host reports with the identity of this server. Enrol this host on its own.')
+      throw conflict('Another server reports with the identity of this one. Enrol this machine on its own.')
     },
   }
 }

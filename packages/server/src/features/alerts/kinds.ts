@@ -16,7 +16,7 @@ export const kindDefaults: Readonly<Record<AlertKind, KindDefaults>> = {
   'engine-down': { name: 'fail2ban down', severity: 'critical', for: 30 },
   'whitelist-drift': { name: 'Whitelist not applied', severity: 'warning', for: 120 },
   'shield-drift': { name: 'Firewall not as it should be', severity: 'warning', for: 120 },
-  'agent-cloned': { name: 'Two hosts with one identity', severity: 'critical', for: 0 },
+  'agent-cloned': { name: 'Two servers with one identity', severity: 'critical', for: 0 },
   'server-quarantined': { name: 'Server in quarantine', severity: 'info', for: 0 },
   'quota-used-up': { name: 'Report quota used up', severity: 'warning', for: 0, isEvent: true },
   'command-failed': { name: 'Command failed', severity: 'warning', for: 0, isEvent: true },

@@ -62,7 +62,7 @@ const conditions: Readonly<Partial<Record<ConditionKind, (server: Server, heardA
     row.clone === null
       ? null
       : [
-          `Two hosts use the identity of ${row.hostname}`,
+          `Two servers use the identity of ${row.hostname}`,
           'A copied machine, or a stolen key. Settle it on the page of the server.',
         ],
   'server-quarantined': ({ row }) =>

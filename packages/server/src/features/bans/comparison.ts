@@ -83,9 +83,9 @@ export const createBanComparison = (needs: {
     const isNextSlice = last?.of === of && of > 1
     const sameAt = last?.slices.get(slice)?.at ?? -Infinity
     if (last && clock() - last.at < (isNextSlice ? sliceInterval : interval))
-      throw tooManyRequests(Math.ceil(interval / second), 'A host compares its bans once in ten seconds.')
+      throw tooManyRequests(Math.ceil(interval / second), 'A server compares its bans once in ten seconds.')
     if (isNextSlice && clock() - sameAt < interval)
-      throw tooManyRequests(Math.ceil(interval / second), 'A host compares a slice of its bans once in ten seconds.')
+      throw tooManyRequests(Math.ceil(interval / second), 'A server compares a slice of its bans once in ten seconds.')
     // What other slices lacked says nothing of these.
     const next: Compared = last?.of === of ? last : { of, at: clock(), slices: new Map() }
     next.at = clock()

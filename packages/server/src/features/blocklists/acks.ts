@@ -13,7 +13,7 @@ export interface BlocklistAck {
 type Said = Omit<BlocklistHostRow, 'packets'>
 
 const tooOld = 'The agent of this server is too old for blocklists.'
-const otherContent = 'The host does not hold what it was given.'
+const otherContent = 'The server does not hold what it was given.'
 
 /** Why the host can hold no lists; null when it can. */
 export const notCoveredBy = ({ shield }: BlocklistAck): string | null => {

@@ -116,7 +116,7 @@ test('a list is fetched, cut, held and taken out again', async () => {
     params: { id },
     query: { state: 'refused' },
   })
-  expect(servers).toMatchObject([{ server: { id: web.id }, reason: 'The host does not hold what it was given.' }])
+  expect(servers).toMatchObject([{ server: { id: web.id }, reason: 'The server does not hold what it was given.' }])
   await ack({})
   // What a host held and has no more is not held.
   await ack({ version: 0, held: 0 })

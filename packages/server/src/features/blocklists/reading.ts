@@ -42,7 +42,7 @@ export interface BlocklistReading {
 }
 
 const hoursShown = 24
-const noShield = 'The host has no shield: its kernel has no nftables, or the agent may not use it.'
+const noShield = 'The server has no shield: its kernel has no nftables, or the agent may not use it.'
 
 interface HostState {
   readonly server: Server

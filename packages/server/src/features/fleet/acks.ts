@@ -15,8 +15,8 @@ export interface FleetAck {
 }
 
 const tooOld = 'The agent of this server is too old for fleet bans.'
-const unknownVersion = 'The host confirmed a version that it was never given.'
-const otherSet = 'The host does not hold what it was given.'
+const unknownVersion = 'The server confirmed a version that it was never given.'
+const otherSet = 'The server does not hold what it was given.'
 
 /** What a host says, judged by what it should hold. Null: it says nothing new. */
 export const judgeAck = (

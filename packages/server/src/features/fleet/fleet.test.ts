@@ -234,7 +234,7 @@ describe('what hosts say', () => {
     }
     expect(await stateOf(one.id)).toMatchObject({
       state: 'pending',
-      reason: 'The host does not hold what it was given.',
+      reason: 'The server does not hold what it was given.',
     })
     const two = await add('192.0.2.2')
     const rest = digestOf([`192.0.2.1 ${Date.parse(one.expires_at ?? '')}`])

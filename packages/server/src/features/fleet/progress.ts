@@ -42,7 +42,7 @@ export interface Progress {
   hasState(ban: Watched, state: FleetBanState): boolean
 }
 
-const noShield = 'The host has no shield: its kernel has no nftables, or the agent may not use it.'
+const noShield = 'The server has no shield: its kernel has no nftables, or the agent may not use it.'
 
 /** How far the bans are on these servers. Made once for a request; the counts of a ban for all servers cost a search each. */
 export const createProgress = (

@@ -30,7 +30,7 @@ const toldOfBlocklist = (number: number, event: StockadeEvent): Told => ({
 })
 const noticeOf = ({ name, data }: StockadeEvent): string => {
   const hostname = String(data.hostname)
-  if (name === 'server.clone') return `Two hosts report with the identity of ${hostname}.`
+  if (name === 'server.clone') return `Two servers report with the identity of ${hostname}.`
   if (name === 'backup.fail') return 'The scheduled backup failed.'
   if (name === 'backup.verify_fail') return 'A scheduled backup could not be restored.'
   return name === 'server.quota' ? `${hostname} has used up what it may report today.` : name

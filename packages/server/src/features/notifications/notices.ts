@@ -143,7 +143,7 @@ const wordsOf: Partial<Readonly<Record<EventName, (told: Told) => Words>>> = {
   'server.offline': told =>
     ofServer(told, {
       title: `${told.hostname} is offline`,
-      text: 'It sends no heartbeats. Bans on the host go on; this server does not hear of them.',
+      text: 'It sends no heartbeats. Bans on it go on; Stockade does not hear of them.',
       facts: { 'Last heartbeat': timeOf(told.event.data.last_heartbeat) },
       what: 'offline',
     }),
@@ -158,13 +158,13 @@ const wordsOf: Partial<Readonly<Record<EventName, (told: Told) => Words>>> = {
   'server.clone': told =>
     ofServer(told, {
       title: `Another host uses the identity of ${told.hostname}`,
-      text: 'A copied machine, or a stolen key. The second host was refused; enrol it on its own. If both report in turns, neither gets commands until an administrator settles it on the page of the server.',
+      text: 'A copied machine, or a stolen key. The second server was refused; enrol it on its own. If both report in turns, neither gets commands until an administrator settles it on the page of the server.',
       what: 'identity used twice',
     }),
   'server.quota': told =>
     ofServer(told, {
       title: `${told.hostname} has used up what it may report today`,
-      text: 'Its reports are refused until midnight UTC. A host under a heavy attack, or a stolen key: look at its bans, and put it in quarantine if they are made up.',
+      text: 'Its reports are refused until midnight UTC. A server under a heavy attack, or a stolen key: look at its bans, and put it in quarantine if they are made up.',
       what: 'quota used up',
     }),
   'auth.guessing': ({ text }) => ({
@@ -231,7 +231,7 @@ const wordsOf: Partial<Readonly<Record<EventName, (told: Told) => Words>>> = {
     return {
       level: 'error',
       title: `Command ${text('type')} ${ended} on ${hostname}`,
-      text: 'The command’s page shows what the host said.',
+      text: 'The command’s page shows what the server said.',
       facts: { Server: hostname, Command: text('type') },
       page: { path: `/commands/${text('id')}`, label: 'Show the command' },
       what: `${text('type')} ${ended}`,
@@ -252,7 +252,7 @@ const wordsOf: Partial<Readonly<Record<EventName, (told: Told) => Words>>> = {
   'whitelist.synced': told => ({
     ...ofServer(told, {
       title: `${told.hostname} could not take over the whitelist`,
-      text: 'The list of hosts on the whitelist’s page says why.',
+      text: 'The list of servers on the whitelist’s page says why.',
       what: 'sync failed',
     }),
     page: whitelistPage,

@@ -39,7 +39,7 @@ export interface Openings {
 const said = {
   confirmed: (port: string, ip: string) => `${port} is open for ${ip}.`,
   waiting: (port: string, ip: string) =>
-    `${port} opens for ${ip} when the host's agent hears of it; that is not confirmed yet.`,
+    `${port} opens for ${ip} when the agent there hears of it; that is not confirmed yet.`,
   closed: (port: string, ip: string) => `${port} was closed for ${ip} by somebody else meanwhile.`,
 }
 const patience = 2 * second

@@ -38,7 +38,7 @@ export interface Reports {
 /** How many addresses a host is let in, or kept out, by what the server knows: its state must stay of a size. */
 const mostListed = bounds.openingsPerHost
 const full = (what: string) =>
-  `The server lists ${mostListed} ${what} of this host already; this one is in the history only.`
+  `The server lists ${mostListed} ${what} of this server already; this one is in the history only.`
 
 type Checked = { readonly knock: NewKnock } | { readonly error: string }
 type Transaction = Parameters<typeof putOpening>[0]

@@ -27,7 +27,7 @@ export const createSequenceViews = (registry: Pick<Registry, 'byNo'>) => {
           spoken === null
             ? null
             : spoken === 'failed' && !atLeast(actor.permission, 'write')
-              ? 'The host could not apply it. Whoever may write sees why.'
+              ? 'The server could not apply it. Whoever may write sees why.'
               : place.error,
       },
     ]

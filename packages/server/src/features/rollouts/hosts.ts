@@ -20,7 +20,7 @@ export const runs = (server: Server, release: Pick<OfferedRelease, 'version' | '
 export const whyUnable = (server: Server): string | null => {
   const upgrades = upgradesOf(server)
   if (upgrades === null) return tooOld
-  return upgrades.able ? null : sentence(upgrades.reason ?? 'The host gave no reason')
+  return upgrades.able ? null : sentence(upgrades.reason ?? 'The server gave no reason')
 }
 
 const sentence = (text: string): string =>

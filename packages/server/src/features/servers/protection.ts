@@ -112,7 +112,7 @@ export const protectionHead = (server: Known, whitelist: MarkState) => {
   const isNow = isKnownNow(server)
   const silence =
     row.status === 'online'
-      ? 'The agent has not judged the host since it started.'
+      ? 'The agent has not judged the server since it started.'
       : 'The server is silent. Bans that its kernel holds go on to their ends.'
   return {
     level: levelOf(server),

@@ -9,9 +9,9 @@ import type { SiemService } from './siem.service.ts'
 
 const all = keysOf(siemTypes)
 const told: Readonly<Record<SiemType, readonly [name: string, description: string]>> = {
-  ban: ['IP banned', 'A host has banned an address.'],
+  ban: ['IP banned', 'A server has banned an address.'],
   unban: ['IP unbanned', 'A ban was lifted, or its time was up.'],
-  server_offline: ['Server offline', 'A host sends no heartbeats any more.'],
+  server_offline: ['Server offline', 'A server sends no heartbeats any more.'],
   login_success: ['Login', 'Somebody signed in to the dashboard.'],
   login_failed: ['Login failed', 'A sign-in to the dashboard was refused.'],
   whitelist_add: ['Whitelist entry added', 'An address or a range was added to the whitelist.'],

@@ -298,7 +298,7 @@ describe('lines of a log are tried', () => {
       expect(reply.matches).toEqual([])
       return reply.sample_note
     }
-    expect(await note(jail('shop', 'filter = sshd\n'), '')).toContain('The filter sshd lies on the hosts')
+    expect(await note(jail('shop', 'filter = sshd\n'), '')).toContain('The filter sshd lies on the servers')
     expect(await note(jail('shop', 'failregex = ^a <HOST>\n'), '')).toContain('brings no filter')
     expect(await note(jail('shop'), `[INCLUDES]\nbefore = exim-common.conf\n${filter}`)).toContain('exim-common.conf')
     expect(await note(jail('shop'), regex('^(a)?(?(1)b|c) <HOST>'))).toContain('condition')

@@ -79,7 +79,7 @@ export const guardCoverage = (
     throw new Problem(
       409,
       'Conflict',
-      `The whitelist would cover ${figure} % of ${name}; without confirmation it may cover ${percent(largestShare)} %. Addresses that it covers are never banned, on any host. An administrator who means it sends confirm_share: ${figure}.`,
+      `The whitelist would cover ${figure} % of ${name}; without confirmation it may cover ${percent(largestShare)} %. Addresses that it covers are never banned, on any server. An administrator who means it sends confirm_share: ${figure}.`,
       { extra: { coverage: { family, percent: figure, limit_percent: percent(largestShare) } } },
     )
   if (actor.kind !== 'user' || actor.role !== 'Admin')

@@ -72,7 +72,7 @@ const makePlan = (
     usedns,
     note:
       valueOf(jail.get('backend')) === 'systemd'
-        ? 'The jail reads the journal, whose lines begin with the host and have no date. Here lines are tried as those of a file.'
+        ? 'The jail reads the journal, whose lines begin with the host name and have no date. Here lines are tried as those of a file.'
         : null,
   }
 }
@@ -89,8 +89,8 @@ const within = (budget: { left: number }, expression: Expression): Script => {
 const whyElsewhere = (jail: ReadonlyMap<string, Option>): string => {
   const filter = /^[\w-]+/.exec(valueOf(jail.get('filter')))?.[0]
   return filter === undefined
-    ? 'The template brings no filter, so the lines meet that of the host, which is not known here.'
-    : `The filter ${shown(filter)} lies on the hosts and not in the template, so lines can not be tried here.`
+    ? 'The template brings no filter, so the lines meet that of the server, which is not known here.'
+    : `The filter ${shown(filter)} lies on the servers and not in the template, so lines can't be tried here.`
 }
 
 const optionsOf = (sections: readonly Section[]): ReadonlyMap<string, Option> =>
@@ -113,7 +113,7 @@ const namesOf = (sections: readonly Section[]): Names => {
   const other = files.find(file => file !== 'common.conf')
   if (other !== undefined)
     throw new Untriable(
-      `The filter builds on ${shown(other)}, which lies on the hosts, so lines can not be tried here.`,
+      `The filter builds on ${shown(other)}, which lies on the servers, so lines can't be tried here.`,
     )
   const piece = [...variables.keys()].find(name => ofPrefix.test(name) && name !== '_daemon')
   if (files.length > 0 && piece !== undefined)

@@ -165,7 +165,7 @@ const judged = (trial: Trial, verdicts: readonly LineVerdict[], stopped: string 
     else {
       matches.push({ line, matched: true, ip: blame.ip })
       if (blame.name !== null)
-        remarks.push(`Line ${line}: ${tame(blame.name, 100)} is a name, whose addresses the host looks up.`)
+        remarks.push(`Line ${line}: ${tame(blame.name, 100)} is a name, whose addresses the server looks up.`)
     }
   })
   const notes = [trial.note, ...shortened(remarks), stopped].filter(note => note !== null)

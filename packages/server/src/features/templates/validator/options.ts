@@ -38,9 +38,9 @@ export const filterChecks: ReadonlyMap<string, Check> = table({
 const manyLined = new Set(['failregex', 'ignoreregex', 'datepattern', 'logpath', 'journalmatch'])
 
 export const dangerous: ReadonlyMap<string, string> = table({
-  action: 'actions run programs as root; the jail keeps those of the host',
-  banaction: 'the host says how it bans; the jail keeps that',
-  banaction_allports: 'the host says how it bans; the jail keeps that',
+  action: 'actions run programs as root; the jail keeps those of the server',
+  banaction: 'the server says how it bans; the jail keeps that',
+  banaction_allports: 'the server says how it bans; the jail keeps that',
   ignorecommand: 'it runs a program for each failure',
   ignoreip: 'addresses that are never banned belong on the whitelist',
   'bantime.formula': 'the engine evaluates it as a program',

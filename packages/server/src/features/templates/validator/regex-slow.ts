@@ -33,7 +33,7 @@ const unbounded = (node: Node) => node.kind === 'repeat' && node.most > 100
 export const slowPart = (root: Node, length: number): string | null =>
   slowForm(root) ?? (isAmbiguous(root, length) ? severalWays : null)
 const severalWays =
-  'A repetition can take the same text in several ways, as in (a|a)*: a line made for it can keep the engine busy for hours. Hosts refuse it.'
+  'A repetition can take the same text in several ways, as in (a|a)*: a line made for it can keep the engine busy for hours. Servers refuse it.'
 /** Whether three endless repetitions of the same characters follow one another. */
 const repeatsInARow = (items: readonly Node[]): boolean => {
   let run = 0
@@ -61,12 +61,12 @@ const slowForm = (root: Node): string | null => {
     if (node.kind === 'repeat') {
       work.push(node.body)
       if (node.most === Infinity && endless(node.body))
-        return 'A repetition without end lies within another one, as in (a+)+: a line made for it can keep the engine busy for hours. Hosts refuse it.'
+        return 'A repetition without end lies within another one, as in (a+)+: a line made for it can keep the engine busy for hours. Servers refuse it.'
     }
     if (node.kind !== 'sequence') continue
     work.push(...node.items)
     if (repeatsInARow(node.items))
-      return 'Several repetitions of the same characters follow one another, as in .*.*.*: long lines take very long. Hosts refuse it.'
+      return 'Several repetitions of the same characters follow one another, as in .*.*.*: long lines take very long. Servers refuse it.'
   }
   return null
 }

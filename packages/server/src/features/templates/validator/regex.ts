@@ -116,7 +116,7 @@ const conditionGroup: ReadGroup = (reading, condition) => {
     const index = Number(name)
     if (index === 0 || index >= reading.groups.length) fail(`There is no group ${name} to depend on.`)
   } else if (!reading.names.has(name)) fail(`There is no group "${name.slice(0, 40)}" to depend on.`)
-  reading.warnings.add('It has a condition, (?(group)...): that is hard to foresee, try it on a host.')
+  reading.warnings.add('It has a condition, (?(group)...): that is hard to foresee, try it on a server.')
   const node = inner(reading, null, false)
   const body = node.kind === 'group' ? node.body : node
   if (body.kind === 'either' && body.branches.length > 2) fail('A condition has two branches at most.')
