@@ -1,3 +1,4 @@
+import { totalmem } from 'node:os'
 import type { DatabaseSync } from 'node:sqlite'
 import { selecting, selectingArrays, selectingOne } from '../../../db/selecting.ts'
 import { createColumns, UnfitForColumns } from './rows.ts'
@@ -10,8 +11,13 @@ export interface Followed {
   catchUp(): void
 }
 
-/** Above this number SQL answers instead. This number of bans takes about 160 MB. */
-const mostBans = 4_000_000
+/** What a ban takes in the columns at most: it may be the only one of its address. */
+const bytesOfBan = 48
+/** Bans that fit on every machine: up to 190 MB. */
+const leastBans = 4_000_000
+/** Above this number SQL answers instead, which takes seconds: an eighth of the memory that this process may have. */
+const mostBansOf = (memory: number): number => Math.max(leastBans, Math.floor(memory / 8 / bytesOfBan))
+const ownMemory = (): number => Math.min(totalmem(), process.constrainedMemory() || Infinity)
 
 type Row = [
   id: number,
@@ -91,6 +97,7 @@ export const followBans = (db: DatabaseSync): Followed => {
   }
   const load = (head: Heads) => {
     const { n } = count.get()
+    const mostBans = mostBansOf(ownMemory())
     if (n > mostBans) throw new UnfitForColumns(`More than ${mostBans} bans do not go into the columns.`)
     columns = createColumns(n)
     for (let [id, bannedAt] = [-1, -1]; ;) {
