@@ -186,7 +186,7 @@ LINE  RESULT    ADDRESS      TEXT
   const there = fileOf('there.conf', '[sshd]\nfilter = sshd\nlogpath = /var/log/auth.log\n')
   expect(await run(['validate', there, '--sample', '-'], wrong)).toMatchObject({
     code: 1,
-    err: expect.stringMatching(/^stockade: No line could be tried: .*hosts/),
+    err: expect.stringMatching(/^stockade: No line could be tried: .*servers/),
     out: expect.stringContaining('0 lines match, 0 do not, 2 could not be tried.'),
   })
   expect(await check('')).toMatchObject({ code: 1, err: 'stockade: No line could be tried: there is none.\n' })
