@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -7,7 +7,7 @@ import { ipText, parseIp } from '../../core/ip.ts'
 import { inFile, openPacked, packPlaces } from './place-pack.ts'
 import { mergeSteps } from './place-steps.ts'
 import { countryOf } from './records.ts'
-import { loadShipped, packFiles } from './shipped.ts'
+import { loadShipped, openShipped, packFiles } from './shipped.ts'
 import type { ShippedSources } from './shipped.ts'
 
 const require = createRequire(import.meta.url)
@@ -130,6 +130,12 @@ describe('the packed places', () => {
     writeFileSync(spoiled, readFileSync(packed))
     spoil(spoiled)
     expect(openPacked(inFile(spoiled))).toBeNull()
+  })
+  it('are looked for in the files when the packed one gives an error', async () => {
+    const unreadable = join(folder, 'unreadable.bin')
+    mkdirSync(unreadable)
+    expect(openShipped(unreadable)).toBeNull()
+    await expect(loadShipped({ packed: unreadable, files: noFiles })).rejects.toThrow('are not there')
   })
   it('say so when they are not there, nor the files', async () => {
     await expect(loadShipped({ packed: join(folder, 'nowhere.bin'), files: noFiles })).rejects.toThrow('are not there')

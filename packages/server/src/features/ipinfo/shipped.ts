@@ -54,12 +54,21 @@ export const packFiles = async ({ countries, ...networks }: NetworkFiles & { rea
   })
 }
 
+/** A disk that does not answer must not keep the server from starting. */
+const openedOrNull = (file: string): PackedPlaces | null => {
+  try {
+    return openPacked(inFile(file))
+  } catch {
+    return null
+  }
+}
+
 const opened = new Map<string, Shipped>()
 /** The packed file, which never changes while a process runs: its servers share it. Null where it can't be used. */
 export const openShipped = (file: string): Shipped | null => {
   const known = opened.get(file)
   if (known) return known
-  const packed = openPacked(inFile(file))
+  const packed = openedOrNull(file)
   if (packed === null) return null
   const shipped = shippedOf(packed)
   opened.set(file, shipped)
