@@ -20,8 +20,9 @@ afterAll(() => {
   const { own, children } = usedCpu()
   const [a, b] = [own - before.own, children - before.children]
   const { testPath = '' } = expect.getState()
+  const engine = process.env.STOCKADE_TEST_PAIR ? 'pair' : (process.env.STOCKADE_TEST_ENGINE ?? '')
   appendFileSync(
     process.env.STOCKADE_TEST_CPU ?? '/dev/null',
-    `${(a + b).toFixed(1)}\t${a.toFixed(1)}\t${b.toFixed(1)}\t${testPath.replace(`${process.cwd()}/`, '')}\n`,
+    `${(a + b).toFixed(1)}\t${a.toFixed(1)}\t${b.toFixed(1)}\t${testPath.replace(`${process.cwd()}/`, '')}\t${engine}\n`,
   )
 })
