@@ -56,11 +56,14 @@ export const createLooks = (needs: {
     const reading = await table.read(comparing)
     if (reading === null) return
     await inTurn(async () => {
-      if (reading.isStale() || table.loaded().length === 0) return
+      // The agent stopped during the reading: whoever empties the firewall now means it.
+      if (needs.signal.aborted || reading.isStale() || table.loaded().length === 0) return
       if (reading.damage !== null) await enforcer.restore(reading.damage)
       else if (needs.onReading(reading, readAt)) quicken()
     })
   }
+
+  const retry = async (): Promise<void> => (needs.signal.aborted ? undefined : needs.retry())
 
   const schedule = (): void => {
     const isIdle = table.loaded().length === 0 && enforcer.retryAt() === Infinity
@@ -69,7 +72,7 @@ export const createLooks = (needs: {
     const wait = isBusy ? lookEvery.busy : lookEvery.idle
     timer = setTimeout(() => {
       look()
-        .then(() => (now() >= enforcer.retryAt() ? inTurn(needs.retry) : undefined))
+        .then(() => (now() >= enforcer.retryAt() ? inTurn(retry) : undefined))
         .then(trouble.over)
         .catch((error: unknown) => trouble.tell(`port knocking: ${errorText(error)}`))
         .finally(() => {

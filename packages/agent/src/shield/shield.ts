@@ -180,7 +180,7 @@ export const createShield = (needs: ShieldNeeds): Shield => {
       )
       await watch.guarded(orders.liftWhitelisted)
     },
-    look: () => watch.guarded(() => inTurn(async () => (isOn() ? watch.look() : undefined))),
+    look: () => watch.guarded(() => inTurn(async () => (isOn() && !isStopped ? watch.look() : undefined))),
     async tick() {
       orders.endExpired()
       const step = steps.take()
@@ -192,7 +192,7 @@ export const createShield = (needs: ShieldNeeds): Shield => {
       if (!isSupported) {
         retryDelay = Math.min(slowestRetry, retryDelay * 2)
         await inTurn(start)
-      } else if (isOn()) await watch.guarded(() => inTurn(watch.lookSlowly))
+      } else if (isOn()) await watch.guarded(() => inTurn(async () => (isStopped ? undefined : watch.lookSlowly())))
       disk.saveFallback()
     },
     turnOff: until => setOff(until),
