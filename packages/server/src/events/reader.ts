@@ -26,6 +26,8 @@ export interface ReadOn {
 export interface Reader {
   /** The next events; nothing new: none of them, and the place where it is. The first time it begins at the end. */
   read(most: number): Promise<ReadOn>
+  /** The lowest id of a reported ban whose event is not read yet, whether or not an older transaction holds it back; null: none. */
+  firstWaitingBan(): Promise<number | null>
   /** Keeps the place. */
   keep(change: Pick<Change, 'sql'>, position: Position): Promise<void>
   /** Forgets what waits: the next read begins with what comes from now on. */
@@ -59,6 +61,13 @@ export const createReader = (db: Database, name: string): Reader => {
   return {
     keep,
     skip: async change => keep(change, await end()),
+    async firstWaitingBan() {
+      const { xid, id } = await kept()
+      const isWaiting = postgres ? sql`(xid, id) > (${xid}::xid8, ${id}::bigint)` : sql`id > ${id}`
+      const { rows } = await sql<{ first: number | null }>`select min(ban_id) as first from events
+        where ${isWaiting} and name = 'ban.report'`.execute(db.read)
+      return rows[0]?.first ?? null
+    },
     async read(most) {
       const from = await kept()
       // Ids of PostgreSQL are not in commit order: only what lies below the oldest running transaction is complete.

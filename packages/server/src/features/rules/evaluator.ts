@@ -71,7 +71,10 @@ export interface Evaluator {
   refreshFilters(): void
   /** Adds a ban to the window without asking the rules. */
   remember(ban: SeenBan): void
-  /** Adds a ban and answers which rules match now. The same ban twice matches once. */
+  /**
+   * Adds a ban, where the window does not hold it yet, and answers which rules match now. The same ban twice matches once, since the
+   * ban of the fleet that it caused goes on.
+   */
   take(ban: SeenBan): readonly JudgedMatch[]
   /** What is known of earlier matches, the oldest first. */
   recall(match: PastMatch): void

@@ -125,6 +125,17 @@ test('what is recalled stands, is longer the next time, and its bans are used up
   expect(later.flatMap(again.take)).toEqual(expected)
 })
 
+test('a ban that the window holds before its event comes still matches, once', () => {
+  const evaluator = evaluatorOf(rule({ minServers: 2, minBans: 2 }), rule({ id: 2, minServers: 1, minBans: 1 }))
+  const bans = [ban('192.0.2.7', 1, 0), ban('192.0.2.7', 2, minute)]
+  bans.forEach(evaluator.remember)
+  expect(bans.map(evaluator.take)).toMatchObject([
+    [{ ruleId: 2, banId: bans[0]?.id }],
+    [{ ruleId: 1, banId: bans[1]?.id, servers: [2, 1] }],
+  ])
+  expect(bans.flatMap(evaluator.take)).toEqual([])
+})
+
 test('the window holds what a plain list holds, also after it has grown and turned over', () => {
   const history = createHistory(1000, 16_384)
   const plain: { id: number; at: number; ip: string }[] = []

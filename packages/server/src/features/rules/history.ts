@@ -3,7 +3,7 @@
  * chain, the last one added first. IPv4 addresses stand for themselves, IPv6 addresses for their /64.
  */
 export interface BanHistory {
-  /** Adds a ban; answers its place in the chains, or -1 if it is there already. */
+  /** Adds a ban that is not there yet; answers its place in the chains. */
   add(ban: PastBan): number
   /** The newest place of an address; -1: none. */
   head(key: AddressKey): number
@@ -93,14 +93,16 @@ export const createHistory = (window: number, limit = mostBans): BanHistory => {
     })
     heads = living
   }
-  const holds = (key: AddressKey, id: number): boolean => {
-    for (let place = head(key); place >= 0; place = before(place)) if (ring.id[slot(place)] === id) return true
-    return false
+  /** The place of a ban that is there; -1: it is not. */
+  const placeOf = (key: AddressKey, id: number): number => {
+    for (let place = head(key); place >= 0; place = before(place)) if (ring.id[slot(place)] === id) return place
+    return -1
   }
 
   return {
     add({ id, at, serverNo, key, rules }) {
-      if (holds(key, id)) return -1
+      const held = placeOf(key, id)
+      if (held >= 0) return held
       newestAt = Math.max(newestAt, at)
       makeRoom()
       tidyHeads()

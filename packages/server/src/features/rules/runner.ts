@@ -50,15 +50,17 @@ export const createRuleRunner = (
 
   const versionOf = (rules: readonly RuleRow[]) => rules.map(row => `${row.id} ${row.updated_at}`).join()
 
-  /** Reads the windows of the rules again, without the bans that wait behind the cursor. */
-  const begin = async (rules: readonly RuleRow[], waiting: readonly StockadeEvent[]): Promise<Watch> => {
+  /**
+   * Reads the windows of the rules again, without the bans whose events wait behind the cursor. One that is committed meanwhile may be
+   * among them; the rules are asked about it when its event comes.
+   */
+  const begin = async (rules: readonly RuleRow[]): Promise<Watch> => {
     const excluded = new Map(rules.map(row => [row.id, rangesOf(limitsOf(row).exclude)]))
     const logics = rules.map(row => logicOf(row.id, conditionsOf(row), limitsOf(row), needs))
     const evaluator = createEvaluator(logics, (ruleId, entry) => refusal(entry, excluded.get(ruleId) ?? []))
     const now = clock()
     const longest = Math.max(...logics.map(({ within }) => within))
-    const belowId = Math.min(Number.MAX_SAFE_INTEGER, ...waiting.flatMap(({ banId }) => banId ?? []))
-    const bounds = { to: now + slack, belowId }
+    const bounds = { to: now + slack, belowId: (await reader.firstWaitingBan()) ?? Number.MAX_SAFE_INTEGER }
     for (let place: { at: number; id: number } | null = { at: now - longest - slack, id: -1 }; place !== null;) {
       const { bans, next } = await nextBansForRules(db.scan, place, bounds, page)
       for (const ban of bans) evaluator.remember(ban)
@@ -124,7 +126,7 @@ export const createRuleRunner = (
         const next = await reader.read(batch)
         if (watch?.version !== versionOf(rules)) {
           await needs.names.refresh()
-          watch = await begin(rules, next.events)
+          watch = await begin(rules)
         }
         if (next.events.length === 0) return
         const watched = watch
