@@ -5,6 +5,7 @@ import type { Config } from './config.ts'
 import { createApp } from './app/app.ts'
 import type { App } from './app/app.ts'
 import { second } from './core/clock.ts'
+import { giveMemoryBack } from './core/memory.ts'
 import { ownAddresses } from './core/own-addresses.ts'
 import { Problem } from './core/problem.ts'
 import { lockFolder } from './db/folder-lock.ts'
@@ -81,6 +82,7 @@ const start = async (): Promise<void> => {
   const address = await app.listen()
   app.log.info({ address, database: config.databaseUrl ? 'postgres' : 'sqlite' }, 'listening')
   process.stdout.write(greeting(config, app))
+  giveMemoryBack()
 }
 
 try {

@@ -3,6 +3,7 @@ import { DatabaseSync } from 'node:sqlite'
 import type { SQLInputValue, StatementSync } from 'node:sqlite'
 import { errorText } from '@stockade/contract/error-code.ts'
 import { recordOf } from '@stockade/contract/untrusted.ts'
+import { giveMemoryBack } from '../core/memory.ts'
 import { createSerial } from '../core/serial.ts'
 import type { Prepare, PreparedProcedure } from './database.ts'
 import type { CopyReply, WriterData } from './sqlite-threads.ts'
@@ -53,6 +54,7 @@ const openForWriting = (file: string): DatabaseSync => {
   return db
 }
 
+giveMemoryBack()
 const data = workerData as WriterData
 const db = openForWriting(data.file)
 const statements = new Map<string, StatementSync>()

@@ -1,6 +1,7 @@
 import { DatabaseSync } from 'node:sqlite'
 import { parentPort, workerData } from 'node:worker_threads'
 import { errorText } from '@stockade/contract/error-code.ts'
+import { giveMemoryBack } from '../../../core/memory.ts'
 import { selecting } from '../../../db/selecting.ts'
 import { countAddresses } from './count-addresses.ts'
 import type { CountAsked } from './count-addresses.ts'
@@ -28,6 +29,7 @@ if (!port) throw new Error('This runs as a worker thread.')
 const idle = 15_000
 const worthSettling = (bans: number) => Math.max(20_000, bans / 16)
 
+giveMemoryBack()
 const db = new DatabaseSync((workerData as { readonly file: string }).file, { timeout: 2000 })
 db.exec('pragma query_only = on; pragma cache_size = -4096')
 const followed = followBans(db)
