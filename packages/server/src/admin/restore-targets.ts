@@ -5,7 +5,7 @@ import type { Config } from '../config.ts'
 import { migrate } from '../db/migrate.ts'
 import { selecting, selectingOne } from '../db/selecting.ts'
 import { sumWaiting } from '../features/bans/sums.postgres.ts'
-import { fleetSums, listingTables } from '../features/bans/sums.ts'
+import { activeSums, fleetSums, listingTables } from '../features/bans/sums.ts'
 import { damaged, inOrder, list, quoted, valueOf } from './backup-format.ts'
 import type { Cell, Head } from './backup-format.ts'
 import { connectForBackup } from './postgres-client.ts'
@@ -81,6 +81,7 @@ export const intoSqlite = async (config: Config, head: Head): Promise<Target> =>
       db.prepare('update rolled_up set ban_id = ?').run(head.rolled_up ?? last)
       for (const listing of listingTables) db.exec(listing.fill)
       db.exec(fleetSums)
+      db.exec(activeSums('sqlite'))
       const [broken] = db.prepare('pragma foreign_key_check').all()
       if (broken) throw damaged('rows refer to others that are missing')
       db.exec('commit; pragma optimize')
@@ -120,7 +121,9 @@ export const intoPostgres = async (url: string, config: Config, head: Head): Pro
   )
   // Triggers protect the audit log; only a restore may empty it.
   for (const table of ['events', 'audit']) await client.query(`alter table ${table} disable trigger user`)
-  await client.query(`truncate ${list(inOrder(tables).map(({ name }) => name))}`)
+  // What waits to be summed is of bans that leave.
+  const emptied = [...inOrder(tables).map(({ name }) => name), 'unsummed_bans', 'unsummed_ends']
+  await client.query(`truncate ${list(emptied)}`)
   return {
     async columnsOf(table) {
       const { rows } = await client.query<{ name: string }>(
@@ -150,6 +153,7 @@ export const intoPostgres = async (url: string, config: Config, head: Head): Pro
     async finish() {
       await client.query(`update cursors set xid = '1'`)
       await client.query(fleetSums)
+      await client.query(activeSums('postgres'))
       if (head.rolled_up !== null) await sumUp(client, head.rolled_up)
       for (const table of ['events', 'audit']) await client.query(`alter table ${table} enable trigger user`)
       const { rows } = await client.query<{ name: string; place: string }>(

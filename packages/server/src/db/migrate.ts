@@ -11,6 +11,7 @@ import { fleetFallback } from './migrations/0066-fleet-fallback.ts'
 import { agentMoves } from './migrations/0070-agent-moves.ts'
 import { keyChanges } from './migrations/0071-key-changes.ts'
 import { fleetDays } from './migrations/0072-fleet-days.ts'
+import { activeTotals } from './migrations/0073-active-totals.ts'
 
 /** Every change of the schema by its name, in order. */
 const migrationsOf = (engine: Database['engine']) => ({
@@ -21,6 +22,7 @@ const migrationsOf = (engine: Database['engine']) => ({
   '0070-agent-moves': agentMoves(engine),
   '0071-key-changes': keyChanges(engine),
   '0072-fleet-days': fleetDays(engine),
+  '0073-active-totals': activeTotals(engine),
 })
 
 /** Migrations that only add what an older program can do without. */

@@ -69,8 +69,8 @@ const afterBans = [
     insert into events (at, name, server_no, ban_id)
       select $1, 'ban.report', server_no, id from written where origin is null order by id)`,
   `queued as (
-    insert into unsummed_bans (ban_id, server_no, jail_id, country_id, ip, banned_at)
-      select id, server_no, jail_id, country_id, ip, banned_at from written)`,
+    insert into unsummed_bans (ban_id, server_no, jail_id, country_id, ip, banned_at, active)
+      select id, server_no, jail_id, country_id, ip, banned_at, (unbanned_at is null)::int from written)`,
 ]
 /**
  * Of several ends of one ban the first counts. Their five parameters begin at `first`. A prepared statement keeps its plan, also one made

@@ -29,6 +29,9 @@ export const prepareSums = (db: DatabaseSync): (() => void) => {
     `select (select max(banned_at) from bans where bans.ip = new.ip and id <= ?1), latest
       from (select ip, max(banned_at) as latest from bans where id > ?1 and id <= ?2 group by ip) as new`,
   )
+  const addActive = db.prepare(`insert into rolled_active_totals (server_no, n)
+    select server_no, count(*) from bans where id > ? and id <= ? and unbanned_at is null group by server_no
+    on conflict (server_no) do update set n = rolled_active_totals.n + excluded.n`)
   // In the order of the key, so that pages come in turn.
   const listings = listingTables.map(({ insert, select }) =>
     db.prepare(`${insert} ${select} and id > ? order by 1, 2, 3`),
@@ -52,6 +55,7 @@ export const prepareSums = (db: DatabaseSync): (() => void) => {
       })
       const addresses = addressesOf.all(from, last).map(([before, latest]) => ({ before, latest }))
       for (const [bucket, n] of hoursMoved(addresses)) move.run(bucket, n)
+      addActive.run(from, last)
       advance.run(last)
       for (const list of listings) list.run(from)
     }

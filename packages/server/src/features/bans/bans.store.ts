@@ -147,13 +147,18 @@ export const keyOfIp = (ip: Uint8Array): string =>
 const numberOf = async (sql: Sql, query: RawBuilder<{ n: number | null }>): Promise<number> =>
   Number((await query.execute(sql)).rows[0]?.n ?? 0)
 
+/** Whether the filter names nothing but servers, by which active bans are summed. */
+const isOfServers = ({ jailId, countryId, ip, from, to }: BanFilter) =>
+  [jailId, countryId, ip, from, to].every(part => part === undefined)
 /** All that match less the few whose time is up and that are not swept yet: an OR over `expires_at` would read every row. */
-const countActive = (sql: Sql, filter: BanFilter, now: number) =>
-  numberOf(
+const countActive = (sql: Sql, filter: BanFilter, now: number) => {
+  const every = isOfServers(filter) ? raw`sum(n) from active_totals` : raw`count(*) from active_bans`
+  return numberOf(
     sql,
-    raw`select (select count(*) from active_bans where ${all(conditions(filter))})
+    raw`select (select ${every} where ${all(conditions(filter))})
       - (select count(*) from active_bans where ${all([...conditions(filter), raw`expires_at <= ${now}`])}) as n`,
   )
+}
 const countRaw = (sql: Sql, engine: Engine, filter: BanFilter) =>
   numberOf(sql, raw`select count(*) as n from (${matching(engine, filter)}) as found`)
 

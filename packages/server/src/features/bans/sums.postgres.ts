@@ -11,7 +11,7 @@ const added = cellTables.map(([table, keys, value]) => {
       on conflict (${keys.join(', ')}) do update set ${value} = ${table}.${value} + excluded.${value})`
 })
 /**
- * Takes all bans that wait and adds them to the sums, also the addresses by the hour of their last ban. A statement reads the tables
+ * Takes all bans and ends that wait and adds them to the sums, also the addresses by the hour of their last ban. A statement reads the tables
  * as they were when it began, so a ban that it takes is among `rows` twice: once as a ban, once as one that waits. What remains after
  * grouping by id is summed already.
  *
@@ -19,8 +19,14 @@ const added = cellTables.map(([table, keys, value]) => {
  * `offset 0` makes it look up each address by the index instead of reading all bans.
  */
 const sumAll = `with taken as (
-    delete from unsummed_bans returning ban_id, server_no, jail_id, country_id, ip, banned_at),
+    delete from unsummed_bans returning ban_id, server_no, jail_id, country_id, ip, banned_at, active),
+  ended as (delete from unsummed_ends returning server_no, n),
   ${added.join(',\n  ')},
+  add_active as (
+    insert into rolled_active_totals (server_no, n) select server_no, sum(n) from
+        (select server_no, 1 as n from taken where active = 1 union all select server_no, -n from ended) as changed
+      group by server_no
+      on conflict (server_no) do update set n = rolled_active_totals.n + excluded.n),
   latest as materialized (select ip, max(banned_at) as at from taken group by ip),
   rows as (
     select known.id, latest.ip, known.banned_at, false as waits from latest
@@ -43,17 +49,21 @@ const sumAll = `with taken as (
  */
 export const lockSums = (client: ClientBase) =>
   client.query("select pg_advisory_xact_lock(hashtext('stockade sums of bans'))")
+const isAnyWaiting = async (client: ClientBase): Promise<boolean> => {
+  const { rows } = await client.query<{ waits: boolean }>(
+    'select exists (select from unsummed_bans) or exists (select from unsummed_ends) as waits',
+  )
+  return rows[0]?.waits === true
+}
 /** Adds the bans that wait to the sums, within the caller's transaction; the caller holds the lock of the sums. */
 export const sumWaiting = async (client: ClientBase): Promise<void> => {
   // At rest nothing waits, and a look costs a tenth of the statement.
-  const { rows } = await client.query<{ waits: boolean }>('select exists (select from unsummed_bans) as waits')
-  if (rows[0]?.waits) await client.query(sumAll)
+  if (await isAnyWaiting(client)) await client.query(sumAll)
 }
 /** The same as a transaction of its own, which the caller has begun. */
 export const sumUp = async (client: ClientBase): Promise<void> => {
   // At rest nothing is locked.
-  const { rows } = await client.query<{ waits: boolean }>('select exists (select from unsummed_bans) as waits')
-  if (!rows[0]?.waits) return
+  if (!(await isAnyWaiting(client))) return
   await lockSums(client)
   // A million bans that wait after an outage take longer than other statements may.
   await client.query('set local statement_timeout = 0')

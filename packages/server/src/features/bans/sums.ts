@@ -1,4 +1,5 @@
 import { dayOf, hourOf } from '../../core/clock.ts'
+import type { Engine } from '../../db/database.ts'
 
 export interface Counted {
   readonly serverNo: number
@@ -38,6 +39,17 @@ export const listingTables = (
   const insert = `insert or ignore into ${name} (${columns})`
   return { name, column, select, insert, fill: `${insert} ${select} order by 1, 2, 3` }
 })
+/** What `rolled_active_totals` should hold, by the rows: `server_no` and `n`. What waits on PostgreSQL is not in it yet. */
+export const activeBansSummed: Readonly<Record<Engine, string>> = {
+  sqlite: `select server_no, count(*) as n from active_bans
+    where ban_id <= (select ban_id from rolled_up) group by server_no`,
+  postgres: `select server_no, sum(n) as n from (
+      select server_no, 1 as n from active_bans union all select server_no, -1 from unsummed_bans where active = 1
+      union all select server_no, n from unsummed_ends) as changed group by server_no`,
+}
+/** Counts active bans again. */
+export const activeSums = (engine: Engine): string => `delete from rolled_active_totals;
+  insert into rolled_active_totals (server_no, n) ${activeBansSummed[engine]}`
 /** Makes the fleet's counts of finer ones: for what was saved before there were any. */
 export const fleetSums = (
   [

@@ -12,7 +12,7 @@ import { forgetFromPostgres } from './forget.postgres.ts'
 import { firstReportSince } from './forget.store.ts'
 
 /** Removes a chunk of a server's bans, and takes them out of every sum; answers how many. */
-const forgetBans: Procedure<ForgetInput, number> = {
+export const forgetBans: Procedure<ForgetInput, number> = {
   name: 'forgetBans',
   module: new URL('./forget.sqlite.ts', import.meta.url).href,
   postgres: forgetFromPostgres,

@@ -3,7 +3,7 @@ import type { Kysely, RawBuilder } from 'kysely'
 import type { Database, Engine } from '../../db/database.ts'
 import type { Schema } from '../../db/schema.ts'
 import { keptFromKey } from '../bans/bans.store.ts'
-import { listingTables } from '../bans/sums.ts'
+import { activeBansSummed, listingTables } from '../bans/sums.ts'
 
 type Sql = Kysely<Schema>
 
@@ -69,7 +69,7 @@ interface Counting {
   readonly wrong: RawBuilder<unknown>
 }
 const differs = raw`sum(held) <> sum(counted)`
-const countingsOf = (summed: RawBuilder<unknown>): readonly Counting[] => [
+const countingsOf = (engine: Engine, summed = summedOn(engine)): readonly Counting[] => [
   ...tables.map(({ name, keys, bucket }) => ({
     name,
     columns: raw.join(Object.keys(keys).map(key => raw.ref(key))),
@@ -87,6 +87,14 @@ const countingsOf = (summed: RawBuilder<unknown>): readonly Counting[] => [
     held: raw`1 = 1`,
     counted: raw`select ${bucketOf(hour)} as bucket, count(*) as n from
       (select max(banned_at) as banned_at from bans where ${summed} group by ip) as last group by ${bucketOf(hour)}`,
+    wrong: differs,
+  },
+  {
+    name: 'rolled_active_totals',
+    columns: raw`server_no`,
+    value: raw`n`,
+    held: raw`1 = 1`,
+    counted: raw.raw(activeBansSummed[engine]),
     wrong: differs,
   },
   {
@@ -114,7 +122,7 @@ const listings: readonly Counting[] = listingTables.map(({ name, column, select 
 export const recount = async (sql: Sql, engine: Engine): Promise<Difference[]> => {
   const found: Difference[] = []
   for (const { name, columns, value, held, counted, wrong } of [
-    ...countingsOf(summedOn(engine)),
+    ...countingsOf(engine),
     ...(engine === 'sqlite' ? listings : []),
   ]) {
     const { rows } = await raw<{ cells: number; held: number | null; counted: number | null }>`
@@ -144,7 +152,7 @@ export const repair = (db: Database): Promise<void> =>
       await raw`select pg_advisory_xact_lock(hashtext('stockade sums of bans'))`.execute(sql)
     }
     const summed = summedOn(db.engine)
-    for (const { name, columns, held, counted } of countingsOf(summed)) {
+    for (const { name, columns, held, counted } of countingsOf(db.engine)) {
       if (name === 'rolled_server_totals') continue
       await raw`delete from ${raw.table(name)} where ${held}`.execute(sql)
       await raw`insert into ${raw.table(name)} (${columns}, n) select ${columns}, n from (${counted}) as rows_said`.execute(
