@@ -34,10 +34,12 @@ export type Cell = string | number | null | { readonly b: string }
 /** What belongs to one running installation, is said in the head, or is made of other rows by those who need it. */
 const leftOut = new Set([
   ...['rolled_up', 'unsummed_bans', 'retention_gate', 'leases', 'rate_counts', 'removed_bans', 'key_changes'],
-  ...['rolled_active_totals', 'unsummed_ends'],
+  ...['rolled_active_totals', 'unsummed_ends', 'rolled_last_bans'],
   'sqlite_sequence',
   ...listingTables.map(({ name }) => name),
 ])
+/** Older versions saved these, which are now made of other rows. */
+export const replaced = new Set(['rolled_ip_hours'])
 /** Sessions and pending sign-ins are in no backup, so that a stolen one signs nobody in; a restore ends them. */
 export const fleeting = new Set(['sessions', 'mfa_tokens', 'oauth_states', 'passkey_challenges'])
 /** Hosts are bound to the first of these, and the audit log is signed by the second. */

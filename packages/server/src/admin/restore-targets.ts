@@ -5,7 +5,7 @@ import type { Config } from '../config.ts'
 import { migrate } from '../db/migrate.ts'
 import { selecting, selectingOne } from '../db/selecting.ts'
 import { sumWaiting } from '../features/bans/sums.postgres.ts'
-import { activeSums, fleetSums, listingTables } from '../features/bans/sums.ts'
+import { activeSums, fleetSums, lastBanSums, listingTables } from '../features/bans/sums.ts'
 import { damaged, inOrder, list, quoted, valueOf } from './backup-format.ts'
 import type { Cell, Head } from './backup-format.ts'
 import { connectForBackup } from './postgres-client.ts'
@@ -82,6 +82,7 @@ export const intoSqlite = async (config: Config, head: Head): Promise<Target> =>
       for (const listing of listingTables) db.exec(listing.fill)
       db.exec(fleetSums)
       db.exec(activeSums('sqlite'))
+      db.exec(lastBanSums('sqlite'))
       const [broken] = db.prepare('pragma foreign_key_check').all()
       if (broken) throw damaged('rows refer to others that are missing')
       db.exec('commit; pragma optimize')
@@ -155,6 +156,7 @@ export const intoPostgres = async (url: string, config: Config, head: Head): Pro
       await client.query(fleetSums)
       await client.query(activeSums('postgres'))
       if (head.rolled_up !== null) await sumUp(client, head.rolled_up)
+      await client.query(lastBanSums('postgres'))
       for (const table of ['events', 'audit']) await client.query(`alter table ${table} enable trigger user`)
       const { rows } = await client.query<{ name: string; place: string }>(
         `select table_name as name, pg_get_serial_sequence(quote_ident(table_name), column_name) as place

@@ -4,7 +4,7 @@ import { DatabaseSync } from 'node:sqlite'
 import type { Config } from '../config.ts'
 import { conflict } from '../core/problem.ts'
 import { knownMigrations } from '../db/migrate.ts'
-import { examine, fleeting, keyFiles, read } from './backup-format.ts'
+import { examine, fleeting, keyFiles, read, replaced } from './backup-format.ts'
 import type { Cell, Head, Table } from './backup-format.ts'
 import { isSqliteCopy, restoreCopy } from './restore-copy.ts'
 import type { Restored } from './restore-copy.ts'
@@ -68,7 +68,8 @@ const fillTarget = async (target: Target, file: string, opener: Opener): Promise
   let table: Table | null = null
   let waiting: Cell[][] = []
   const flush = async () => {
-    if (table && waiting.length > 0 && !fleeting.has(table.table)) await target.add(table.table, table.columns, waiting)
+    if (table && waiting.length > 0 && !fleeting.has(table.table) && !replaced.has(table.table))
+      await target.add(table.table, table.columns, waiting)
     waiting = []
   }
   for await (const line of read(file, opener)) {
@@ -78,6 +79,7 @@ const fillTarget = async (target: Target, file: string, opener: Opener): Promise
     } else if ('table' in line) {
       await flush()
       table = line
+      if (replaced.has(line.table)) continue
       const columns = await target.columnsOf(line.table)
       const missing = columns ? line.columns.filter(column => !columns.includes(column)) : [line.table]
       if (missing.length > 0)

@@ -50,7 +50,7 @@ export interface Schema {
   ban_days_jail: bans.BanDaysJailTable
   ban_days_country: bans.BanDaysCountryTable
   rolled_up: bans.RolledUpTable
-  rolled_ip_hours: bans.RolledIpHoursTable
+  rolled_last_bans: bans.RolledLastBansTable
   commands: commands.CommandsTable
   templates: commands.TemplatesTable
   template_snapshots: commands.TemplateSnapshotsTable

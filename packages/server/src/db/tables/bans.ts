@@ -111,8 +111,8 @@ export interface BanDaysCountryTable {
 export interface RolledUpTable {
   ban_id: number
 }
-/** How many addresses were last banned in each hour, of the bans up to `rolled_up`. */
-export interface RolledIpHoursTable {
+/** How many addresses were last banned in each step of five minutes, of the bans up to `rolled_up`. */
+export interface RolledLastBansTable {
   bucket: number
   n: number
 }

@@ -79,8 +79,10 @@ test.runIf(engine === 'postgres')('sums are the same before and after the waitin
     cube: (
       await sql`select server_no, jail_id, sum(n) as n from ban_cube group by 1, 2 order by 1, 2`.execute(first().read)
     ).rows,
-    hours: (
-      await sql`select bucket, sum(n) as n from ip_hours group by 1 having sum(n) <> 0 order by 1`.execute(first().read)
+    steps: (
+      await sql`select bucket, sum(n) as n from last_bans group by 1 having sum(n) <> 0 order by 1`.execute(
+        first().read,
+      )
     ).rows,
   })
   expect(await countOf('unsummed_bans')).toBe(300)

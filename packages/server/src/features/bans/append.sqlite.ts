@@ -5,7 +5,7 @@ import { packResults, unpackBatch } from './packed.ts'
 import type { PackedBatch } from './packed.ts'
 import { expiryOf } from './ban-input.ts'
 import type { Appended, BanEnd, NewBan } from './ban-input.ts'
-import { cellTables, cellsOf, hoursMoved, listingTables } from './sums.ts'
+import { cellTables, cellsOf, lastBansMoved, listingTables } from './sums.ts'
 
 /** So many bans may wait to be summed: readers look at each of them (a millisecond), and one page of sums serves many. */
 const mostUnsummed = 2048
@@ -36,8 +36,8 @@ export const prepareSums = (db: DatabaseSync): (() => void) => {
   const listings = listingTables.map(({ insert, select }) =>
     db.prepare(`${insert} ${select} and id > ? order by 1, 2, 3`),
   )
-  const move = db.prepare(`insert into rolled_ip_hours (bucket, n) values (?, ?)
-    on conflict (bucket) do update set n = rolled_ip_hours.n + excluded.n`)
+  const move = db.prepare(`insert into rolled_last_bans (bucket, n) values (?, ?)
+    on conflict (bucket) do update set n = rolled_last_bans.n + excluded.n`)
   return () => {
     for (;;) {
       const { ban_id: from } = position.get()
@@ -54,7 +54,7 @@ export const prepareSums = (db: DatabaseSync): (() => void) => {
         for (const sum of sums) cells[table]?.run(...sum)
       })
       const addresses = addressesOf.all(from, last).map(([before, latest]) => ({ before, latest }))
-      for (const [bucket, n] of hoursMoved(addresses)) move.run(bucket, n)
+      for (const [bucket, n] of lastBansMoved(addresses)) move.run(bucket, n)
       addActive.run(from, last)
       advance.run(last)
       for (const list of listings) list.run(from)

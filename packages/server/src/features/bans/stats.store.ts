@@ -4,6 +4,7 @@ import type { ServerScope } from '../../core/actor.ts'
 import { day, hour, dayOf, hourOf } from '../../core/clock.ts'
 import type { Engine } from '../../db/database.ts'
 import type { Schema } from '../../db/schema.ts'
+import { lastBanStep, stepOf } from './sums.ts'
 
 type Sql = Kysely<Schema>
 export type Counts = ReadonlyMap<number, number>
@@ -124,20 +125,20 @@ const one = async (sql: Sql, query: RawBuilder<{ n: number | null }>): Promise<n
 
 /** Distinct addresses that were banned since `from`, anywhere. */
 export const countAddresses = async (sql: Sql, engine: Engine, from: number): Promise<number> => {
-  const whole = hourOf(from + hour - 1)
-  // Addresses whose last ban lies in a whole hour, and those whose last one lies in the partial hour. One statement, so that both
+  const whole = stepOf(from + lastBanStep - 1)
+  // Addresses whose last ban lies in a whole step of time, and those whose last one lies in the partial step. One statement, so that both
   // are of the same moment.
   if (engine === 'postgres')
     return one(
       sql,
-      raw`select (select coalesce(sum(n), 0) from ip_hours where bucket >= ${whole})
+      raw`select (select coalesce(sum(n), 0) from last_bans where bucket >= ${whole})
         + (select count(distinct ip) from bans b where banned_at >= ${from} and banned_at < ${whole}
           and not exists (select 1 from bans later where later.ip = b.ip and later.banned_at >= ${whole})) as n`,
     )
   const summed = raw`(select ban_id from rolled_up)`
   // The same of the bans that are summed, and the addresses that only the bans since then bring in.
   const parts = [
-    raw`(select coalesce(sum(n), 0) from rolled_ip_hours where bucket >= ${whole})`,
+    raw`(select coalesce(sum(n), 0) from rolled_last_bans where bucket >= ${whole})`,
     raw`(select count(distinct ip) from bans b where banned_at >= ${from} and banned_at < ${whole} and id <= ${summed}
       and not exists (select 1 from bans later where later.ip = b.ip and later.banned_at >= ${whole} and later.id <= ${summed}))`,
     // The plus keeps SQLite from walking the whole index of addresses.

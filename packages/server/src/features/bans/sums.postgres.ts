@@ -1,5 +1,5 @@
 import type { ClientBase } from 'pg'
-import { cellTables } from './sums.ts'
+import { cellTables, lastBanStep } from './sums.ts'
 
 const bucketOf = (table: string): string =>
   table.includes('_days') ? 'banned_at - banned_at % 86400000' : 'banned_at - banned_at % 3600000'
@@ -11,7 +11,7 @@ const added = cellTables.map(([table, keys, value]) => {
       on conflict (${keys.join(', ')}) do update set ${value} = ${table}.${value} + excluded.${value})`
 })
 /**
- * Takes all bans and ends that wait and adds them to the sums, also the addresses by the hour of their last ban. A statement reads the tables
+ * Takes all bans and ends that wait and adds them to the sums, also the addresses by the time of their last ban. A statement reads the tables
  * as they were when it began, so a ban that it takes is among `rows` twice: once as a ban, once as one that waits. What remains after
  * grouping by id is summed already.
  *
@@ -37,11 +37,11 @@ const sumAll = `with taken as (
   moved as (
     select latest.at, before.at as before from latest left join before on before.ip = latest.ip
       where before.at is null or before.at < latest.at),
-  hours as (
-    select at - at % 3600000 as bucket, 1 as n from moved
-    union all select before - before % 3600000, -1 from moved where before is not null)
-  insert into rolled_ip_hours (bucket, n) select bucket, sum(n) from hours group by bucket having sum(n) <> 0
-    on conflict (bucket) do update set n = rolled_ip_hours.n + excluded.n`
+  steps as (
+    select at - at % ${lastBanStep} as bucket, 1 as n from moved
+    union all select before - before % ${lastBanStep}, -1 from moved where before is not null)
+  insert into rolled_last_bans (bucket, n) select bucket, sum(n) from steps group by bucket having sum(n) <> 0
+    on conflict (bucket) do update set n = rolled_last_bans.n + excluded.n`
 
 /**
  * One transaction at a time takes and adds sums, until it commits: rows of sums are few and hot, so transactions would wait for each

@@ -1,4 +1,4 @@
-import { dayOf, hourOf } from '../../core/clock.ts'
+import { dayOf, hourOf, minute } from '../../core/clock.ts'
 import type { Engine } from '../../db/database.ts'
 
 export interface Counted {
@@ -110,15 +110,27 @@ const cellSums = (width: number) => {
       ),
   }
 }
-/**
- * How the counts of addresses by the hour of their last ban change: `seen` are an address's bans in the order of their
- * rows, `before` is the latest ban that was counted already.
- */
-export const hoursMoved = (
+/** The bans that the sums hold. */
+export const summedBans: Readonly<Record<Engine, string>> = {
+  sqlite: 'id <= (select ban_id from rolled_up)',
+  postgres: 'id not in (select ban_id from unsummed_bans)',
+}
+/** Addresses are counted by the step of time in which they were banned last. The beginning of a window, less than a step, is read from rows. */
+export const lastBanStep = 5 * minute
+export const stepOf = (at: number): number => Math.floor(at / lastBanStep) * lastBanStep
+/** What `rolled_last_bans` should hold of bans that match `summed`: `bucket` and `n`. */
+export const lastBansOf = (summed: string): string =>
+  `select at - at % ${lastBanStep} as bucket, count(*) as n
+    from (select max(banned_at) as at from bans where ${summed} group by ip) as last group by 1`
+/** Counts the addresses of all summed bans again. */
+export const lastBanSums = (engine: Engine): string =>
+  `delete from rolled_last_bans; insert into rolled_last_bans (bucket, n) ${lastBansOf(summedBans[engine])}`
+/** How these counts change: `before` is the latest ban of an address that was counted already, `latest` the latest of those that come. */
+export const lastBansMoved = (
   addresses: Iterable<{ readonly before: number | null; readonly latest: number }>,
 ): [bucket: number, n: number][] => {
   const moved = new Map<number, number>()
-  const add = (at: number, n: number) => moved.set(hourOf(at), (moved.get(hourOf(at)) ?? 0) + n)
+  const add = (at: number, n: number) => moved.set(stepOf(at), (moved.get(stepOf(at)) ?? 0) + n)
   for (const { before, latest } of addresses) {
     if (before !== null && before >= latest) continue
     if (before !== null) add(before, -1)

@@ -1,7 +1,7 @@
 import type { PoolClient } from 'pg'
 import { lockSums, sumWaiting } from '../bans/sums.postgres.ts'
 import { cellTables, cellsOf } from '../bans/sums.ts'
-import { hoursLeft, keyOfIp } from './retire-chunk.ts'
+import { lastBansLeft, keyOfIp } from './retire-chunk.ts'
 import { countedOf } from './forget-chunk.ts'
 import type { ForgetInput, Forgotten } from './forget-chunk.ts'
 
@@ -47,16 +47,16 @@ export const forgetFromPostgres = async (
     )
     await client.query(`delete from ${table} as kept using ${given} where ${same} and kept.${value} = 0`, values)
   }
-  const moved = hoursLeft(
+  const moved = lastBansLeft(
     ips.map(ip => ({ before: before.get(keyOfIp(ip)) ?? null, after: after.get(keyOfIp(ip)) ?? null })),
   )
   if (moved.length === 0) return gone.length
   const buckets = moved.map(([bucket]) => bucket)
   await client.query(
-    `insert into rolled_ip_hours (bucket, n) select * from unnest($1::bigint[], $2::bigint[])
-      on conflict (bucket) do update set n = rolled_ip_hours.n + excluded.n`,
+    `insert into rolled_last_bans (bucket, n) select * from unnest($1::bigint[], $2::bigint[])
+      on conflict (bucket) do update set n = rolled_last_bans.n + excluded.n`,
     [buckets, moved.map(([, n]) => n)],
   )
-  await client.query('delete from rolled_ip_hours where bucket = any ($1::bigint[]) and n = 0', [buckets])
+  await client.query('delete from rolled_last_bans where bucket = any ($1::bigint[]) and n = 0', [buckets])
   return gone.length
 }

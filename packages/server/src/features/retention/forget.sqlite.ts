@@ -3,7 +3,7 @@ import type { PreparedProcedure } from '../../db/database.ts'
 import { selecting, selectingOne } from '../../db/selecting.ts'
 import { prepareSums } from '../bans/append.sqlite.ts'
 import { cellTables, cellsOf, listingTables } from '../bans/sums.ts'
-import { hoursLeft, keyOfIp } from './retire-chunk.ts'
+import { lastBansLeft, keyOfIp } from './retire-chunk.ts'
 import { countedOf } from './forget-chunk.ts'
 import type { ForgetInput, Forgotten } from './forget-chunk.ts'
 
@@ -29,9 +29,9 @@ export const prepare = (db: DatabaseSync): PreparedProcedure<ForgetInput, number
       clear: db.prepare(`delete from ${table} where ${cell} and ${value} = 0`),
     }
   })
-  const move = db.prepare(`insert into rolled_ip_hours (bucket, n) values (?, ?)
-    on conflict (bucket) do update set n = rolled_ip_hours.n + excluded.n`)
-  const empty = db.prepare('delete from rolled_ip_hours where bucket = ? and n = 0')
+  const move = db.prepare(`insert into rolled_last_bans (bucket, n) values (?, ?)
+    on conflict (bucket) do update set n = rolled_last_bans.n + excluded.n`)
+  const empty = db.prepare('delete from rolled_last_bans where bucket = ? and n = 0')
   const last = (ip: Uint8Array) => lastOf.get(ip).at
 
   return ({ serverNo, from, most }) => {
@@ -52,7 +52,7 @@ export const prepare = (db: DatabaseSync): PreparedProcedure<ForgetInput, number
         sums[table]?.clear.run(...key)
       }
     })
-    for (const [bucket, n] of hoursLeft(latest.map(({ ip, before }) => ({ before, after: last(ip) })))) {
+    for (const [bucket, n] of lastBansLeft(latest.map(({ ip, before }) => ({ before, after: last(ip) })))) {
       move.run(bucket, n)
       empty.run(bucket)
     }

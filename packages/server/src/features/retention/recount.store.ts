@@ -3,7 +3,7 @@ import type { Kysely, RawBuilder } from 'kysely'
 import type { Database, Engine } from '../../db/database.ts'
 import type { Schema } from '../../db/schema.ts'
 import { keptFromKey } from '../bans/bans.store.ts'
-import { activeBansSummed, listingTables } from '../bans/sums.ts'
+import { activeBansSummed, lastBansOf, listingTables, summedBans } from '../bans/sums.ts'
 
 type Sql = Kysely<Schema>
 
@@ -25,8 +25,7 @@ const firstWhole = (length: number) =>
   raw`((${kept} + ${raw.lit(length - 1)}) / ${raw.lit(length)}) * ${raw.lit(length)}`
 const bucketOf = (length: number) => raw`(banned_at / ${raw.lit(length)}) * ${raw.lit(length)}`
 /** The latest bans are not in the sums yet; they are counted as they are read. */
-const summedOn = (engine: Engine) =>
-  engine === 'sqlite' ? raw`id <= (select ban_id from rolled_up)` : raw`id not in (select ban_id from unsummed_bans)`
+const summedOn = (engine: Engine) => raw.raw(summedBans[engine])
 
 interface SumTable {
   readonly name: string
@@ -81,12 +80,11 @@ const countingsOf = (engine: Engine, summed = summedOn(engine)): readonly Counti
     wrong: differs,
   })),
   {
-    name: 'rolled_ip_hours',
+    name: 'rolled_last_bans',
     columns: raw`bucket`,
     value: raw`n`,
     held: raw`1 = 1`,
-    counted: raw`select ${bucketOf(hour)} as bucket, count(*) as n from
-      (select max(banned_at) as banned_at from bans where ${summed} group by ip) as last group by ${bucketOf(hour)}`,
+    counted: raw.raw(lastBansOf(summedBans[engine])),
     wrong: differs,
   },
   {

@@ -193,7 +193,7 @@ describe('bans', () => {
     await allSummed(db)
     await sql`update rolled_ban_cube set n = n + 7 where jail_id = 1`.execute(db.write)
     await sql`delete from rolled_ban_hours_jail where bucket >= ${Date.now() - 20 * day}`.execute(db.write)
-    await sql`update rolled_ip_hours set n = n + 1`.execute(db.write)
+    await sql`update rolled_last_bans set n = n + 1`.execute(db.write)
     await sql`update rolled_server_totals set total_bans = 1`.execute(db.write)
     const lists = db.engine === 'sqlite' ? ['country_bans', 'jail_bans', 'server_bans'] : []
     for (const name of lists)
@@ -204,7 +204,7 @@ describe('bans', () => {
     })
     const found = await recount(db.read, db.engine)
     expect(found.map(({ table }) => table).sort()).toEqual(
-      ['ban_cube', 'ban_hours_jail', 'ip_hours', 'server_totals', ...lists].sort(),
+      ['ban_cube', 'ban_hours_jail', 'last_bans', 'server_totals', ...lists].sort(),
     )
     for (const name of lists)
       expect(found.find(({ table }) => table === name)).toMatchObject({ cells: 3, counted: 3, held: 0 })

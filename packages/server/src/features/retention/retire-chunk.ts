@@ -1,5 +1,5 @@
-import { hourOf } from '../../core/clock.ts'
 import type { Engine } from '../../db/database.ts'
+import { stepOf } from '../bans/sums.ts'
 import type { Forgotten } from './forget-chunk.ts'
 
 /** Rows that one transaction looks at. On SQLite more would keep writers waiting; on PostgreSQL nobody who reports waits for it. */
@@ -55,13 +55,13 @@ export const leavingCells = (bans: readonly OldBan[], keys: readonly Key[]): num
     .map(({ key, n }) => [...key, n])
     .sort((a, b) => a.reduce((order, part, at) => order || part - (b[at] ?? 0), 0))
 }
-/** How addresses move among the hours of their last ban; one without a ban left leaves its hour. */
-export const hoursLeft = (
+/** How addresses move among the steps of their last ban; one without a ban left leaves its step. */
+export const lastBansLeft = (
   addresses: Iterable<{ readonly before: number | null; readonly after: number | null }>,
 ): [bucket: number, n: number][] => {
   const moved = new Map<number, number>()
   const add = (at: number | null, n: number) => {
-    if (at !== null) moved.set(hourOf(at), (moved.get(hourOf(at)) ?? 0) + n)
+    if (at !== null) moved.set(stepOf(at), (moved.get(stepOf(at)) ?? 0) + n)
   }
   for (const { before, after } of addresses) {
     add(before, -1)

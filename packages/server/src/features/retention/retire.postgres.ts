@@ -1,6 +1,7 @@
 import type { PoolClient } from 'pg'
 import { lockSums, sumWaiting } from '../bans/sums.postgres.ts'
 import { keptFromKey } from '../bans/bans.store.ts'
+import { lastBanStep } from '../bans/sums.ts'
 import { shrinking } from './retire-chunk.ts'
 import type { RetireInput, Retired, TrimInput, Trimmed } from './retire-chunk.ts'
 
@@ -15,10 +16,10 @@ const shrink = shrinking.flatMap(([table, keys]) => {
       delete from ${table} as kept using ${table}_leaving as leaving where ${same} and kept.n = leaving.n)`,
   ]
 })
-const hourOf = (column: string) => `${column} - ${column} % 3600000`
+const stepOf = (column: string) => `${column} - ${column} % ${lastBanStep}`
 const isSummed = 'id not in (select ban_id from waiting)'
 /**
- * A chunk is one statement. A ban that is not summed yet stays for the next run. An address moves among the hours of last bans only
+ * A chunk is one statement. A ban that is not summed yet stays for the next run. An address moves among the steps of last bans only
  * when its last ban goes, which one look into its index tells. Without `offset 0` PostgreSQL would read all active bans for each chunk.
  */
 const retire = `with waiting as materialized (select ban_id from unsummed_bans),
@@ -36,20 +37,20 @@ const retire = `with waiting as materialized (select ban_id from unsummed_bans),
           order by banned_at desc, id desc limit 1) as last
       where last.id = gone.id),
   moves as (
-    select ${hourOf('banned_at')} as bucket, -1 as n from lasts
+    select ${stepOf('banned_at')} as bucket, -1 as n from lasts
     union all
-    select ${hourOf('left_at')}, 1 from lasts cross join lateral (
+    select ${stepOf('left_at')}, 1 from lasts cross join lateral (
         select banned_at as left_at from bans where bans.ip = lasts.ip and ${isSummed}
           and id not in (select id from gone) order by banned_at desc limit 1) as left_over),
-  hours as (select bucket, sum(n)::bigint as n from moves group by bucket having sum(n) <> 0),
-  hours_empty as (
-    delete from rolled_ip_hours as kept using hours where kept.bucket = hours.bucket and kept.n + hours.n = 0),
-  hours_moved as (
-    insert into rolled_ip_hours (bucket, n)
-      select bucket, n from hours
-        where not exists (select from rolled_ip_hours as kept where kept.bucket = hours.bucket and kept.n + hours.n = 0)
+  steps as (select bucket, sum(n)::bigint as n from moves group by bucket having sum(n) <> 0),
+  steps_empty as (
+    delete from rolled_last_bans as kept using steps where kept.bucket = steps.bucket and kept.n + steps.n = 0),
+  steps_moved as (
+    insert into rolled_last_bans (bucket, n)
+      select bucket, n from steps
+        where not exists (select from rolled_last_bans as kept where kept.bucket = steps.bucket and kept.n + steps.n = 0)
         order by bucket
-      on conflict (bucket) do update set n = rolled_ip_hours.n + excluded.n),
+      on conflict (bucket) do update set n = rolled_last_bans.n + excluded.n),
   kept_from as (
     insert into meta (key, value) select $5, (max(banned_at) + 1)::text from gone having count(*) > 0
       on conflict (key) do update set value = excluded.value where meta.value::bigint < excluded.value::bigint)

@@ -4,7 +4,7 @@ import { selecting, selectingOne } from '../../db/selecting.ts'
 import { prepareSums } from '../bans/append.sqlite.ts'
 import { keptFromKey } from '../bans/bans.store.ts'
 import { listingTables } from '../bans/sums.ts'
-import { hoursLeft, keyOfIp, leavingCells, shrinking } from './retire-chunk.ts'
+import { lastBansLeft, keyOfIp, leavingCells, shrinking } from './retire-chunk.ts'
 import type { OldBan, RetireInput, Retired } from './retire-chunk.ts'
 
 /** Runs in the writer thread. */
@@ -30,9 +30,9 @@ export const prepare = (db: DatabaseSync): PreparedProcedure<RetireInput, Retire
       clear: db.prepare(`delete from ${table} where ${cell} and n = 0`),
     }
   })
-  const move = db.prepare(`insert into rolled_ip_hours (bucket, n) values (?, ?)
-    on conflict (bucket) do update set n = rolled_ip_hours.n + excluded.n`)
-  const empty = db.prepare('delete from rolled_ip_hours where bucket = ? and n = 0')
+  const move = db.prepare(`insert into rolled_last_bans (bucket, n) values (?, ?)
+    on conflict (bucket) do update set n = rolled_last_bans.n + excluded.n`)
+  const empty = db.prepare('delete from rolled_last_bans where bucket = ? and n = 0')
   const keep = db.prepare(`insert into meta (key, value) values ('${keptFromKey}', ?) on conflict (key) do update
     set value = excluded.value where cast(meta.value as integer) < cast(excluded.value as integer)`)
   const last = (ip: Uint8Array) => lastOf.get(ip).at
@@ -58,7 +58,7 @@ export const prepare = (db: DatabaseSync): PreparedProcedure<RetireInput, Retire
         shrink.run(cell.at(-1) ?? 0, ...key)
         clear.run(...key)
       }
-    for (const [bucket, n] of hoursLeft(latest.map(({ ip, before }) => ({ before, after: last(ip) })))) {
+    for (const [bucket, n] of lastBansLeft(latest.map(({ ip, before }) => ({ before, after: last(ip) })))) {
       move.run(bucket, n)
       empty.run(bucket)
     }
