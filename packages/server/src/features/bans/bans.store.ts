@@ -207,20 +207,24 @@ const countKept = async (sql: Sql, engine: Engine, filter: BanFilter): Promise<n
 /** Whole buckets from the roll-ups, the edges of the window from the rows. */
 // eslint-disable-next-line complexity -- each open end of the window has a case
 const countWindow = async (sql: Sql, engine: Engine, filter: BanFilter): Promise<number> => {
-  const oneServer = filter.serverNo !== undefined || filter.servers !== 'all'
   const { jailId, countryId } = filter
   if (jailId !== undefined && countryId !== undefined) return countRaw(sql, engine, filter)
-  const floor = oneServer ? dayOf : hourOf
-  const table = oneServer
-    ? countryId === undefined
-      ? raw`ban_days_jail`
-      : raw`ban_days_country`
-    : countryId !== undefined
-      ? raw`ban_hours_country`
-      : jailId === undefined
-        ? raw`ban_fleet_hours`
-        : raw`ban_hours_jail`
-  const length = oneServer ? 86_400_000 : 3_600_000
+  const isOne = filter.serverNo !== undefined || (filter.servers !== 'all' && filter.servers.size === 1)
+  const hasHours = isOne && jailId === undefined && countryId === undefined
+  const onlyDays = !hasHours && (filter.serverNo !== undefined || filter.servers !== 'all')
+  const floor = onlyDays ? dayOf : hourOf
+  const table = hasHours
+    ? raw`ban_hours_server`
+    : onlyDays
+      ? countryId === undefined
+        ? raw`ban_days_jail`
+        : raw`ban_days_country`
+      : countryId !== undefined
+        ? raw`ban_hours_country`
+        : jailId === undefined
+          ? raw`ban_fleet_hours`
+          : raw`ban_hours_jail`
+  const length = onlyDays ? 86_400_000 : 3_600_000
   const start = filter.from === undefined ? undefined : floor(filter.from + length - 1)
   const end = filter.to === undefined ? undefined : floor(filter.to)
   if (start !== undefined && end !== undefined && start >= end) return countRaw(sql, engine, filter)

@@ -24,20 +24,20 @@ const sumUp = (lists: readonly (readonly Counted[])[]): Counts => {
   return sums
 }
 
+/** Where the bans of some servers are found without reading those of others. */
+export const bansOf = (engine: Engine, servers: ServerScope) =>
+  raw.table(engine === 'sqlite' && servers !== 'all' ? 'server_bans' : 'bans')
+
 /** Bans since `from` by UTC hour (its start): the first, partial hour from rows, the rest from sums. */
-export const countByHour = async (sql: Sql, servers: ServerScope, from: number): Promise<Counts> => {
+export const countByHour = async (sql: Sql, engine: Engine, servers: ServerScope, from: number): Promise<Counts> => {
   const whole = hourOf(from + hour - 1)
   const table = servers === 'all' ? raw`ban_fleet_hours` : raw`ban_hours_server`
   const hours = await raw<Counted>`select bucket as key, sum(n) as n from ${table}
     where ${all([...on(servers), raw`bucket >= ${whole}`])} group by bucket`.execute(sql)
-  const edge = await raw<Counted>`select ${hourOf(from)} as key, count(*) as n from bans
+  const edge = await raw<Counted>`select ${hourOf(from)} as key, count(*) as n from ${bansOf(engine, servers)}
     where ${all([...on(servers), raw`banned_at >= ${from}`, raw`banned_at < ${whole}`])}`.execute(sql)
   return sumUp([hours.rows, edge.rows])
 }
-
-/** Where the bans of some servers are found without reading those of others. */
-export const bansOf = (engine: Engine, servers: ServerScope) =>
-  raw.table(engine === 'sqlite' && servers !== 'all' ? 'server_bans' : 'bans')
 
 /** When the newest ban from `since` on began, by the clock of its host; null without one. */
 export const newestBan = async (
@@ -51,10 +51,9 @@ export const newestBan = async (
   return rows[0]?.at ?? null
 }
 
-/** A part of a window: where its bans are counted, and the column of their time. */
-interface Slice {
-  readonly table: RawBuilder<unknown>
-  readonly time: 'bucket' | 'banned_at'
+/** Counts of one jail by the start of each step. */
+export type JailCounts = ReadonlyMap<number, Counts>
+interface Span {
   readonly from: number
   readonly to: number
 }
@@ -62,62 +61,68 @@ interface Slice {
  * The window since `from`, by the largest buckets that steps of this length allow: whole days from sums of days, whole hours before
  * them from sums of hours, which single servers have none of, and the beginning from rows.
  */
-const slicesOf = (
-  engine: Engine,
-  dimension: 'jail' | 'country',
-  servers: ServerScope,
-  from: number,
-  step: number,
-): Slice[] => {
+const spansOf = (servers: ServerScope, from: number, step: number): Record<'days' | 'hours' | 'rows', Span> => {
   const firstDay = step < day ? Infinity : dayOf(from + day - 1)
   const firstHour = servers === 'all' ? hourOf(from + hour - 1) : firstDay
-  const days = raw.table(`ban_${servers === 'all' ? 'fleet_days' : 'days'}_${dimension}`)
-  const slices: Slice[] = [
-    { table: days, time: 'bucket', from: firstDay, to: Infinity },
-    { table: raw.table(`ban_hours_${dimension}`), time: 'bucket', from: firstHour, to: firstDay },
-    { table: bansOf(engine, servers), time: 'banned_at', from, to: firstHour },
-  ]
-  return slices.filter(slice => slice.from < slice.to)
-}
-const within = (servers: ServerScope, { time, from, to }: Slice) =>
-  all([...on(servers), raw`${raw.ref(time)} >= ${from}`, ...(to === Infinity ? [] : [raw`${raw.ref(time)} < ${to}`])])
-const sumOf = ({ time }: Slice) => (time === 'bucket' ? raw`sum(n)` : raw`count(*)`)
-
-/** Bans since `from` by the id of their country. */
-export const countByCountry = async (sql: Sql, engine: Engine, servers: ServerScope, from: number): Promise<Counts> => {
-  const lists: (readonly Counted[])[] = []
-  for (const slice of slicesOf(engine, 'country', servers, from, day)) {
-    const { rows } = await raw<Counted>`select country_id as key, ${sumOf(slice)} as n from ${slice.table}
-      where ${within(servers, slice)} group by country_id`.execute(sql)
-    lists.push(rows)
+  return {
+    days: { from: firstDay, to: Infinity },
+    hours: { from: firstHour, to: firstDay },
+    rows: { from, to: firstHour },
   }
-  return sumUp(lists)
 }
+const within = (servers: ServerScope, time: RawBuilder<unknown>, { from, to }: Span) =>
+  all([...on(servers), raw`${time} >= ${from}`, ...(to === Infinity ? [] : [raw`${time} < ${to}`])])
 
-/** Counts of one jail by the start of each step. */
-export type JailCounts = ReadonlyMap<number, Counts>
-interface CountedJail extends Counted {
+interface Cell {
   readonly jail: number
+  readonly country: number
+  readonly key: number
+  readonly n: number
 }
-/** Bans since `from` by jail and by step of time: `hour` or `day`, in UTC. */
-export const countByJailAndTime = async (
+/** Bans since `from` by the id of their country, and by jail and step of time: `hour` or `day`, in UTC. */
+export const countByKind = async (
   sql: Sql,
   engine: Engine,
   servers: ServerScope,
   from: number,
   step: number,
-): Promise<JailCounts> => {
-  const found = new Map<number, Map<number, number>>()
-  for (const slice of slicesOf(engine, 'jail', servers, from, step)) {
-    const time = raw.ref(slice.time)
-    const { rows } = await raw<CountedJail>`select jail_id as jail, ${time} - ${time} % ${raw.lit(step)} as key,
-      ${sumOf(slice)} as n from ${slice.table} where ${within(servers, slice)} group by 1, 2`.execute(sql)
-    for (const { jail, key, n } of rows) {
-      const counts = found.get(Number(jail)) ?? new Map<number, number>()
-      found.set(Number(jail), counts.set(Number(key), (counts.get(Number(key)) ?? 0) + Number(n)))
+): Promise<{ readonly jails: JailCounts; readonly countries: Counts }> => {
+  const jails = new Map<number, Map<number, number>>()
+  const countries = new Map<number, number>()
+  const add = (counts: Map<number, number>, key: number, n: number) =>
+    counts.set(Number(key), (counts.get(Number(key)) ?? 0) + Number(n))
+  const addJail = ({ jail, key, n }: Omit<Cell, 'country'>) => {
+    const counts = jails.get(Number(jail)) ?? new Map<number, number>()
+    jails.set(Number(jail), counts)
+    add(counts, key, n)
+  }
+  const { rows, ...sums } = spansOf(servers, from, step)
+  for (const [name, span] of Object.entries(sums)) {
+    if (span.from >= span.to) continue
+    const table = `ban_${servers === 'all' && name === 'days' ? 'fleet_' : ''}${name}`
+    const found = within(servers, raw`bucket`, span)
+    const byJail = await raw<
+      Omit<Cell, 'country'>
+    >`select jail_id as jail, bucket - bucket % ${raw.lit(step)} as key, sum(n) as n
+      from ${raw.table(`${table}_jail`)} where ${found} group by 1, 2`.execute(sql)
+    byJail.rows.forEach(addJail)
+    const byCountry = await raw<Counted>`select country_id as key, sum(n) as n
+      from ${raw.table(`${table}_country`)} where ${found} group by country_id`.execute(sql)
+    for (const { key, n } of byCountry.rows) add(countries, key, n)
+  }
+  // One pass for both, since these rows take most of the time.
+  if (rows.from < rows.to) {
+    const cells =
+      await raw<Cell>`select jail_id as jail, country_id as country, banned_at - banned_at % ${raw.lit(step)} as key,
+      count(*) as n from ${bansOf(engine, servers)} where ${within(servers, raw`banned_at`, rows)} group by 1, 2, 3`.execute(
+        sql,
+      )
+    for (const cell of cells.rows) {
+      addJail(cell)
+      add(countries, cell.country, cell.n)
     }
   }
-  return found
+  return { jails, countries }
 }
 
 const one = async (sql: Sql, query: RawBuilder<{ n: number | null }>): Promise<number> =>

@@ -13,9 +13,8 @@ import type { BanColumns } from './columns/columns.ts'
 import {
   countAddresses,
   countAddressesOn,
-  countByCountry,
   countByHour,
-  countByJailAndTime,
+  countByKind,
   countryCodes,
   jailNames,
   newestBan,
@@ -73,15 +72,14 @@ export const createBanStats = (needs: {
     const now = clock()
     const length = shapes.periods[period] * second
     const from = now - length
-    const hours = await countByHour(sql, scope, from)
+    const hours = await countByHour(sql, db.engine, scope, from)
     const last = Math.max(now, ...hours.keys())
     const days = regroup(hours, dayOf)
     const step = period === 'day' ? hour : day
     const first = period === 'day' ? hourOf(from) : dayOf(from)
     const lastStep = period === 'day' ? hourOf(last) : dayOf(last)
-    const jailSeries = await countByJailAndTime(sql, db.engine, scope, from, step)
+    const { jails: jailSeries, countries } = await countByKind(sql, db.engine, scope, from, step)
     const named = await jailNames(sql, jailSeries.keys())
-    const countries = await countByCountry(sql, db.engine, scope, from)
     const codes = await countryCodes(sql)
     const total = sum(hours)
     const addresses = await addressesOf(scope, period, from)
