@@ -2,6 +2,8 @@ import { sql as raw } from 'kysely'
 import type { Kysely, RawBuilder } from 'kysely'
 import type { ServerScope } from '../../core/actor.ts'
 import { day, hour, dayOf, hourOf } from '../../core/clock.ts'
+import { parseJson } from '../../core/json-text.ts'
+import type { JsonText } from '../../core/json-text.ts'
 import type { Engine } from '../../db/database.ts'
 import type { Schema } from '../../db/schema.ts'
 import { lastBanStep, stepOf } from './sums.ts'
@@ -79,6 +81,48 @@ interface Cell {
   readonly key: number
   readonly n: number
 }
+/** A packed cell has room for these; no ban is newer than now, so a window has few steps. */
+const [packedCountries, packedSteps] = [65_536, 4096]
+/**
+ * SQLite sorts to group, which takes 0.6 us a row. It packs all rows into one text in a quarter of that, and counting the parts of the
+ * text takes less than handing over thousands of groups.
+ */
+const cellsOnSqlite = async (sql: Sql, servers: ServerScope, span: Span, step: number): Promise<readonly Cell[]> => {
+  const first = Math.floor(span.from / step)
+  const packed = raw`(jail_id * ${raw.lit(packedCountries)} + country_id) * ${raw.lit(packedSteps)}
+    + banned_at / ${raw.lit(step)} - ${first}`
+  const found = within(servers, raw`banned_at`, span)
+  const partOf = (from: RawBuilder<unknown>) => raw`(select json_group_array(${packed}) from ${from} and ${found})`
+  // The view of a server's bans by its halves, in one statement: SQLite copies each row that it reads through the view.
+  const parts =
+    servers === 'all'
+      ? [raw`(select '[]')`, partOf(raw`bans where true`)]
+      : [
+          partOf(raw`rolled_server_bans where true`),
+          partOf(raw`bans not indexed where id > (select ban_id from rolled_up)`),
+        ]
+  const { rows } = await raw<Record<'summed' | 'others', JsonText<number[]>>>`
+    select ${raw.join(parts, raw` as summed, `)} as others`.execute(sql)
+  const counts = new Map<number, number>()
+  for (const { summed, others } of rows)
+    for (const cells of [parseJson(summed), parseJson(others)])
+      for (const cell of cells) counts.set(cell, (counts.get(cell) ?? 0) + 1)
+  return [...counts].map(([cell, n]) => {
+    const kind = Math.floor(cell / packedSteps)
+    return {
+      jail: Math.floor(kind / packedCountries),
+      country: kind % packedCountries,
+      key: (first + (cell % packedSteps)) * step,
+      n,
+    }
+  })
+}
+const cellsOnPostgres = async (sql: Sql, servers: ServerScope, span: Span, step: number): Promise<readonly Cell[]> => {
+  const { rows } = await raw<Cell>`select jail_id as jail, country_id as country,
+    banned_at - banned_at % ${raw.lit(step)} as key, count(*) as n
+    from bans where ${within(servers, raw`banned_at`, span)} group by 1, 2, 3`.execute(sql)
+  return rows
+}
 /** Bans since `from` by the id of their country, and by jail and step of time: `hour` or `day`, in UTC. */
 export const countByKind = async (
   sql: Sql,
@@ -112,12 +156,8 @@ export const countByKind = async (
   }
   // One pass for both, since these rows take most of the time.
   if (rows.from < rows.to) {
-    const cells =
-      await raw<Cell>`select jail_id as jail, country_id as country, banned_at - banned_at % ${raw.lit(step)} as key,
-      count(*) as n from ${bansOf(engine, servers)} where ${within(servers, raw`banned_at`, rows)} group by 1, 2, 3`.execute(
-        sql,
-      )
-    for (const cell of cells.rows) {
+    const cellsOf = engine === 'sqlite' ? cellsOnSqlite : cellsOnPostgres
+    for (const cell of await cellsOf(sql, servers, rows, step)) {
       addJail(cell)
       add(countries, cell.country, cell.n)
     }
