@@ -31,13 +31,7 @@ export default ts.config(
   },
   {
     files: ['packages/{contract,client,agent,cli,server,dashboard}/src/**/*.{ts,tsx}'],
-    ignores: [
-      '**/*.test.{ts,tsx}',
-      'packages/dashboard/src/**/*.texts.ts',
-      'packages/dashboard/src/**/texts/**',
-      // One statement after another, in the order in which it happens.
-      'packages/server/src/db/migrations/**',
-    ],
+    ignores: ['**/*.test.{ts,tsx}', 'packages/dashboard/src/**/*.texts.ts', 'packages/dashboard/src/**/texts/**'],
     plugins: { house: { rules: { 'own-lines': ownLines } } },
     rules: { 'house/own-lines': ['error', { max: 60 }] },
   },

@@ -31,6 +31,12 @@ test.each([
     /planted has 71 lines of its own.*Move each step/,
   ],
   [
+    'a migration of 70 lines',
+    'packages/server/src/db/migrations/0001-schema/planted.ts',
+    `export const planted = (): string[] => [\n${lines(69, n => `  'create table planted_${n} (id integer)',`)}\n]\n`,
+    /planted has 71 lines of its own.*Move each step/,
+  ],
+  [
     'a function of 16 branches',
     'packages/cli/src/planted.ts',
     `export const planted = (n: number): number => {\n${lines(15, n => `  if (n === ${n}) return ${n}`)}\n  return -1\n}\n`,

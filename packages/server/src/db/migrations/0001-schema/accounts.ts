@@ -1,7 +1,9 @@
 import type { ColumnTypes } from './column-types.ts'
 
 /** Users, how they sign in, and API keys. */
-export const accounts = ({ key, big }: ColumnTypes): string[] => [
+export const accounts = (types: ColumnTypes): string[] => [...users(types), ...signIn(types)]
+
+const users = ({ key, big }: ColumnTypes): string[] => [
   `create table users (
     id ${key}, username text not null, username_key text not null unique, email text not null,
     email_key text not null unique, password_hash text, role text not null, server_access text not null,
@@ -29,6 +31,10 @@ export const accounts = ({ key, big }: ColumnTypes): string[] => [
     expires_at ${big}, last_used ${big}, created_at ${big} not null,
     last_used_from text, scopes text, source_networks text, access_tags text)`,
   `create index api_keys_user on api_keys (user_id)`,
+]
+
+/** Second factors, failed attempts, known networks, OAuth, passkeys and what a user prefers. */
+const signIn = ({ key, big }: ColumnTypes): string[] => [
   `create table mfa_backup_codes (
     user_id ${big} not null references users (id) on delete cascade, hash text not null,
     pending integer not null, primary key (user_id, hash))`,

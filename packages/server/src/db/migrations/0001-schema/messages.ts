@@ -1,7 +1,9 @@
 import type { ColumnTypes } from './column-types.ts'
 
 /** What is told to others: the reputation database, notifications, the SIEM, alerts and their channels, reports. */
-export const messages = ({ key, big, bytes }: ColumnTypes): string[] => [
+export const messages = (types: ColumnTypes): string[] => [...outgoing(types), ...siem(types), ...alerts(types)]
+
+const outgoing = ({ key, big, bytes }: ColumnTypes): string[] => [
   `create table reputation_reports (
     ban_id ${big} primary key, ip ${bytes} not null, state text not null, attempts integer not null default 0,
     due_at ${big} not null, created_at ${big} not null, ended_at ${big}, error text)`,
@@ -20,6 +22,9 @@ export const messages = ({ key, big, bytes }: ColumnTypes): string[] => [
     attempts integer not null default 0, retry_at ${big} not null default 0, recent text not null default '{}',
     since ${big} not null default 0)`,
   `create table daily_summaries (date text primary key, skipped integer not null, at ${big} not null)`,
+]
+
+const siem = ({ key, big }: ColumnTypes): string[] => [
   `create table siem_queue (
     id ${key}, event_id ${big} not null, type text not null, at ${big} not null, queued_at ${big} not null,
     due_at ${big} not null default 0, retry_count integer not null default 0, refusals integer not null default 0,
@@ -44,6 +49,10 @@ export const messages = ({ key, big, bytes }: ColumnTypes): string[] => [
     next_id ${big} not null, last_id ${big} not null, status text not null, total ${big} not null,
     sent ${big} not null default 0, failed ${big} not null default 0, marks text not null default '[]',
     started_at ${big} not null, ended_at ${big})`,
+]
+
+/** Alerts, the channels that carry them, and scheduled reports. */
+const alerts = ({ key, big }: ColumnTypes): string[] => [
   `create table channels (
     id ${key}, name text not null, name_key text not null unique, preset text not null, enabled integer not null,
     fields text not null, secrets text not null, created_at ${big} not null, updated_at ${big} not null)`,

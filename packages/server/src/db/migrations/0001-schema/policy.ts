@@ -1,7 +1,15 @@
 import type { ColumnTypes } from './column-types.ts'
 
 /** What servers should hold: the whitelist, fleet bans, blocklists, sharing rules, port knocking. And feeds of it. */
-export const policy = ({ key, big, bytes, real }: ColumnTypes): string[] => [
+export const policy = (types: ColumnTypes): string[] => [
+  ...fleet(types),
+  ...blocklists(types),
+  ...rules(types),
+  ...portKnocking(types),
+]
+
+/** The whitelist and fleet bans. */
+const fleet = ({ key, big }: ColumnTypes): string[] => [
   `create table whitelist (
     id ${key}, ip text not null unique, description text not null, created_by text not null,
     created_at ${big} not null, updated_at ${big} not null,
@@ -31,6 +39,9 @@ export const policy = ({ key, big, bytes, real }: ColumnTypes): string[] => [
     primary key (server_no, tag))`,
   `create index fleet_tags_version on fleet_tags (version)`,
   `create index fleet_tags_tag on fleet_tags (tag)`,
+]
+
+const blocklists = ({ key, big, bytes, real }: ColumnTypes): string[] => [
   `create table blocklists (
     id ${key}, name text not null, source text not null, format text not null, csv_column integer,
     every_seconds integer not null, target text not null, mode text not null, max_entries integer not null,
@@ -49,6 +60,10 @@ export const policy = ({ key, big, bytes, real }: ColumnTypes): string[] => [
   `create table blocklist_coverage (server_no integer primary key, not_covered text)`,
   `create table blocklist_hits (
     list_id ${big} not null, hour ${big} not null, packets ${big} not null, primary key (list_id, hour))`,
+]
+
+/** Sharing rules, their matches and feeds. */
+const rules = ({ key, big }: ColumnTypes): string[] => [
   `create table rules (
     id ${key}, name text not null unique, conditions text not null, exclude text not null, per_hour integer not null,
     standing integer not null, state text not null, reason text, simulation text, simulated_at ${big},
@@ -61,6 +76,9 @@ export const policy = ({ key, big, bytes, real }: ColumnTypes): string[] => [
   `create table feeds (
     id ${key}, name text not null unique, token_hash text not null unique, contents text not null, created_by text not null,
     created_at ${big} not null, updated_at ${big} not null, used_at ${big}, used_from text)`,
+]
+
+const portKnocking = ({ key, big }: ColumnTypes): string[] => [
   `create table knock_sequences (
     id ${key}, name text not null, name_key text not null, protected_port integer not null, knock_ports text not null,
     protocol text not null, timeout integer not null, knock_timeout integer not null, max_attempts integer not null,
