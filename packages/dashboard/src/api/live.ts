@@ -1,7 +1,7 @@
-import { useSyncExternalStore } from 'react'
 import type { LiveMessage } from '@stockade/contract'
 import { readMessage } from './live-message.ts'
 import { ownAddress } from '../lib/place.ts'
+import { createShared } from '../lib/shared.ts'
 import { backOff, next, starting } from './live-state.ts'
 import type { Happening, LiveState } from './live-state.ts'
 import { patch } from './patch.ts'
@@ -38,15 +38,10 @@ let tabs: Tabs | null = null
 export interface Live extends LiveState {
   readonly paused: boolean
 }
-let shown: Live = { ...state, paused: false }
-
-const watchers = new Set<() => void>()
+const shown = createShared<Live>({ ...state, paused: false })
 const readers = new Set<(message: LiveMessage) => void>()
 
-const show = () => {
-  shown = { ...state, paused: quiet.isPaused() }
-  for (const tell of watchers) tell()
-}
+const show = () => shown.set({ ...state, paused: quiet.isPaused() })
 
 const happened = (what: Happening) => {
   const before = state
@@ -309,9 +304,5 @@ export const live = {
   },
 }
 
-const watch = (tell: () => void) => {
-  watchers.add(tell)
-  return () => watchers.delete(tell)
-}
-export const useLive = (): Live => useSyncExternalStore(watch, () => shown)
+export const useLive = shown.use
 feed.stop = () => live.stop()

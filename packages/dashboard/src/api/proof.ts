@@ -1,5 +1,5 @@
-import { useSyncExternalStore } from 'react'
 import type { ProblemBody } from '@stockade/contract'
+import { createShared } from '../lib/shared.ts'
 import { refusalIn } from './refusal.ts'
 import { noting } from './requests.ts'
 
@@ -11,32 +11,23 @@ export interface ProofAsked {
   readonly methods: Methods
   readonly answer: (proved: boolean) => void
 }
-let asked: (ProofAsked & { readonly answered: Promise<boolean> }) | null = null
-const watchers = new Set<() => void>()
-const tellAll = () => {
-  for (const tell of watchers) tell()
-}
-const watch = (tell: () => void) => {
-  watchers.add(tell)
-  return () => watchers.delete(tell)
-}
+const asked = createShared<(ProofAsked & { readonly answered: Promise<boolean> }) | null>(null)
 /** What waits for an answer, if anything does. */
-export const useProofAsked = (): ProofAsked | null => useSyncExternalStore(watch, () => asked)
+export const useProofAsked: () => ProofAsked | null = asked.use
 
 /** Requests that are refused at the same time wait for one answer. */
 const ask = (methods: Methods): Promise<boolean> => {
-  if (asked) return asked.answered
+  const before = asked.get()
+  if (before) return before.answered
   const { promise: answered, resolve } = Promise.withResolvers<boolean>()
-  asked = {
+  asked.set({
     methods,
     answered,
     answer: proved => {
-      asked = null
-      tellAll()
+      asked.set(null)
       resolve(proved)
     },
-  }
-  tellAll()
+  })
   return answered
 }
 
@@ -44,5 +35,5 @@ const ask = (methods: Methods): Promise<boolean> => {
 export const proving: typeof fetch = async (input, init) => {
   const reply = await noting(input, init)
   const methods = (await refusalIn(reply, 403))?.step_up?.methods
-  return methods && watchers.size > 0 && (await ask(methods)) ? noting(input, init) : reply
+  return methods && asked.isWatched() && (await ask(methods)) ? noting(input, init) : reply
 }

@@ -1,4 +1,4 @@
-import { useSyncExternalStore } from 'react'
+import { createShared } from '../lib/shared.ts'
 
 /** A question that something outside of React asks, and that a dialog of the shell answers. */
 export interface Question<Q, A> {
@@ -10,27 +10,18 @@ export interface Question<Q, A> {
   readonly ask: (question: Q) => Promise<A>
 }
 export const createQuestion = <Q extends object, A>(refusal: A): Question<Q, A> => {
-  let asked: (Q & { readonly answer: (given: A) => void }) | null = null
-  const watchers = new Set<() => void>()
-  const set = (next: typeof asked) => {
-    asked = next
-    for (const tell of watchers) tell()
-  }
-  const watch = (tell: () => void) => {
-    watchers.add(tell)
-    return () => watchers.delete(tell)
-  }
-  const refuse = () => asked?.answer(refusal)
+  const asked = createShared<(Q & { readonly answer: (given: A) => void }) | null>(null)
+  const refuse = () => asked.get()?.answer(refusal)
   return {
-    useAsked: () => useSyncExternalStore(watch, () => asked),
+    useAsked: asked.use,
     refuse,
     ask(question) {
       refuse()
       return new Promise(resolve => {
-        set({
+        asked.set({
           ...question,
           answer: given => {
-            set(null)
+            asked.set(null)
             resolve(given)
           },
         })

@@ -1,5 +1,6 @@
-import { useEffect, useSyncExternalStore } from 'react'
+import { useEffect } from 'react'
 import { preferences } from '../lib/preferences.ts'
+import { createShared } from '../lib/shared.ts'
 
 /* Single-key shortcuts, each in the list that `?` shows. A preference turns them off. */
 
@@ -58,17 +59,5 @@ export const useKeys = (keys: readonly Key[]): void => {
   }, [keys])
 }
 
-let listed = false
-const watchers = new Set<() => void>()
 /** Whether the list of keys is shown. */
-export const keyList = {
-  show(is: boolean): void {
-    listed = is
-    for (const tell of watchers) tell()
-  },
-  watch(tell: () => void): () => void {
-    watchers.add(tell)
-    return () => watchers.delete(tell)
-  },
-}
-export const useKeyList = (): boolean => useSyncExternalStore(keyList.watch, () => listed)
+export const keyList = createShared(false)

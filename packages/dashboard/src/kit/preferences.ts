@@ -1,10 +1,9 @@
-import { useSyncExternalStore } from 'react'
 import { useMantineColorScheme } from '@mantine/core'
 import { bounds, preferences } from '../lib/preferences.ts'
 import type { Preferences, View } from '../lib/preferences.ts'
 
 /** How the user wants the dashboard; the component renders again when that changes. */
-export const usePreferences = (): Preferences => useSyncExternalStore(preferences.watch, preferences.read)
+export const usePreferences = preferences.use
 
 /** Light, dark or as the system has it. What is chosen is worn at once and kept like every other preference. */
 export const useTheme = () => {

@@ -1,23 +1,17 @@
-import { useSyncExternalStore } from 'react'
+import { createShared } from '../lib/shared.ts'
 import { ago, dayTime, ending, exactTime, shortDate } from '../lib/time.ts'
 import type { Ending } from '../lib/time.ts'
 import { useWords } from './now.ts'
 
-let exact = false
-const watchers = new Set<() => void>()
+const exact = createShared(false)
 /** Relative or exact, for all times of the page. */
 export const times = {
   toggle(): void {
-    exact = !exact
-    document.documentElement.toggleAttribute('data-exact', exact)
-    for (const tell of watchers) tell()
+    exact.set(!exact.get())
+    document.documentElement.toggleAttribute('data-exact', exact.get())
   },
 }
-const watch = (tell: () => void) => {
-  watchers.add(tell)
-  return () => watchers.delete(tell)
-}
-export const useExact = (): boolean => useSyncExternalStore(watch, () => exact)
+export const useExact = exact.use
 
 export type SayMoment = (at: number, now: number) => string
 /** Words about a moment, with the exact time on hover; a click or tap shows all times of the page exactly. */

@@ -1,4 +1,4 @@
-import { useSyncExternalStore } from 'react'
+import { createShared } from '../lib/shared.ts'
 
 /** Where a toast leads: a path that begins at the root of the dashboard, such as `/commands/01934f9e-…`. */
 export interface ToastLink {
@@ -30,39 +30,30 @@ export interface Toast extends Told {
 const most = 3
 const lasting = { told: 6000, undo: 8000 } as const
 
-let shown: readonly Toast[] = []
+const shown = createShared<readonly Toast[]>([])
 let last = 0
-const watchers = new Set<() => void>()
-const set = (next: readonly Toast[]) => {
-  shown = next
-  for (const tell of watchers) tell()
-}
 
 /** Small news in a corner of the page, three at most: the oldest one makes room. */
 export const toasts = {
   /** Shows it; resolves to the number that `close` takes. */
   show(told: Told): number {
     const lasts = told.error ? null : told.undo ? lasting.undo : lasting.told
-    set([...shown, { ...told, id: ++last, lasts }].slice(-most))
+    shown.set([...shown.get(), { ...told, id: ++last, lasts }].slice(-most))
     return last
   },
   close(id: number): void {
-    set(shown.filter(toast => toast.id !== id))
+    shown.set(shown.get().filter(toast => toast.id !== id))
   },
   /** Takes back what was told last and still can be. */
   undoLast(): void {
-    const toast = shown.findLast(({ undo }) => undo)
+    const toast = shown.get().findLast(({ undo }) => undo)
     if (!toast) return
     toasts.close(toast.id)
     toast.undo?.()
   },
   clear(): void {
-    set([])
+    shown.set([])
   },
 }
 
-const watch = (tell: () => void) => {
-  watchers.add(tell)
-  return () => watchers.delete(tell)
-}
-export const useShownToasts = (): readonly Toast[] => useSyncExternalStore(watch, () => shown)
+export const useShownToasts = shown.use

@@ -1,4 +1,5 @@
 import { isRecord, recordOf } from '@stockade/contract/untrusted.ts'
+import { createShared } from './shared.ts'
 import { readStored } from './stored.ts'
 
 /* How somebody wants the dashboard: kept in this browser at once, and with the account by `shell/kept-preferences.tsx`. */
@@ -85,28 +86,28 @@ const owner = 'stockade-preferences-of'
 const unsaved = 'stockade-preferences-unsaved'
 const load = (): Preferences => readPreferences(readStored('localStorage', place))
 
-let now: Preferences = typeof window === 'undefined' ? usual : load()
+const now = createShared<Preferences>(typeof window === 'undefined' ? usual : load())
 let siteZone: string | undefined
-const watchers = new Set<() => void>()
 const take = (next: Preferences) => {
-  now = next
   try {
     globalThis.localStorage.setItem(place, JSON.stringify(next))
   } catch {
     // Storage that is switched off: they last as long as the page.
   }
-  for (const tell of watchers) tell()
+  now.set(next)
 }
 
 export const preferences = {
-  read: (): Preferences => now,
+  read: now.get,
+  use: now.use,
+  watch: now.watch,
   change(given: Partial<Preferences>): void {
     try {
       globalThis.localStorage.setItem(unsaved, '1')
     } catch {
       // As in `take`.
     }
-    take({ ...now, ...given })
+    take({ ...now.get(), ...given })
   },
   isUnsaved(): boolean {
     try {
@@ -117,7 +118,7 @@ export const preferences = {
   },
   /** The account keeps these now; what was changed meanwhile is still to be kept. */
   saved(those: Preferences): void {
-    if (those !== now) return
+    if (those !== now.get()) return
     try {
       globalThis.localStorage.removeItem(unsaved)
     } catch {
@@ -127,7 +128,7 @@ export const preferences = {
   /** Takes over what the account keeps, or what another tab has changed. */
   replace(given: unknown): void {
     const next = readPreferences(given)
-    if (JSON.stringify(next) !== JSON.stringify(now)) take(next)
+    if (JSON.stringify(next) !== JSON.stringify(now.get())) take(next)
   },
   /** Resets what another user of this browser left. */
   belongTo(userId: number): void {
@@ -140,10 +141,6 @@ export const preferences = {
     } catch {
       // Nothing is kept then, so nothing is anybody's.
     }
-  },
-  watch(tell: () => void): () => void {
-    watchers.add(tell)
-    return () => watchers.delete(tell)
   },
   /** The time zone of the service, once it is known. */
   setSiteZone(zone: string | undefined): void {
@@ -159,4 +156,4 @@ if (typeof window !== 'undefined')
 export const browserZone: string = Intl.DateTimeFormat().resolvedOptions().timeZone
 /** The time zone that times are told in. */
 export const shownZone = (): string =>
-  now.zone === 'utc' ? 'UTC' : now.zone === 'site' ? (siteZone ?? browserZone) : browserZone
+  now.get().zone === 'utc' ? 'UTC' : now.get().zone === 'site' ? (siteZone ?? browserZone) : browserZone

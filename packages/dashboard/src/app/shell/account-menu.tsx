@@ -84,7 +84,7 @@ const AccountMenu = ({ me }: { me: Me }) => {
         <Menu.Item leftSection={<IconPlayerPause size={16} />} onClick={() => live.pause(!paused)}>
           {paused ? t.resume : t.pause}
         </Menu.Item>
-        <Menu.Item leftSection={<IconKeyboard size={16} />} onClick={() => keyList.show(true)}>
+        <Menu.Item leftSection={<IconKeyboard size={16} />} onClick={() => keyList.set(true)}>
           {textsOf(keysTexts).title}
         </Menu.Item>
         <Menu.Item leftSection={<IconClock size={16} />} onClick={times.toggle}>

@@ -11,7 +11,7 @@ import styles from './key-list.module.css'
 /** The keys that do something here. */
 const KeyList = () => {
   const t = textsOf(keysTexts)
-  const close = () => keyList.show(false)
+  const close = () => keyList.set(false)
   const all = activeKeys()
   const [ways, others] = [all.filter(({ key }) => key.length > 1), all.filter(({ key }) => key.length === 1)]
   return (

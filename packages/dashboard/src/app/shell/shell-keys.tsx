@@ -1,7 +1,7 @@
 import { Suspense, lazy, useMemo } from 'react'
 import { useNavigate } from '@tanstack/react-router'
 import { useMe } from '../../api/session.ts'
-import { keyList, useKeyList, useKeys } from '../../kit/keys.ts'
+import { keyList, useKeys } from '../../kit/keys.ts'
 import type { Key } from '../../kit/keys.ts'
 import { keysTexts } from '../../kit/keys.texts.ts'
 import { times } from '../../kit/time.tsx'
@@ -21,13 +21,13 @@ const search = () =>
 export const ShellKeys = () => {
   const navigate = useNavigate()
   const role = useMe()?.role
-  const listed = useKeyList()
+  const listed = keyList.use()
   const keys = useMemo((): readonly Key[] => {
     const t = textsOf(keysTexts)
     const names = textsOf(shellTexts)
     const ways = groupsFor(role).flatMap(({ items }) => items)
     return [
-      { key: '?', text: t.list, act: () => keyList.show(true) },
+      { key: '?', text: t.list, act: () => keyList.set(true) },
       { key: '/', text: t.search, act: () => search()?.focus(), there: () => search() !== null },
       { key: 't', text: t.times, act: times.toggle },
       { key: 'z', text: t.undo, act: toasts.undoLast },

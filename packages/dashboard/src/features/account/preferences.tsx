@@ -162,7 +162,7 @@ const Use = () => {
           onChecked={value => preferences.change({ keys: value })}
         />
         <div>
-          <button type="button" className={parts.quiet} onClick={() => keyList.show(true)}>
+          <button type="button" className={parts.quiet} onClick={() => keyList.set(true)}>
             {t.showKeys}
           </button>
         </div>

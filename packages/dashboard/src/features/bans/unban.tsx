@@ -1,4 +1,3 @@
-import { useSyncExternalStore } from 'react'
 import { Button } from '@mantine/core'
 import { useMutation } from '@tanstack/react-query'
 import { api } from '../../api/client.ts'
@@ -8,6 +7,7 @@ import { tellUnbanned } from '../fleet/undo.ts'
 import { CommandProgress, isOver, useCommand } from '../fleet/command-progress.tsx'
 import parts from '../../kit/parts.module.css'
 import { sentenceOf } from '../../kit/trouble.tsx'
+import { createShared } from '../../lib/shared.ts'
 import { textsOf } from '../../lib/texts/catalogue.ts'
 import { bansTexts } from './bans.texts.ts'
 import { nameOf } from '../../lib/clip.ts'
@@ -17,20 +17,12 @@ type Ban = Pick<WholeBan, 'id' | 'ip' | 'jail' | 'server' | 'active' | 'expires_
   Partial<Pick<WholeBan, 'ban_duration'>>
 
 /* Which command lifts which ban, for as long as the page is open: list and details show the same progress. */
-let commands: ReadonlyMap<number, string> = new Map()
-const watchers = new Set<() => void>()
-const watch = (tell: () => void) => {
-  watchers.add(tell)
-  return () => watchers.delete(tell)
-}
-const remember = (banId: number, commandId: string) => {
-  commands = new Map([...commands, [banId, commandId]])
-  for (const tell of watchers) tell()
-}
+const commands = createShared<ReadonlyMap<number, string>>(new Map())
+const remember = (banId: number, commandId: string) => commands.set(new Map([...commands.get(), [banId, commandId]]))
 
 /** Lifts one ban on one server, and shows in place how far that is. */
 export const Unban = ({ ban, wide = false }: { ban: Ban; wide?: boolean }) => {
-  const commandId = useSyncExternalStore(watch, () => commands.get(ban.id))
+  const commandId = commands.use().get(ban.id)
   if (commandId !== undefined) return <Lifting ban={ban} commandId={commandId} wide={wide} />
   return ban.active ? <Lift ban={ban} wide={wide} /> : null
 }
