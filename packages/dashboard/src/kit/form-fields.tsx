@@ -7,6 +7,8 @@ import type { Bound } from './form.ts'
 import styles from './form.module.css'
 import { formTexts } from './form.texts.ts'
 import parts from './parts.module.css'
+import { Select } from './select.tsx'
+import type { Choosing } from './select.tsx'
 import type { SecretDraft } from './secret-draft.ts'
 
 interface Common<V>
@@ -25,6 +27,9 @@ export const TextField = (
     dir?: 'ltr'
     name?: string
     focus?: boolean
+    type?: 'email' | 'url' | 'datetime-local'
+    complete?: string
+    isFixed?: boolean
   },
 ) => (
   <Field label={props.label} help={props.help} error={props.error} isChanged={props.isChanged}>
@@ -33,12 +38,14 @@ export const TextField = (
         ...ids,
         className: parts.input,
         name: props.name,
-        autoComplete: 'off',
+        autoComplete: props.complete ?? 'off',
         autoCapitalize: 'none',
+        autoCorrect: props.dir && 'off',
         spellCheck: false,
         dir: props.dir ?? 'auto',
         maxLength: props.most,
         disabled: props.isOff,
+        readOnly: props.isFixed,
         value: props.value,
         ...(props.focus ? { 'data-autofocus': true } : {}),
       }
@@ -47,6 +54,7 @@ export const TextField = (
       ) : (
         <input
           {...common}
+          type={props.type}
           inputMode={props.kind}
           list={props.list}
           onChange={event => props.onValue(event.currentTarget.value)}
@@ -57,28 +65,9 @@ export const TextField = (
 )
 
 /** One of several values. */
-export const SelectField = <V extends string | number>(
-  props: Common<V> & { options: readonly { readonly value: V; readonly text: string }[]; isOff?: boolean },
-) => (
+export const SelectField = <V extends string | number>(props: Common<V> & Choosing<V>) => (
   <Field label={props.label} help={props.help} error={props.error} isChanged={props.isChanged}>
-    {ids => (
-      <select
-        {...ids}
-        className={parts.input}
-        disabled={props.isOff}
-        value={props.value}
-        onChange={event => {
-          const chosen = props.options.find(({ value }) => String(value) === event.currentTarget.value)
-          if (chosen) props.onValue(chosen.value)
-        }}
-      >
-        {props.options.map(({ value, text }) => (
-          <option key={value} value={value}>
-            {text}
-          </option>
-        ))}
-      </select>
-    )}
+    {ids => <Select {...props} ids={ids} />}
   </Field>
 )
 

@@ -3,6 +3,7 @@ import { textsOf } from '../lib/texts/catalogue.ts'
 import { ranges } from '../lib/ranges.ts'
 import { localInput } from '../lib/time.ts'
 import parts from './parts.module.css'
+import { Select } from './select.tsx'
 import { timeRangeTexts } from './time-range.texts.ts'
 import styles from './time-range.module.css'
 import { useTyped } from './typed.ts'
@@ -26,20 +27,16 @@ export const TimeRange = ({ from, to, onRange }: Range & { onRange: OnRange }) =
   }
   return (
     <>
-      <select
-        className={parts.input}
-        aria-label={t.range}
+      <Select
+        label={t.range}
         value={between ? 'between' : (relative ?? '')}
-        onChange={event => choose(event.currentTarget.value)}
-      >
-        <option value="">{t.anyTime}</option>
-        {ranges.map(range => (
-          <option key={range} value={range}>
-            {t.ranges[range]}
-          </option>
-        ))}
-        <option value="between">{t.between}</option>
-      </select>
+        options={[
+          { value: '', text: t.anyTime },
+          ...ranges.map(range => ({ value: range, text: t.ranges[range] })),
+          { value: 'between', text: t.between },
+        ]}
+        onValue={choose}
+      />
       {between && (
         <>
           <Edge name="from" at={from} onRange={onRange} />

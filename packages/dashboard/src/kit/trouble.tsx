@@ -84,7 +84,7 @@ export const BriefTrouble = ({ what, query }: { what: string; query: Asked }) =>
 }
 
 /** Too many requests: when it goes on, by itself. One for each refusal, which is as old as this is. */
-const Limited = ({ error }: { error: unknown }) => {
+export const Limited = ({ error }: { error: unknown }) => {
   const [at] = useState(() => Date.now())
   const seconds = useCountdown(error, at)
   return seconds === null ? null : (

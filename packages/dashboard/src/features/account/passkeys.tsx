@@ -1,5 +1,4 @@
 import { Suspense, useState } from 'react'
-import type { FormEvent } from 'react'
 import { Button } from '@mantine/core'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { api } from '../../api/client.ts'
@@ -10,6 +9,7 @@ import { useKeptState } from '../../kit/draft.ts'
 import { TextField } from '../../kit/form-fields.tsx'
 import { Panel } from '../../kit/page.tsx'
 import parts from '../../kit/parts.module.css'
+import { PlainForm } from '../../kit/plain-form.tsx'
 import { Time } from '../../kit/time.tsx'
 import { Refusal, Trouble } from '../../kit/trouble.tsx'
 import { textsOf } from '../../lib/texts/catalogue.ts'
@@ -114,12 +114,11 @@ const Rename = ({ passkey, onDone }: { passkey: Passkey; onDone: () => void }) =
     },
     onSuccess: onDone,
   })
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
+  const submit = () => {
     if (name.trim() && !rename.isPending) rename.mutate()
   }
   return (
-    <form className={parts.form} onSubmit={submit} noValidate>
+    <PlainForm onSubmit={submit}>
       <TextField
         label={t.name}
         error={name.trim() ? undefined : t.nameMissing}
@@ -136,7 +135,7 @@ const Rename = ({ passkey, onDone }: { passkey: Passkey; onDone: () => void }) =
           {textsOf(commonTexts).cancel}
         </Button>
       </div>
-    </form>
+    </PlainForm>
   )
 }
 

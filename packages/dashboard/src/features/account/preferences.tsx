@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { keysOf } from '@stockade/contract/records.ts'
 import { optionsQuery } from '../../api/queries.ts'
 import { useMe } from '../../api/session.ts'
-import { Field } from '../../kit/field.tsx'
+import { SelectField } from '../../kit/form-fields.tsx'
 import { keyList } from '../../kit/keys.ts'
 import { useWords } from '../../kit/now.ts'
 import { Panel } from '../../kit/page.tsx'
@@ -60,7 +60,7 @@ const Look = () => {
           value={density}
           onValue={value => preferences.change({ density: value })}
         />
-        <Field
+        <SelectField
           label={t.language}
           help={
             differs && (
@@ -72,23 +72,13 @@ const Look = () => {
               </span>
             )
           }
-        >
-          {ids => (
-            <select
-              {...ids}
-              className={parts.input}
-              value={chosen ?? ''}
-              onChange={event => choose(event.currentTarget.value)}
-            >
-              <option value="">{t.asBrowser}</option>
-              {Object.entries(languages).map(([tag, name]) => (
-                <option key={tag} value={tag} lang={tag}>
-                  {name}
-                </option>
-              ))}
-            </select>
-          )}
-        </Field>
+          value={chosen ?? ''}
+          options={[
+            { value: '', text: t.asBrowser },
+            ...Object.entries(languages).map(([tag, name]) => ({ value: tag, text: name, lang: tag })),
+          ]}
+          onValue={choose}
+        />
       </div>
     </Panel>
   )
@@ -137,24 +127,15 @@ const Use = () => {
   return (
     <Panel title={t.use}>
       <div className={parts.form}>
-        <Field label={t.start} help={t.startHelp}>
-          {ids => (
-            <select
-              {...ids}
-              className={parts.input}
-              value={start}
-              onChange={event => preferences.change({ start: event.currentTarget.value })}
-            >
-              {groupsFor(role)
-                .flatMap(({ items }) => items)
-                .map(({ to, text }) => (
-                  <option key={to} value={to}>
-                    {names[text]}
-                  </option>
-                ))}
-            </select>
+        <SelectField
+          label={t.start}
+          help={t.startHelp}
+          value={start}
+          options={groupsFor(role).flatMap(({ items }) =>
+            items.map(({ to, text }) => ({ value: to, text: names[text] })),
           )}
-        </Field>
+          onValue={value => preferences.change({ start: value })}
+        />
         <Check
           label={t.keys}
           meaning={t.keysHelp}

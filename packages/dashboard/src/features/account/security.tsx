@@ -1,5 +1,5 @@
 import { Suspense, useRef, useState } from 'react'
-import type { FormEvent, RefObject } from 'react'
+import type { RefObject } from 'react'
 import { Button } from '@mantine/core'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { api, statusOf } from '../../api/client.ts'
@@ -7,9 +7,9 @@ import { mayBeWrong, meQuery, queries } from '../../api/queries.ts'
 import type { Me } from '../../api/queries.ts'
 import { useMe } from '../../api/session.ts'
 import { announce } from '../../kit/announce.tsx'
-import { Field } from '../../kit/field.tsx'
 import { Panel } from '../../kit/page.tsx'
 import parts from '../../kit/parts.module.css'
+import { PlainForm } from '../../kit/plain-form.tsx'
 import { State } from '../../kit/state.tsx'
 import { Refusal, Trouble, fieldProblem, sentenceOf } from '../../kit/trouble.tsx'
 import { Waiting, isFirstRead } from '../../kit/waiting.tsx'
@@ -25,7 +25,7 @@ import type { UserDetail } from '../identity/queries.ts'
 import { Sessions } from '../identity/sessions.tsx'
 import identity from '../identity/identity.module.css'
 import { keepsRules } from '../set-up/rules.ts'
-import { PasswordInput } from '../sign-in/password-input.tsx'
+import { PasswordField } from '../sign-in/password-field.tsx'
 import { Addresses } from './addresses.tsx'
 import { AccountPage } from './account-page.tsx'
 import { Passkeys } from './passkeys.tsx'
@@ -87,23 +87,23 @@ const Password = ({ user }: { user: UserDetail }) => {
   const wrong = statusOf(change.error) === 401
   const said = fieldProblem(change.error, 'new_password')
   const problem = !keepsRules(fresh) ? words.password.invalid : fresh === current ? t.same : undefined
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
+  const submit = () => {
     setTried(true)
     if (current && !problem && !change.isPending) change.mutate()
   }
   return (
     <Panel title={t.password}>
-      <form className={parts.form} onSubmit={submit} noValidate>
+      <PlainForm onSubmit={submit}>
         <p className={parts.help}>{t.passwordText}</p>
         {/* Password managers want to know whose password this is. */}
         <input type="text" hidden readOnly autoComplete="username" value={user.username} />
-        <Field
+        <PasswordField
           label={t.current}
           error={tried && !current ? words.password.missing : wrong ? sentenceOf(change.error) : undefined}
-        >
-          {ids => <PasswordInput ids={ids} value={current} onValue={setCurrent} autoComplete="current-password" />}
-        </Field>
+          value={current}
+          onValue={setCurrent}
+          complete="current-password"
+        />
         <NewPassword label={t.fresh} value={fresh} onValue={setFresh} error={tried ? (problem ?? said) : undefined} />
         {!wrong && !said && <Refusal error={change.error} />}
         {change.isSuccess && !fresh && <p className={parts.note}>{t.changed}</p>}
@@ -112,7 +112,7 @@ const Password = ({ user }: { user: UserDetail }) => {
             {t.change}
           </Button>
         </div>
-      </form>
+      </PlainForm>
     </Panel>
   )
 }

@@ -1,5 +1,5 @@
 import { useState } from 'react'
-import type { FormEvent, ReactNode } from 'react'
+import type { ReactNode } from 'react'
 import { Button } from '@mantine/core'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
@@ -12,8 +12,10 @@ import { ButtonLink } from '../../kit/button-link.tsx'
 import { CopyField } from '../../kit/copy.tsx'
 import { TextField } from '../../kit/form-fields.tsx'
 import { useWords } from '../../kit/now.ts'
+import { GonePage } from '../../kit/gone-page.tsx'
 import { Page, Panel } from '../../kit/page.tsx'
 import parts from '../../kit/parts.module.css'
+import { PlainForm } from '../../kit/plain-form.tsx'
 import { Refusal, Trouble, fieldProblem } from '../../kit/trouble.tsx'
 import { Segmented } from '../../kit/segmented.tsx'
 import { Waiting } from '../../kit/waiting.tsx'
@@ -55,15 +57,14 @@ const NameIt = () => {
     },
   })
   const missing = tried && !hostname.trim() ? t.nameMissing : undefined
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
+  const submit = () => {
     setTried(true)
     if (hostname.trim() && !create.isPending) create.mutate()
   }
   return (
     <Page title={t.title}>
       <Hero>
-        <form className={parts.form} onSubmit={submit} noValidate>
+        <PlainForm onSubmit={submit}>
           <TextField
             label={t.name}
             help={t.nameHelp}
@@ -86,7 +87,7 @@ const NameIt = () => {
               {t.create}
             </Button>
           </div>
-        </form>
+        </PlainForm>
       </Hero>
       <Meanwhile />
       {isFirst && <Expected />}
@@ -147,14 +148,11 @@ const Watch = ({ id }: { id: string }) => {
   })
   if (statusOf(server.error) === 404 || statusOf(server.error) === 400)
     return (
-      <Page title={t.title}>
-        <div className={parts.empty}>
-          <p>{t.gone}</p>
-          <ButtonLink to="/servers/new" search={{}}>
-            {t.title}
-          </ButtonLink>
-        </div>
-      </Page>
+      <GonePage title={t.title} text={t.gone}>
+        <ButtonLink to="/servers/new" search={{}}>
+          {t.title}
+        </ButtonLink>
+      </GonePage>
     )
   const name = server.data?.hostname
   const heading = name === undefined ? t.title : t.titleOf(nameOf(name))

@@ -1,13 +1,12 @@
 import { useState } from 'react'
-import { Button } from '@mantine/core'
 import { useMutation } from '@tanstack/react-query'
+import { DialogButtons } from '../../kit/dialog-buttons.tsx'
 import { useKept } from '../../kit/draft.ts'
 import { TextField } from '../../kit/form-fields.tsx'
 import { Dialog } from '../../kit/modal.tsx'
-import parts from '../../kit/parts.module.css'
+import { PlainForm } from '../../kit/plain-form.tsx'
 import { Refusal, fieldProblem } from '../../kit/trouble.tsx'
 import { textsOf } from '../../lib/texts/catalogue.ts'
-import { commonTexts } from '../../lib/texts/common.texts.ts'
 import { agentAddressTexts } from './agent-address.texts.ts'
 import type { Address } from './queries.ts'
 
@@ -23,11 +22,8 @@ const OrderDialog = (props: { is: Address; order: (url: string) => Promise<void>
   const problem = isTried && !isUrl(url) ? t.urlMissing : fieldProblem(save.error, 'url')
   return (
     <Dialog title={t.dialogTitle} onClose={props.onClose}>
-      <form
-        className={parts.form}
-        noValidate
-        onSubmit={event => {
-          event.preventDefault()
+      <PlainForm
+        onSubmit={() => {
           setTried(true)
           if (isUrl(url) && !save.isPending) save.mutate(url)
         }}
@@ -48,15 +44,8 @@ const OrderDialog = (props: { is: Address; order: (url: string) => Promise<void>
         />
         <p>{t.trial}</p>
         {problem === undefined && <Refusal error={save.error} />}
-        <div className={parts.row}>
-          <Button type="submit" loading={save.isPending}>
-            {t.submit}
-          </Button>
-          <Button variant="default" onClick={props.onClose}>
-            {textsOf(commonTexts).cancel}
-          </Button>
-        </div>
-      </form>
+        <DialogButtons verb={t.submit} isRunning={save.isPending} onCancel={props.onClose} />
+      </PlainForm>
     </Dialog>
   )
 }

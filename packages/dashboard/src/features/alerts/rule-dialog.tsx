@@ -7,6 +7,7 @@ import { SelectField, TextField } from '../../kit/form-fields.tsx'
 import { useKept } from '../../kit/draft.ts'
 import { Dialog } from '../../kit/modal.tsx'
 import parts from '../../kit/parts.module.css'
+import { PlainForm } from '../../kit/plain-form.tsx'
 import { Refusal, fieldProblem } from '../../kit/trouble.tsx'
 import { textsOf } from '../../lib/texts/catalogue.ts'
 import { alertsTexts } from './alerts.texts.ts'
@@ -74,11 +75,8 @@ const RuleDialog = ({ onClose }: { onClose: () => void }) => {
   })
   return (
     <Dialog title={t.add} onClose={onClose}>
-      <form
-        className={parts.form}
-        noValidate
-        onSubmit={event => {
-          event.preventDefault()
+      <PlainForm
+        onSubmit={() => {
           if (!save.isPending) save.mutate()
         }}
       >
@@ -105,7 +103,7 @@ const RuleDialog = ({ onClose }: { onClose: () => void }) => {
             {t.add}
           </Button>
         </div>
-      </form>
+      </PlainForm>
     </Dialog>
   )
 }

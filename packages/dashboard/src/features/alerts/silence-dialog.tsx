@@ -6,6 +6,7 @@ import { useKeptState } from '../../kit/draft.ts'
 import { SelectField, TextField } from '../../kit/form-fields.tsx'
 import { Dialog } from '../../kit/modal.tsx'
 import parts from '../../kit/parts.module.css'
+import { PlainForm } from '../../kit/plain-form.tsx'
 import { Refusal, fieldProblem } from '../../kit/trouble.tsx'
 import { textsOf } from '../../lib/texts/catalogue.ts'
 import { alertsTexts } from './alerts.texts.ts'
@@ -37,11 +38,8 @@ const SilenceDialog = ({ alert, name, onClose }: { alert: Alert; name: string; o
   })
   return (
     <Dialog title={t.silenceTitle} onClose={onClose}>
-      <form
-        className={parts.form}
-        noValidate
-        onSubmit={event => {
-          event.preventDefault()
+      <PlainForm
+        onSubmit={() => {
           if (!save.isPending) save.mutate()
         }}
       >
@@ -66,7 +64,7 @@ const SilenceDialog = ({ alert, name, onClose }: { alert: Alert; name: string; o
             {t.silenceVerb}
           </Button>
         </div>
-      </form>
+      </PlainForm>
     </Dialog>
   )
 }

@@ -2,11 +2,11 @@ import { Suspense, lazy, useEffect, useRef, useState } from 'react'
 import { Button } from '@mantine/core'
 import type { Ban } from '../../api/queries.ts'
 import { useMay } from '../../api/session.ts'
+import { CancelButton } from '../../kit/dialog-buttons.tsx'
 import { announce } from '../../kit/announce.tsx'
 import parts from '../../kit/parts.module.css'
 import { Refusal } from '../../kit/trouble.tsx'
 import { textsOf } from '../../lib/texts/catalogue.ts'
-import { commonTexts } from '../../lib/texts/common.texts.ts'
 import { number } from '../../lib/numbers.ts'
 import type { Attacker } from './attackers-list.ts'
 import { attackersTexts } from './attackers.texts.ts'
@@ -91,9 +91,7 @@ export const AttackerBulk = (props: {
           {reading.read !== null ? (
             <>
               <span className={parts.muted}>{t.reading(number(reading.read))}</span>
-              <Button variant="default" onClick={reading.stop}>
-                {textsOf(commonTexts).cancel}
-              </Button>
+              <CancelButton onClick={reading.stop} />
             </>
           ) : (
             <Verbs inForce={inForce} onVerb={open} onList={() => setListed(ips)} />

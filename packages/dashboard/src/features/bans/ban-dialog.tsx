@@ -1,11 +1,12 @@
 import { Button } from '@mantine/core'
 import { BatchReceipt } from '../fleet/receipts.tsx'
 import { CommandProgress } from '../fleet/command-progress.tsx'
+import { CancelButton } from '../../kit/dialog-buttons.tsx'
 import { Dialog } from '../../kit/modal.tsx'
 import parts from '../../kit/parts.module.css'
+import { PlainForm } from '../../kit/plain-form.tsx'
 import { Refusal } from '../../kit/trouble.tsx'
 import { textsOf } from '../../lib/texts/catalogue.ts'
-import { commonTexts } from '../../lib/texts/common.texts.ts'
 import { nameOf } from '../../lib/clip.ts'
 import { banDialogTexts } from './ban-dialog.texts.ts'
 import { BanFields } from './ban-fields.tsx'
@@ -25,23 +26,14 @@ const Form = (props: Given) => {
   const form = useBanForm(props)
   if (form.ban.data) return <Queued form={form} onClose={props.onClose} />
   return (
-    <form
-      className={parts.form}
-      noValidate
-      onSubmit={event => {
-        event.preventDefault()
-        form.submit()
-      }}
-    >
+    <PlainForm onSubmit={() => form.submit()}>
       <BanFields form={form} />
       <Refusal error={withoutHint(form.ban.error)} />
       <div className={parts.row}>
         <Submit form={form} />
-        <Button variant="default" onClick={props.onClose}>
-          {textsOf(commonTexts).cancel}
-        </Button>
+        <CancelButton onClick={props.onClose} />
       </div>
-    </form>
+    </PlainForm>
   )
 }
 

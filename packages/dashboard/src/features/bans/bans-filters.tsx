@@ -7,6 +7,7 @@ import type { Ban } from '../../api/queries.ts'
 import { banStatsQuery } from '../fleet/queries.ts'
 import { useKeys } from '../../kit/keys.ts'
 import parts from '../../kit/parts.module.css'
+import { Select } from '../../kit/select.tsx'
 import { usePhone } from '../../kit/width.ts'
 import { Chips } from '../../kit/search/chips.tsx'
 import type { Chip } from '../../kit/search/chips.tsx'
@@ -220,21 +221,7 @@ const useRangeWords = () => {
 
 /** The time by name, among the filters of the dialog. */
 const Range = () => {
-  const { value, options, onValue } = useRanges()
-  return (
-    <select
-      className={`${parts.input} ${styles.range ?? ''}`}
-      aria-label={textsOf(bansTexts).range}
-      value={value}
-      onChange={event => onValue(event.currentTarget.value)}
-    >
-      {options.map(option => (
-        <option key={option.value} value={option.value}>
-          {option.text}
-        </option>
-      ))}
-    </select>
-  )
+  return <Select className={`${parts.input} ${styles.range ?? ''}`} label={textsOf(bansTexts).range} {...useRanges()} />
 }
 
 /** A search without one of its conditions; undefined where nothing is left. */

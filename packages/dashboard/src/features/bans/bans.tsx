@@ -4,7 +4,7 @@ import { Button } from '@mantine/core'
 import { IconAdjustmentsHorizontal, IconBan, IconDownload, IconX } from '@tabler/icons-react'
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import type { UseQueryResult } from '@tanstack/react-query'
-import { entriesOf, keysOf } from '@stockade/contract/records.ts'
+import { entriesOf } from '@stockade/contract/records.ts'
 import { useMay } from '../../api/session.ts'
 import { announce } from '../../kit/announce.tsx'
 import { useKeys } from '../../kit/keys.ts'
@@ -14,6 +14,7 @@ import { Page } from '../../kit/page.tsx'
 import { Pages } from '../../kit/pages.tsx'
 import { PastEnd } from '../../kit/past-end.tsx'
 import parts from '../../kit/parts.module.css'
+import { Select } from '../../kit/select.tsx'
 import { Trouble } from '../../kit/trouble.tsx'
 import { Waiting } from '../../kit/waiting.tsx'
 import { useNarrow, usePhone, useWide } from '../../kit/width.ts'
@@ -292,21 +293,13 @@ const Order = () => {
   const { sort = usualSort.attackers } = useSearch({ from: '/inside/bans' })
   const filter = useFilter()
   return (
-    <select
+    <Select
       className={styles.order}
-      aria-label={t.order}
+      label={t.order}
       value={sort}
-      onChange={event => {
-        const next = keysOf(t.orders).find(order => order === event.currentTarget.value)
-        filter({ sort: next === usualSort.attackers ? undefined : next })
-      }}
-    >
-      {entriesOf(t.orders).map(([value, name]) => (
-        <option key={value} value={value}>
-          {name}
-        </option>
-      ))}
-    </select>
+      options={entriesOf(t.orders).map(([value, text]) => ({ value, text }))}
+      onValue={next => filter({ sort: next === usualSort.attackers ? undefined : next })}
+    />
   )
 }
 

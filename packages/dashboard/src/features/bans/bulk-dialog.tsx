@@ -7,6 +7,7 @@ import { queries, summaryQuery } from '../../api/queries.ts'
 import type { Ban } from '../../api/queries.ts'
 import { BatchReceipt } from '../fleet/receipts.tsx'
 import { tellBannedMany } from '../fleet/undo.ts'
+import { CancelButton } from '../../kit/dialog-buttons.tsx'
 import { Dialog } from '../../kit/modal.tsx'
 import parts from '../../kit/parts.module.css'
 import { Mark } from '../../kit/state.tsx'
@@ -87,9 +88,7 @@ const UnbanMany = ({ bans, onRun, onClose }: Given) => {
       <Away servers={servers} />
       <Refusal error={unban.error} />
       <div className={parts.row}>
-        <Button variant="default" onClick={onClose} data-autofocus>
-          {textsOf(commonTexts).cancel}
-        </Button>
+        <CancelButton onClick={onClose} focus />
         <Button
           variant="danger"
           loading={unban.isPending}
@@ -148,9 +147,7 @@ const BanMany = ({ bans, ips = addressesOf(bans), onRun, onClose }: Given) => {
         </label>
       )}
       <div className={parts.row}>
-        <Button variant="default" onClick={onClose} data-autofocus>
-          {textsOf(commonTexts).cancel}
-        </Button>
+        <CancelButton onClick={onClose} focus />
         <Button
           variant="danger"
           loading={ban.isPending}

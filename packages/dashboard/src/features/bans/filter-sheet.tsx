@@ -4,7 +4,7 @@ import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { summaryQuery } from '../../api/queries.ts'
 import { banStatsQuery } from '../fleet/queries.ts'
-import { Field } from '../../kit/field.tsx'
+import { SelectField, TextField } from '../../kit/form-fields.tsx'
 import { Dialog } from '../../kit/modal.tsx'
 import parts from '../../kit/parts.module.css'
 import { valueOf, withValue } from '../../kit/search/terms.ts'
@@ -134,42 +134,27 @@ const ChoiceField = ({ choice }: { choice: Choice }) => {
   const filter = useFilter()
   const value = valueOf(q, language, field) ?? now
   return (
-    <Field label={label}>
-      {ids => (
-        <select
-          {...ids}
-          className={parts.input}
-          value={value}
-          onChange={event =>
-            filter({ ...given, q: withValue(q, language, field, event.currentTarget.value) || undefined })
-          }
-        >
-          <option value="">{none}</option>
-          {value !== '' && !options.some(option => option.value === value) && <option>{value}</option>}
-          {options.map(option => (
-            <option key={option.value} value={option.value}>
-              {option.name}
-            </option>
-          ))}
-        </select>
-      )}
-    </Field>
+    <SelectField
+      label={label}
+      value={value}
+      options={[
+        { value: '', text: none },
+        ...(value !== '' && !options.some(option => option.value === value) ? [{ value, text: value }] : []),
+        ...options.map(option => ({ value: option.value, text: option.name })),
+      ]}
+      onValue={chosen => filter({ ...given, q: withValue(q, language, field, chosen) || undefined })}
+    />
   )
 }
 
 const Moment = (props: { label: string; value: string | undefined; onValue: (value: string | undefined) => void }) => (
-  <Field label={props.label}>
-    {ids => (
-      <input
-        {...ids}
-        className={parts.input}
-        type="datetime-local"
-        value={props.value ? localInput(Date.parse(props.value)).slice(0, 16) : ''}
-        onChange={event => {
-          const at = new Date(event.currentTarget.value)
-          props.onValue(Number.isNaN(at.getTime()) ? undefined : at.toISOString())
-        }}
-      />
-    )}
-  </Field>
+  <TextField
+    label={props.label}
+    type="datetime-local"
+    value={props.value ? localInput(Date.parse(props.value)).slice(0, 16) : ''}
+    onValue={typed => {
+      const at = new Date(typed)
+      props.onValue(Number.isNaN(at.getTime()) ? undefined : at.toISOString())
+    }}
+  />
 )

@@ -2,6 +2,7 @@ import { useState } from 'react'
 import { Button } from '@mantine/core'
 import { useRouter, useSearch } from '@tanstack/react-router'
 import { urlOf } from '@stockade/client'
+import { CloseButton } from '../../kit/dialog-buttons.tsx'
 import { Dialog } from '../../kit/modal.tsx'
 import parts from '../../kit/parts.module.css'
 import { usePreferences } from '../../kit/preferences.ts'
@@ -125,9 +126,7 @@ export const ExportDialog = ({ total, onClose }: { total: number; onClose: () =>
           ))}
         </ul>
         <div className={parts.row}>
-          <Button variant="default" onClick={onClose}>
-            {textsOf(commonTexts).close}
-          </Button>
+          <CloseButton onClick={onClose} />
         </div>
       </div>
     </Dialog>

@@ -3,6 +3,7 @@ import type { FocusEvent, KeyboardEvent } from 'react'
 import { Link, useNavigate } from '@tanstack/react-router'
 import type { BansSearch } from './filter.ts'
 import parts from '../../kit/parts.module.css'
+import { PlainTable } from '../../kit/plain-table.tsx'
 import { locale, textsOf } from '../../lib/texts/catalogue.ts'
 import { number } from '../../lib/numbers.ts'
 import { usePreferences } from '../../kit/preferences.ts'
@@ -203,39 +204,28 @@ const Table = ({ title, bars, search, now }: Required<Pick<Chart, 'title' | 'bar
     <details onToggle={event => setShown(event.currentTarget.open)}>
       <summary className={parts.quiet}>{t.table}</summary>
       {shown && (
-        <table className={parts.table}>
-          <caption className={parts.hidden}>{title}</caption>
-          <thead>
-            <tr>
-              <th scope="col">{t.at}</th>
-              <th scope="col" className={parts.end}>
-                {t.count}
-              </th>
-            </tr>
-          </thead>
-          <tbody>
-            {bars
-              .filter(({ count }) => count > 0)
-              .map(bar => (
-                <tr key={bar.from}>
-                  <td>
-                    <Link
-                      to="/bans"
-                      className={parts.link}
-                      search={{
-                        ...search,
-                        from: new Date(bar.from).toISOString(),
-                        to: new Date(bar.to).toISOString(),
-                      }}
-                    >
-                      {bar.running ? t.soFar(rangeOf(bar, now)) : rangeOf(bar, now)}
-                    </Link>
-                  </td>
-                  <td className={parts.end}>{number(bar.count)}</td>
-                </tr>
-              ))}
-          </tbody>
-        </table>
+        <PlainTable caption={title} heads={[t.at, { key: 'count', text: t.count, className: parts.end }]}>
+          {bars
+            .filter(({ count }) => count > 0)
+            .map(bar => (
+              <tr key={bar.from}>
+                <td>
+                  <Link
+                    to="/bans"
+                    className={parts.link}
+                    search={{
+                      ...search,
+                      from: new Date(bar.from).toISOString(),
+                      to: new Date(bar.to).toISOString(),
+                    }}
+                  >
+                    {bar.running ? t.soFar(rangeOf(bar, now)) : rangeOf(bar, now)}
+                  </Link>
+                </td>
+                <td className={parts.end}>{number(bar.count)}</td>
+              </tr>
+            ))}
+        </PlainTable>
       )}
     </details>
   )

@@ -1,22 +1,19 @@
 import { Suspense, lazy, useState } from 'react'
 import { Button } from '@mantine/core'
-import { IconListDetails, IconPlus } from '@tabler/icons-react'
+import { IconListDetails } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { useMay } from '../../api/session.ts'
 import { Empty } from '../../kit/list-states.tsx'
 import { List } from '../../kit/list.tsx'
 import type { ListProps } from '../../kit/list.tsx'
-import { Page } from '../../kit/page.tsx'
 import { textsOf } from '../../lib/texts/catalogue.ts'
-import { ListTabs } from '../identity/list-tabs.tsx'
-import { shellTexts } from '../navigation/shell.texts.ts'
+import { ListPage } from '../identity/list-page.tsx'
 import { setMode } from './acts.ts'
 import { blocklistsTexts } from './blocklists.texts.ts'
 import { columnsOf } from './columns.tsx'
 import { blocklistsLimit, blocklistsQuery } from './queries.ts'
 import type { Blocklist } from './queries.ts'
-import styles from './blocklists.module.css'
 
 const SubscribeDialog = lazy(() => import('./subscribe-dialog.tsx'))
 const DetailDialog = lazy(() => import('./detail-dialog.tsx'))
@@ -50,31 +47,18 @@ export const useBlocklistDialogs = () => {
 /** Lists that others keep, and where they really hold. */
 export const Blocklists = () => {
   const t = textsOf(blocklistsTexts)
-  const names = textsOf(shellTexts)
   const navigate = useNavigate()
   const { page = 1 } = useSearch({ from: '/inside/lists/blocklists' })
   const { dialogs, ...opening } = useBlocklistDialogs()
   return (
-    <Page
-      title={`${t.title} · ${names.lists}`}
-      heading={names.lists}
-      tools={<ListTabs />}
-      actions={
-        opening.may && (
-          <Button leftSection={<IconPlus size={16} />} onClick={opening.onNew}>
-            {t.add}
-          </Button>
-        )
-      }
-    >
-      <p className={styles.lead}>{t.lead}</p>
+    <ListPage title={t.title} lead={t.lead} add={t.add} onAdd={opening.may ? opening.onNew : undefined}>
       <BlocklistRows
         {...opening}
         page={page}
         onPage={to => void navigate({ to: '/lists/blocklists', search: to === 1 ? {} : { page: to } })}
       />
       {dialogs}
-    </Page>
+    </ListPage>
   )
 }
 

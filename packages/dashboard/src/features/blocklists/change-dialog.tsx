@@ -9,7 +9,7 @@ import { DialogButtons } from '../../kit/dialog-buttons.tsx'
 import { SelectField, TextField } from '../../kit/form-fields.tsx'
 import { useKept } from '../../kit/draft.ts'
 import { Dialog } from '../../kit/modal.tsx'
-import parts from '../../kit/parts.module.css'
+import { PlainForm } from '../../kit/plain-form.tsx'
 import { Refusal, fieldProblem } from '../../kit/trouble.tsx'
 import { textsOf } from '../../lib/texts/catalogue.ts'
 import { commonTexts } from '../../lib/texts/common.texts.ts'
@@ -132,14 +132,7 @@ const ChangeDialog = ({ list, onClose }: { list: Blocklist; onClose: () => void 
   }
   return (
     <Dialog title={t.changeTitle(list.name)} onClose={onClose}>
-      <form
-        className={parts.form}
-        noValidate
-        onSubmit={event => {
-          event.preventDefault()
-          act(() => save.mutate())
-        }}
-      >
+      <PlainForm onSubmit={() => act(() => save.mutate())}>
         <Fields list={list} typed={typed} set={set} said={isTried ? problems : {}} error={save.error} />
         <TargetChoice target={target} error={isTried ? target.problem : undefined} />
         <Bounds typed={typed} set={set} said={isTried ? problems : {}} error={save.error} />
@@ -150,7 +143,7 @@ const ChangeDialog = ({ list, onClose }: { list: Blocklist; onClose: () => void 
             {t.preview}
           </Button>
         </DialogButtons>
-      </form>
+      </PlainForm>
     </Dialog>
   )
 }

@@ -1,17 +1,16 @@
 import { useState } from 'react'
 import { Button } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { Link } from '@tanstack/react-router'
+import { ServerStates } from '../fleet/server-states.tsx'
+import { CloseButton } from '../../kit/dialog-buttons.tsx'
 import { Coverage } from '../../kit/coverage.tsx'
 import { Dialog } from '../../kit/modal.tsx'
 import parts from '../../kit/parts.module.css'
 import { Mark } from '../../kit/state.tsx'
 import type { Tone } from '../../kit/state.tsx'
 import { Stranger } from '../../kit/stranger.tsx'
-import { Trouble } from '../../kit/trouble.tsx'
 import { number } from '../../lib/numbers.ts'
 import { textsOf } from '../../lib/texts/catalogue.ts'
-import { commonTexts } from '../../lib/texts/common.texts.ts'
 import { refresh, setMode, unsubscribe } from './acts.ts'
 import { blocklistsTexts } from './blocklists.texts.ts'
 import { leftOutWords, serversOf } from './columns.tsx'
@@ -70,9 +69,7 @@ const DetailDialog = (props: {
         </ul>
         {may && <Changes list={list} onClose={onClose} onChange={onChange} />}
         <div className={parts.row}>
-          <Button variant="default" onClick={onClose}>
-            {textsOf(commonTexts).close}
-          </Button>
+          <CloseButton onClick={onClose} />
         </div>
       </div>
     </Dialog>
@@ -130,21 +127,5 @@ const Servers = ({ id, state, count }: { id: number; state: BlocklistServer['sta
   const t = textsOf(blocklistsTexts)
   const query = useQuery({ ...blocklistServersQuery(id, state), enabled: count > 0 })
   if (count === 0) return null
-  const rows = query.data?.servers ?? []
-  const rest = (query.data?.total ?? 0) - rows.length
-  return (
-    <>
-      <Trouble what={t.what} query={query} />
-      {rows.map(({ server, reason }) => (
-        <li key={server.id}>
-          <Mark tone={tones[state]}>{t.states[state]}</Mark>
-          <Link to="/servers/$serverId" params={{ serverId: server.id }}>
-            <Stranger text={server.hostname} most={60} />
-          </Link>
-          {reason && <Stranger text={reason} most={200} />}
-        </li>
-      ))}
-      {rest > 0 && <li className={parts.muted}>{t.more(rest)}</li>}
-    </>
-  )
+  return <ServerStates what={t.what} query={query} tone={tones[state]} word={t.states[state]} more={t.more} />
 }

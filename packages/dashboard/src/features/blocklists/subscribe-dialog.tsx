@@ -8,6 +8,7 @@ import { useKeptState } from '../../kit/draft.ts'
 import { SelectField, TextField } from '../../kit/form-fields.tsx'
 import { Dialog } from '../../kit/modal.tsx'
 import parts from '../../kit/parts.module.css'
+import { PlainForm } from '../../kit/plain-form.tsx'
 import { Refusal, fieldProblem } from '../../kit/trouble.tsx'
 import { textsOf } from '../../lib/texts/catalogue.ts'
 import { blocklistsTexts } from './blocklists.texts.ts'
@@ -69,11 +70,8 @@ const SubscribeDialog = ({ onClose }: { onClose: () => void }) => {
   const isReady = typed.isFilled && typed.name.trim() !== '' && typed.target.problem === undefined
   return (
     <Dialog title={t.title} onClose={onClose}>
-      <form
-        className={parts.form}
-        noValidate
-        onSubmit={event => {
-          event.preventDefault()
+      <PlainForm
+        onSubmit={() => {
           setTried(true)
           if (isReady && !subscribe.isPending) subscribe.mutate()
         }}
@@ -102,7 +100,7 @@ const SubscribeDialog = ({ onClose }: { onClose: () => void }) => {
             {t.preview}
           </Button>
         </DialogButtons>
-      </form>
+      </PlainForm>
     </Dialog>
   )
 }

@@ -15,6 +15,7 @@ import { agreed } from '../fleet/ssh-asked.ts'
 import { tellAsked } from '../fleet/undo.ts'
 import { ButtonLink } from '../../kit/button-link.tsx'
 import { List } from '../../kit/list.tsx'
+import { GonePage } from '../../kit/gone-page.tsx'
 import { Page } from '../../kit/page.tsx'
 import parts from '../../kit/parts.module.css'
 import { Refusal } from '../../kit/trouble.tsx'
@@ -170,13 +171,10 @@ const BatchActs = (props: {
 const GoneBatch = () => {
   const t = textsOf(commandsTexts)
   return (
-    <Page title={t.title}>
-      <div className={parts.empty}>
-        <p>{t.goneBatch}</p>
-        <ButtonLink to="/commands" variant="default" search={{}}>
-          {t.back}
-        </ButtonLink>
-      </div>
-    </Page>
+    <GonePage title={t.title} text={t.goneBatch}>
+      <ButtonLink to="/commands" variant="default" search={{}}>
+        {t.back}
+      </ButtonLink>
+    </GonePage>
   )
 }

@@ -3,8 +3,8 @@ import { useParams } from '@tanstack/react-router'
 import { statusOf } from '../../api/client.ts'
 import { ButtonLink } from '../../kit/button-link.tsx'
 import { useCommand } from '../fleet/command-progress.tsx'
+import { GonePage } from '../../kit/gone-page.tsx'
 import { Page } from '../../kit/page.tsx'
-import parts from '../../kit/parts.module.css'
 import { Trouble } from '../../kit/trouble.tsx'
 import { Waiting } from '../../kit/waiting.tsx'
 import { useSaid } from '../fleet/said.ts'
@@ -36,12 +36,9 @@ export const CommandPage = () => {
   if (status === 403) return <Forbidden />
   if (status === 404 || status === 400)
     return (
-      <Page title={t.title}>
-        <div className={parts.empty}>
-          <p>{t.gone}</p>
-          {back}
-        </div>
-      </Page>
+      <GonePage title={t.title} text={t.gone}>
+        {back}
+      </GonePage>
     )
   const what = row ? said(row) : t.title
   return (

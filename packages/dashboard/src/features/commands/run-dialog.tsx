@@ -1,16 +1,16 @@
 import { useState } from 'react'
-import type { FormEvent } from 'react'
 import { Button } from '@mantine/core'
 import { fleetTexts } from '../fleet/fleet.texts.ts'
 import { Picks } from '../fleet/picks.tsx'
 import type { CommandType } from '../fleet/queries.ts'
 import { BatchReceipt } from '../fleet/receipts.tsx'
+import { CancelButton, CloseButton } from '../../kit/dialog-buttons.tsx'
 import { useForgotten, useKept } from '../../kit/draft.ts'
 import { Dialog } from '../../kit/modal.tsx'
 import parts from '../../kit/parts.module.css'
+import { PlainForm } from '../../kit/plain-form.tsx'
 import { Refusal } from '../../kit/trouble.tsx'
 import { textsOf } from '../../lib/texts/catalogue.ts'
-import { commonTexts } from '../../lib/texts/common.texts.ts'
 import { commandsTexts } from './commands.texts.ts'
 import { Consequences, ParamFields, TypeField } from './run-fields.tsx'
 import { errorsOf } from './run-form.ts'
@@ -65,9 +65,7 @@ const Done = ({ batchId, onClose }: { batchId: string; onClose: () => void }) =>
   <div className={parts.form}>
     <BatchReceipt batchId={batchId} list />
     <div className={parts.row}>
-      <Button variant="default" onClick={onClose}>
-        {textsOf(commonTexts).close}
-      </Button>
+      <CloseButton onClick={onClose} />
     </div>
   </div>
 )
@@ -86,13 +84,12 @@ const Form = (props: {
   const found = errorsOf(typed)
   const errors: RunErrors = tried ? found : {}
   const count = typed.servers.size
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
+  const submit = () => {
     setTried(true)
     if (Object.values(found).every(error => error === undefined) && !run.isPending) run.start()
   }
   return (
-    <form className={parts.form} onSubmit={submit} noValidate>
+    <PlainForm onSubmit={submit}>
       <TypeField typed={typed} set={set} focused={!isCalm} />
       <ParamFields typed={typed} set={set} errors={errors} />
       <Picks chosen={typed.servers} onChosen={servers => set({ servers })} away={() => ''} error={errors.servers} />
@@ -107,10 +104,8 @@ const Form = (props: {
         <Button type="submit" loading={run.isPending}>
           {count === 0 ? t.dialog.submit : t.dialog.submitOn(names[typed.type], count)}
         </Button>
-        <Button variant="default" onClick={onClose} data-autofocus={isCalm || undefined}>
-          {textsOf(commonTexts).cancel}
-        </Button>
+        <CancelButton onClick={onClose} focus={isCalm} />
       </div>
-    </form>
+    </PlainForm>
   )
 }

@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { jailsQuery } from '../../api/queries.ts'
 import { fleetTexts } from '../fleet/fleet.texts.ts'
 import { templatesQuery } from '../fleet/queries.ts'
-import { Field } from '../../kit/field.tsx'
+import { SelectField, TextField } from '../../kit/form-fields.tsx'
 import parts from '../../kit/parts.module.css'
 import { textsOf } from '../../lib/texts/catalogue.ts'
 import { commandsTexts } from './commands.texts.ts'
@@ -13,7 +13,6 @@ import type { RunErrors, TypedCommand } from './run-form.ts'
 
 /** Any command with the form that its type needs; deploying has a page of its own. */
 const types = commandTypes.filter(type => type !== 'deploy-template')
-const plain = { className: parts.input, autoComplete: 'off', autoCapitalize: 'none', spellCheck: false } as const
 
 interface Given {
   readonly typed: TypedCommand
@@ -25,26 +24,13 @@ export const TypeField = ({ typed, set, focused }: Pick<Given, 'typed' | 'set'> 
   const t = textsOf(commandsTexts).dialog
   const names = textsOf(fleetTexts).types
   return (
-    <Field label={t.what}>
-      {ids => (
-        <select
-          {...ids}
-          className={parts.input}
-          data-autofocus={focused || undefined}
-          value={typed.type}
-          onChange={event => {
-            const type = types.find(known => known === event.currentTarget.value)
-            if (type) set({ type })
-          }}
-        >
-          {types.map(known => (
-            <option key={known} value={known}>
-              {names[known]}
-            </option>
-          ))}
-        </select>
-      )}
-    </Field>
+    <SelectField
+      label={t.what}
+      focus={focused}
+      value={typed.type}
+      options={types.map(type => ({ value: type, text: names[type] }))}
+      onValue={type => set({ type })}
+    />
   )
 }
 
@@ -55,25 +41,17 @@ export const ParamFields = ({ typed, errors, set }: Given) => {
   return (
     <>
       {needsIp(typed) && (
-        <Field label={t.ip} error={errors.ip}>
-          {ids => (
-            <input
-              {...ids}
-              {...plain}
-              dir="ltr"
-              value={ip}
-              onChange={event => set({ ip: event.currentTarget.value })}
-            />
-          )}
-        </Field>
+        <TextField label={t.ip} error={errors.ip} dir="ltr" value={ip} onValue={typedIp => set({ ip: typedIp })} />
       )}
       {needsJail(typed) && <JailField typed={typed} errors={errors} set={set} />}
       {type === 'ban-ip' && (
-        <Field label={t.duration} help={t.durationHelp} error={errors.time}>
-          {ids => (
-            <input {...ids} {...plain} value={time} onChange={event => set({ time: event.currentTarget.value })} />
-          )}
-        </Field>
+        <TextField
+          label={t.duration}
+          help={t.durationHelp}
+          error={errors.time}
+          value={time}
+          onValue={typedTime => set({ time: typedTime })}
+        />
       )}
       {type === 'remove-template' && <TemplateField typed={typed} errors={errors} set={set} />}
     </>
@@ -86,25 +64,22 @@ const JailField = ({ typed, errors, set }: Given) => {
   const [only = ''] = typed.servers.size === 1 ? typed.servers : []
   const jails = useQuery({ ...jailsQuery(only), enabled: only !== '' }).data?.jails ?? []
   return (
-    <Field label={t.jail} help={typed.type === 'unban-ip' ? t.jailOrAll : t.jailHelp} error={errors.jail}>
-      {ids => (
-        <>
-          <input
-            {...ids}
-            {...plain}
-            dir="ltr"
-            list={listId}
-            value={typed.jail}
-            onChange={event => set({ jail: event.currentTarget.value })}
-          />
-          <datalist id={listId}>
-            {jails.map(({ name }) => (
-              <option key={name} value={name} />
-            ))}
-          </datalist>
-        </>
-      )}
-    </Field>
+    <>
+      <TextField
+        label={t.jail}
+        help={typed.type === 'unban-ip' ? t.jailOrAll : t.jailHelp}
+        error={errors.jail}
+        dir="ltr"
+        list={listId}
+        value={typed.jail}
+        onValue={jail => set({ jail })}
+      />
+      <datalist id={listId}>
+        {jails.map(({ name }) => (
+          <option key={name} value={name} />
+        ))}
+      </datalist>
+    </>
   )
 }
 
@@ -112,23 +87,16 @@ const TemplateField = ({ typed, errors, set }: Given) => {
   const t = textsOf(commandsTexts).dialog
   const templates = useQuery(templatesQuery({})).data?.templates ?? []
   return (
-    <Field label={t.template} error={errors.template}>
-      {ids => (
-        <select
-          {...ids}
-          className={parts.input}
-          value={typed.template}
-          onChange={event => set({ template: event.currentTarget.value })}
-        >
-          <option value="">{t.noTemplate}</option>
-          {templates.map(({ name, display_name }) => (
-            <option key={name} value={name}>
-              {display_name}
-            </option>
-          ))}
-        </select>
-      )}
-    </Field>
+    <SelectField
+      label={t.template}
+      error={errors.template}
+      value={typed.template}
+      options={[
+        { value: '', text: t.noTemplate },
+        ...templates.map(({ name, display_name }) => ({ value: name, text: display_name })),
+      ]}
+      onValue={template => set({ template })}
+    />
   )
 }
 
@@ -138,17 +106,13 @@ export const Consequences = ({ typed, errors, set }: Given) => {
   return (
     <>
       {needsAgain(typed) && (
-        <Field label={t.wide(typed.ip.trim())} error={errors.again}>
-          {ids => (
-            <input
-              {...ids}
-              {...plain}
-              dir="ltr"
-              value={typed.again}
-              onChange={event => set({ again: event.currentTarget.value })}
-            />
-          )}
-        </Field>
+        <TextField
+          label={t.wide(typed.ip.trim())}
+          error={errors.again}
+          dir="ltr"
+          value={typed.again}
+          onValue={again => set({ again })}
+        />
       )}
       {typed.type === 'service-restart' && <p className={parts.warn}>{t.restart}</p>}
       {typed.type === 'jail-disable' && <p className={parts.warn}>{t.disable}</p>}

@@ -4,10 +4,10 @@ import { Link } from '@tanstack/react-router'
 import { canonicalJson } from '@stockade/contract/seal.ts'
 import type { SealAsked } from '../../api/sealing.ts'
 import { mayBeWrong, summaryQuery } from '../../api/queries.ts'
+import { CancelButton } from '../../kit/dialog-buttons.tsx'
 import { Dialog } from '../../kit/modal.tsx'
 import parts from '../../kit/parts.module.css'
 import { textsOf } from '../../lib/texts/catalogue.ts'
-import { commonTexts } from '../../lib/texts/common.texts.ts'
 import { clip, nameOf } from '../../lib/clip.ts'
 import { exactTime } from '../../lib/time.ts'
 import { hasPasskeys, passkeySentence, passkeysQuery } from '../identity/passkeys.ts'
@@ -139,9 +139,7 @@ const Signing = (props: { asked: SealAsked; wanted: ToSign; passkeys: readonly P
             {t.sign}
           </Button>
         )}
-        <Button variant="default" data-autofocus onClick={onClose}>
-          {textsOf(commonTexts).cancel}
-        </Button>
+        <CancelButton onClick={onClose} focus />
       </div>
     </>
   )

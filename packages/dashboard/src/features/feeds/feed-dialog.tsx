@@ -8,6 +8,7 @@ import { SelectField, TextField } from '../../kit/form-fields.tsx'
 import { useKept } from '../../kit/draft.ts'
 import { Dialog } from '../../kit/modal.tsx'
 import parts from '../../kit/parts.module.css'
+import { PlainForm } from '../../kit/plain-form.tsx'
 import { Refusal, fieldProblem } from '../../kit/trouble.tsx'
 import { number } from '../../lib/numbers.ts'
 import { textsOf } from '../../lib/texts/catalogue.ts'
@@ -77,14 +78,7 @@ const FeedDialog = (props: {
   }
   return (
     <Dialog title={feed ? t.changeTitle(feed.name) : t.newTitle} onClose={onClose}>
-      <form
-        className={parts.form}
-        noValidate
-        onSubmit={event => {
-          event.preventDefault()
-          act(true, () => save.mutate())
-        }}
-      >
+      <PlainForm onSubmit={() => act(true, () => save.mutate())}>
         <Fields typed={typed} set={set} said={isTried ? problemsOf(typed) : {}} error={save.error ?? preview.error} />
         {preview.data && <Preview found={preview.data} />}
         <Refusal error={save.error ?? preview.error} />
@@ -93,7 +87,7 @@ const FeedDialog = (props: {
             {t.preview}
           </Button>
         </DialogButtons>
-      </form>
+      </PlainForm>
     </Dialog>
   )
 }

@@ -1,11 +1,11 @@
 import { Suspense, lazy, useState } from 'react'
 import type { Dispatch, SetStateAction } from 'react'
 import { Button } from '@mantine/core'
-import { IconPlus, IconRss } from '@tabler/icons-react'
+import { IconRss } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { api } from '../../api/client.ts'
 import { Empty } from '../../kit/list-states.tsx'
-import { Page, Panel } from '../../kit/page.tsx'
+import { Panel } from '../../kit/page.tsx'
 import parts from '../../kit/parts.module.css'
 import { Stranger } from '../../kit/stranger.tsx'
 import { Time } from '../../kit/time.tsx'
@@ -14,8 +14,7 @@ import { Trouble } from '../../kit/trouble.tsx'
 import { number } from '../../lib/numbers.ts'
 import { textsOf } from '../../lib/texts/catalogue.ts'
 import { Confirm } from '../identity/dialogs.ts'
-import { ListTabs } from '../identity/list-tabs.tsx'
-import { shellTexts } from '../navigation/shell.texts.ts'
+import { ListPage } from '../identity/list-page.tsx'
 import type { Feed } from './consumers.ts'
 import { feedsTexts } from './feeds.texts.ts'
 import { feedsQuery, readFeedsAgain } from './queries.ts'
@@ -30,25 +29,14 @@ type Open = 'new' | { readonly act: Act; readonly feed: Feed; readonly url?: str
 /** What firewalls and other programs download, and how to make them do it. */
 export const Feeds = () => {
   const t = textsOf(feedsTexts)
-  const names = textsOf(shellTexts)
   const [open, setOpen] = useState<Open>(null)
   return (
-    <Page
-      title={`${t.title} · ${names.lists}`}
-      heading={names.lists}
-      tools={<ListTabs />}
-      actions={
-        <Button leftSection={<IconPlus size={16} />} onClick={() => setOpen('new')}>
-          {t.add}
-        </Button>
-      }
-    >
-      <p className={styles.lead}>{t.lead}</p>
+    <ListPage title={t.title} lead={t.lead} add={t.add} onAdd={() => setOpen('new')}>
       <Rows onOpen={setOpen} />
       <Suspense>
         <Opened open={open} onOpen={setOpen} />
       </Suspense>
-    </Page>
+    </ListPage>
   )
 }
 

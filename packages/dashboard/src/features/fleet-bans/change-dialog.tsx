@@ -5,7 +5,7 @@ import { DialogButtons } from '../../kit/dialog-buttons.tsx'
 import { useKeptState } from '../../kit/draft.ts'
 import { TextField } from '../../kit/form-fields.tsx'
 import { Dialog } from '../../kit/modal.tsx'
-import parts from '../../kit/parts.module.css'
+import { PlainForm } from '../../kit/plain-form.tsx'
 import { Refusal, fieldProblem } from '../../kit/trouble.tsx'
 import { textsOf } from '../../lib/texts/catalogue.ts'
 import { commonTexts } from '../../lib/texts/common.texts.ts'
@@ -35,11 +35,8 @@ const ChangeDialog = ({ ban, onClose }: { ban: FleetBan; onClose: () => void }) 
   })
   return (
     <Dialog title={t.changeTitle(ban.entry)} onClose={onClose}>
-      <form
-        className={parts.form}
-        noValidate
-        onSubmit={event => {
-          event.preventDefault()
+      <PlainForm
+        onSubmit={() => {
           if (seconds !== null && !save.isPending) save.mutate()
         }}
       >
@@ -62,7 +59,7 @@ const ChangeDialog = ({ ban, onClose }: { ban: FleetBan; onClose: () => void }) 
         />
         <Refusal error={save.error} />
         <DialogButtons verb={textsOf(commonTexts).save} isRunning={save.isPending} onCancel={onClose} />
-      </form>
+      </PlainForm>
     </Dialog>
   )
 }

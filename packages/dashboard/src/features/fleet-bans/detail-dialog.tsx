@@ -1,15 +1,13 @@
 import { Button } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { Link } from '@tanstack/react-router'
+import { ServerStates } from '../fleet/server-states.tsx'
+import { CloseButton } from '../../kit/dialog-buttons.tsx'
 import { Coverage } from '../../kit/coverage.tsx'
 import { Dialog } from '../../kit/modal.tsx'
 import parts from '../../kit/parts.module.css'
-import { Mark } from '../../kit/state.tsx'
 import type { Tone } from '../../kit/state.tsx'
 import { Stranger } from '../../kit/stranger.tsx'
-import { Trouble } from '../../kit/trouble.tsx'
 import { textsOf } from '../../lib/texts/catalogue.ts'
-import { commonTexts } from '../../lib/texts/common.texts.ts'
 import { serversOf } from './columns.tsx'
 import { fleetBansTexts } from './fleet-bans.texts.ts'
 import { fleetBanQuery, fleetBanServersQuery } from './queries.ts'
@@ -69,9 +67,7 @@ const DetailDialog = (props: {
               {t.lift}
             </Button>
           )}
-          <Button variant="default" onClick={onClose}>
-            {textsOf(commonTexts).close}
-          </Button>
+          <CloseButton onClick={onClose} />
         </div>
       </div>
     </Dialog>
@@ -86,21 +82,5 @@ const Servers = ({ id, state, count }: { id: number; state: FleetBanServer['stat
   const t = textsOf(fleetBansTexts)
   const query = useQuery({ ...fleetBanServersQuery(id, state), enabled: count > 0 })
   if (count === 0) return null
-  const rows = query.data?.servers ?? []
-  const rest = (query.data?.total ?? 0) - rows.length
-  return (
-    <>
-      <Trouble what={t.what} query={query} />
-      {rows.map(({ server, reason }) => (
-        <li key={server.id}>
-          <Mark tone={tones[state]}>{t.states[state]}</Mark>
-          <Link to="/servers/$serverId" params={{ serverId: server.id }}>
-            <Stranger text={server.hostname} most={60} />
-          </Link>
-          {reason && <Stranger text={reason} most={200} />}
-        </li>
-      ))}
-      {rest > 0 && <li className={parts.muted}>{t.more(rest)}</li>}
-    </>
-  )
+  return <ServerStates what={t.what} query={query} tone={tones[state]} word={t.states[state]} more={t.more} />
 }

@@ -1,6 +1,6 @@
 import { Suspense, lazy, useMemo, useState } from 'react'
 import { Button } from '@mantine/core'
-import { IconBan, IconPlus } from '@tabler/icons-react'
+import { IconBan } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { useMay } from '../../api/session.ts'
@@ -9,12 +9,10 @@ import { useKeys } from '../../kit/keys.ts'
 import { Empty } from '../../kit/list-states.tsx'
 import { List } from '../../kit/list.tsx'
 import type { ListProps } from '../../kit/list.tsx'
-import { Page } from '../../kit/page.tsx'
 import { Segmented } from '../../kit/segmented.tsx'
 import { useTyped } from '../../kit/typed.ts'
 import { textsOf } from '../../lib/texts/catalogue.ts'
-import { ListTabs } from '../identity/list-tabs.tsx'
-import { shellTexts } from '../navigation/shell.texts.ts'
+import { ListPage } from '../identity/list-page.tsx'
 import { columnsOf } from './columns.tsx'
 import type { FleetBansSearch } from './filter.ts'
 import { fleetBansTexts } from './fleet-bans.texts.ts'
@@ -61,7 +59,6 @@ export const useFleetBanDialogs = () => {
 /** Bans of the whole fleet as one entry each, with where they really hold. */
 export const FleetBans = () => {
   const t = textsOf(fleetBansTexts)
-  const names = textsOf(shellTexts)
   const { search, change } = useAsked()
   const { dialogs, ...opening } = useFleetBanDialogs()
   const { onNew } = opening
@@ -69,23 +66,11 @@ export const FleetBans = () => {
     useMemo(() => [{ key: 'a', text: t.addKey, act: () => onNew?.(), there: () => onNew !== undefined }], [t, onNew]),
   )
   return (
-    <Page
-      title={`${t.title} · ${names.lists}`}
-      heading={names.lists}
-      tools={<ListTabs />}
-      actions={
-        onNew && (
-          <Button leftSection={<IconPlus size={16} />} onClick={onNew}>
-            {t.add}
-          </Button>
-        )
-      }
-    >
-      <p className={styles.lead}>{t.lead}</p>
+    <ListPage title={t.title} lead={t.lead} add={t.add} onAdd={onNew}>
       <Tools />
       <FleetBanRows {...opening} search={search} change={change} />
       {dialogs}
-    </Page>
+    </ListPage>
   )
 }
 

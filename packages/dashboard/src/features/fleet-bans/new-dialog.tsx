@@ -5,16 +5,17 @@ import { ApiError, api } from '../../api/client.ts'
 import { queries } from '../../api/queries.ts'
 import { TargetChoice, useTarget } from '../fleet/target-choice.tsx'
 import type { TargetValue } from '../fleet/target-choice.tsx'
+import { CancelButton } from '../../kit/dialog-buttons.tsx'
 import { useKeptState } from '../../kit/draft.ts'
 import { Coverage } from '../../kit/coverage.tsx'
 import { TextField } from '../../kit/form-fields.tsx'
 import { Dialog } from '../../kit/modal.tsx'
 import parts from '../../kit/parts.module.css'
+import { PlainForm } from '../../kit/plain-form.tsx'
 import { Refusal, fieldProblem } from '../../kit/trouble.tsx'
 import { readRange } from '../../lib/address.ts'
 import { number } from '../../lib/numbers.ts'
 import { textsOf } from '../../lib/texts/catalogue.ts'
-import { commonTexts } from '../../lib/texts/common.texts.ts'
 import { serversOf } from './columns.tsx'
 import { readLength } from './duration.ts'
 import { fleetBansTexts } from './fleet-bans.texts.ts'
@@ -98,14 +99,7 @@ const Form = (props: { given: string; onMade: (ban: FleetBan) => void; onClose: 
     if (Object.values(typed.problems).every(problem => problem === undefined) && !ban.isPending) ban.mutate(false)
   }
   return (
-    <form
-      className={parts.form}
-      noValidate
-      onSubmit={event => {
-        event.preventDefault()
-        submit()
-      }}
-    >
+    <PlainForm onSubmit={() => submit()}>
       <TextField
         label={t.entry}
         help={t.entryHelp}
@@ -145,11 +139,9 @@ const Form = (props: { given: string; onMade: (ban: FleetBan) => void; onClose: 
             {submitText(typed.target.value)}
           </Button>
         )}
-        <Button variant="default" onClick={props.onClose}>
-          {textsOf(commonTexts).cancel}
-        </Button>
+        <CancelButton onClick={props.onClose} />
       </div>
-    </form>
+    </PlainForm>
   )
 }
 

@@ -1,5 +1,6 @@
 import { useState } from 'react'
 import parts from '../../kit/parts.module.css'
+import { PlainTable } from '../../kit/plain-table.tsx'
 import { textsOf } from '../../lib/texts/catalogue.ts'
 import { number } from '../../lib/numbers.ts'
 import { shortDate } from '../../lib/time.ts'
@@ -57,27 +58,16 @@ export const Bars = (props: {
       {total > 0 && (
         <details>
           <summary className={parts.quiet}>{t.table}</summary>
-          <table className={parts.table}>
-            <caption className={parts.hidden}>{title}</caption>
-            <thead>
-              <tr>
-                <th scope="col">{t.at}</th>
-                <th scope="col" className={parts.end}>
-                  {t.count}
-                </th>
-              </tr>
-            </thead>
-            <tbody>
-              {series
-                .filter(({ count }) => count > 0)
-                .map(({ start, count }) => (
-                  <tr key={start}>
-                    <td>{shortDate(Date.parse(start), now)}</td>
-                    <td className={parts.end}>{number(count)}</td>
-                  </tr>
-                ))}
-            </tbody>
-          </table>
+          <PlainTable caption={title} heads={[t.at, { key: 'count', text: t.count, className: parts.end }]}>
+            {series
+              .filter(({ count }) => count > 0)
+              .map(({ start, count }) => (
+                <tr key={start}>
+                  <td>{shortDate(Date.parse(start), now)}</td>
+                  <td className={parts.end}>{number(count)}</td>
+                </tr>
+              ))}
+          </PlainTable>
         </details>
       )}
     </div>

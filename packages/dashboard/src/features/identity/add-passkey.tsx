@@ -1,11 +1,11 @@
 import { useState } from 'react'
-import type { FormEvent } from 'react'
 import { Button } from '@mantine/core'
 import { useMutation } from '@tanstack/react-query'
 import { announce } from '../../kit/announce.tsx'
 import { useKeptState } from '../../kit/draft.ts'
 import { TextField } from '../../kit/form-fields.tsx'
 import parts from '../../kit/parts.module.css'
+import { PlainForm } from '../../kit/plain-form.tsx'
 import { textsOf } from '../../lib/texts/catalogue.ts'
 import { addPasskey, hasPasskeys, passkeySentence } from './passkeys.ts'
 import { passkeysTexts } from './passkeys.texts.ts'
@@ -25,13 +25,12 @@ export const AddPasskey = ({ onDone }: { onDone?: () => void }) => {
     },
   })
   if (!hasPasskeys()) return <p className={parts.note}>{t.unsupported}</p>
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
+  const submit = () => {
     setTried(true)
     if (name.trim() && !add.isPending) add.mutate()
   }
   return (
-    <form className={parts.form} style={{ maxInlineSize: 480 }} onSubmit={submit} noValidate>
+    <PlainForm style={{ maxInlineSize: 480 }} onSubmit={submit}>
       <TextField
         label={t.name}
         help={t.nameHelp}
@@ -50,6 +49,6 @@ export const AddPasskey = ({ onDone }: { onDone?: () => void }) => {
           {t.add}
         </Button>
       </div>
-    </form>
+    </PlainForm>
   )
 }

@@ -1,8 +1,8 @@
 import { useEffect, useRef, useState } from 'react'
-import type { FormEvent } from 'react'
 import { Button } from '@mantine/core'
 import { CopyField } from '../../kit/copy.tsx'
 import parts from '../../kit/parts.module.css'
+import { PlainForm } from '../../kit/plain-form.tsx'
 import { textsOf } from '../../lib/texts/catalogue.ts'
 import { saveFile } from '../settings/save-file.ts'
 import { identityTexts } from './identity.texts.ts'
@@ -15,13 +15,12 @@ export const BackupCodes = ({ codes, onDone }: { codes: readonly string[]; onDon
   const [asked, setAsked] = useState(false)
   const heading = useRef<HTMLHeadingElement>(null)
   useEffect(() => heading.current?.focus(), [])
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
+  const submit = () => {
     setAsked(true)
     if (saved) onDone()
   }
   return (
-    <form className={parts.form} onSubmit={submit}>
+    <PlainForm onSubmit={submit}>
       <h2 ref={heading} tabIndex={-1} className={styles.small}>
         {t.title}
       </h2>
@@ -44,6 +43,6 @@ export const BackupCodes = ({ codes, onDone }: { codes: readonly string[]; onDon
       <div className={parts.row}>
         <Button type="submit">{t.finish}</Button>
       </div>
-    </form>
+    </PlainForm>
   )
 }

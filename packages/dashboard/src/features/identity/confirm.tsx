@@ -1,17 +1,17 @@
 import { useState } from 'react'
-import type { FormEvent, ReactNode } from 'react'
+import type { ReactNode } from 'react'
 import { Button } from '@mantine/core'
 import { useMutation } from '@tanstack/react-query'
 import { statusOf } from '../../api/client.ts'
 import { mayBeWrong } from '../../api/queries.ts'
-import { Field } from '../../kit/field.tsx'
+import { CancelButton } from '../../kit/dialog-buttons.tsx'
 import { TextField } from '../../kit/form-fields.tsx'
 import { Dialog } from '../../kit/modal.tsx'
 import parts from '../../kit/parts.module.css'
+import { PlainForm } from '../../kit/plain-form.tsx'
 import { Refusal, sentenceOf } from '../../kit/trouble.tsx'
 import { textsOf } from '../../lib/texts/catalogue.ts'
-import { commonTexts } from '../../lib/texts/common.texts.ts'
-import { PasswordInput } from '../sign-in/password-input.tsx'
+import { PasswordField } from '../sign-in/password-field.tsx'
 import { identityTexts } from './identity.texts.ts'
 
 interface Asked {
@@ -34,13 +34,12 @@ const Confirm = ({
   const [typed, setTyped] = useState('')
   const run = useMutation({ mutationFn: act, onSuccess: onClose })
   const sure = name === undefined || typed.trim() === name
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
+  const submit = () => {
     if (sure && !run.isPending) run.mutate()
   }
   return (
     <Dialog title={title} onClose={onClose}>
-      <form className={parts.form} onSubmit={submit}>
+      <PlainForm onSubmit={submit}>
         <p>{text}</p>
         {name !== undefined && <TextField label={nameLabel ?? name} value={typed} onValue={setTyped} focus />}
         <Refusal error={run.error} />
@@ -48,11 +47,9 @@ const Confirm = ({
           <Button type="submit" variant="danger" disabled={!sure} loading={run.isPending}>
             {verb}
           </Button>
-          <Button variant="default" onClick={onClose} data-autofocus={name === undefined || undefined}>
-            {textsOf(commonTexts).cancel}
-          </Button>
+          <CancelButton onClick={onClose} focus={name === undefined} />
         </div>
-      </form>
+      </PlainForm>
     </Dialog>
   )
 }
@@ -71,29 +68,30 @@ export const WithPassword = ({
   const [password, setPassword] = useState('')
   const [missing, setMissing] = useState(false)
   const run = useMutation({ meta: mayBeWrong, mutationFn: () => act(password), onSuccess: onClose })
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
+  const submit = () => {
     setMissing(password === '')
     if (password !== '' && !run.isPending) run.mutate()
   }
   const wrong = statusOf(run.error) === 401
   return (
     <Dialog title={title} onClose={onClose}>
-      <form className={parts.form} onSubmit={submit} noValidate>
+      <PlainForm onSubmit={submit}>
         <p>{text}</p>
-        <Field label={t.yours} error={missing ? t.missing : wrong ? sentenceOf(run.error) : undefined}>
-          {ids => <PasswordInput ids={ids} value={password} onValue={setPassword} autoComplete="current-password" />}
-        </Field>
+        <PasswordField
+          label={t.yours}
+          error={missing ? t.missing : wrong ? sentenceOf(run.error) : undefined}
+          value={password}
+          onValue={setPassword}
+          complete="current-password"
+        />
         {!wrong && <Refusal error={run.error} />}
         <div className={parts.row}>
           <Button type="submit" variant={danger ? 'danger' : 'filled'} loading={run.isPending}>
             {verb}
           </Button>
-          <Button variant="default" onClick={onClose}>
-            {textsOf(commonTexts).cancel}
-          </Button>
+          <CancelButton onClick={onClose} />
         </div>
-      </form>
+      </PlainForm>
     </Dialog>
   )
 }

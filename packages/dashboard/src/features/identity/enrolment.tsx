@@ -1,5 +1,4 @@
 import { useEffect, useRef, useState } from 'react'
-import type { FormEvent } from 'react'
 import { Button } from '@mantine/core'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import type { Reply } from '@stockade/client'
@@ -8,6 +7,7 @@ import { mayBeWrong, meQuery, optionsQuery, queries } from '../../api/queries.ts
 import { useMe } from '../../api/session.ts'
 import { CopyField } from '../../kit/copy.tsx'
 import parts from '../../kit/parts.module.css'
+import { PlainForm } from '../../kit/plain-form.tsx'
 import { Refusal, sentenceOf } from '../../kit/trouble.tsx'
 import { usePhone } from '../../kit/width.ts'
 import { textsOf } from '../../lib/texts/catalogue.ts'
@@ -79,14 +79,13 @@ const Confirm = ({ prepared, onConfirmed }: { prepared: Prepared; onConfirmed: (
     // A keyboard over the picture would be in the way.
     if (!phone) field.current?.focus()
   }, [phone])
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
+  const submit = () => {
     const code = field.current?.value ?? ''
     if (code.length === 6) send(code)
     else field.current?.focus()
   }
   return (
-    <form className={parts.form} onSubmit={submit} noValidate>
+    <PlainForm onSubmit={submit}>
       {me && (
         <a className={styles.open} href={addressOf(prepared.secret, me.username, site)}>
           {t.link}
@@ -118,6 +117,6 @@ const Confirm = ({ prepared, onConfirmed }: { prepared: Prepared; onConfirmed: (
           {t.confirm}
         </Button>
       </div>
-    </form>
+    </PlainForm>
   )
 }

@@ -4,6 +4,7 @@ import { Link } from '@tanstack/react-router'
 import { summaryQuery } from '../../api/queries.ts'
 import { useWords } from '../../kit/now.ts'
 import parts from '../../kit/parts.module.css'
+import { PlainTable, headsOf } from '../../kit/plain-table.tsx'
 import { Mark, State } from '../../kit/state.tsx'
 import { Stranger } from '../../kit/stranger.tsx'
 import { DatedTime, Time } from '../../kit/time.tsx'
@@ -87,60 +88,55 @@ interface Rows {
   readonly rows: readonly Key[]
   readonly onRevoke: (key: Key) => void
 }
+const Revoke = ({ of, onRevoke }: { of: Key; onRevoke: (key: Key) => void }) => {
+  const t = textsOf(identityTexts).keys
+  return (
+    <Button variant="default" size="xs" aria-label={t.revokeOf(nameOf(of.name))} onClick={() => onRevoke(of)}>
+      {t.revoke}
+    </Button>
+  )
+}
 export const KeyTable = ({ rows, onRevoke }: Rows) => {
   const t = textsOf(identityTexts)
+  const { act, ...columns } = t.keys.columns
   return (
-    <div className={parts.frame} tabIndex={0} role="region" aria-label={t.keys.caption}>
-      <table className={parts.table}>
-        <caption className={parts.hidden}>{t.keys.caption}</caption>
-        <thead>
-          <tr>
-            {Object.entries(t.keys.columns).map(([key, name]) => (
-              <th key={key} scope="col" className={key === 'act' ? parts.last : undefined}>
-                {key === 'act' ? <span className={parts.hidden}>{name}</span> : name}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {rows.map(key => (
-            <tr key={key.id}>
-              <td className={styles.names}>
-                <strong>
-                  <Stranger text={key.name} most={60} />
-                </strong>
-              </td>
-              <td className={parts.mono}>{key.prefix}…</td>
-              <td>
-                {t.permissions[key.permissions]} <Limited of={key} />
-              </td>
-              <td>
-                <Servers of={key} />
-              </td>
-              <td>
-                <Expiry at={key.expires_at} />
-              </td>
-              <td>
-                <Used of={key} />
-              </td>
-              <td>
-                <Time at={key.created_at} />
-              </td>
-              <td className={parts.last}>
-                <Button
-                  variant="default"
-                  size="xs"
-                  aria-label={t.keys.revokeOf(nameOf(key.name))}
-                  onClick={() => onRevoke(key)}
-                >
-                  {t.keys.revoke}
-                </Button>
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <PlainTable
+      caption={t.keys.caption}
+      heads={[
+        ...headsOf(columns),
+        { key: 'act', text: <span className={parts.hidden}>{act}</span>, className: parts.last },
+      ]}
+      frame={parts.frame}
+    >
+      {rows.map(key => (
+        <tr key={key.id}>
+          <td className={styles.names}>
+            <strong>
+              <Stranger text={key.name} most={60} />
+            </strong>
+          </td>
+          <td className={parts.mono}>{key.prefix}…</td>
+          <td>
+            {t.permissions[key.permissions]} <Limited of={key} />
+          </td>
+          <td>
+            <Servers of={key} />
+          </td>
+          <td>
+            <Expiry at={key.expires_at} />
+          </td>
+          <td>
+            <Used of={key} />
+          </td>
+          <td>
+            <Time at={key.created_at} />
+          </td>
+          <td className={parts.last}>
+            <Revoke of={key} onRevoke={onRevoke} />
+          </td>
+        </tr>
+      ))}
+    </PlainTable>
   )
 }
 export const KeyCards = ({ rows, onRevoke }: Rows) => {
@@ -170,14 +166,7 @@ export const KeyCards = ({ rows, onRevoke }: Rows) => {
               {t.keys.columns.used}: <Used of={key} />
             </span>
           </div>
-          <Button
-            variant="default"
-            size="xs"
-            aria-label={t.keys.revokeOf(nameOf(key.name))}
-            onClick={() => onRevoke(key)}
-          >
-            {t.keys.revoke}
-          </Button>
+          <Revoke of={key} onRevoke={onRevoke} />
         </li>
       ))}
     </ul>

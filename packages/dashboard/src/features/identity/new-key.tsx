@@ -5,6 +5,7 @@ import type { Reply } from '@stockade/client'
 import { keysOf } from '@stockade/contract/records.ts'
 import { api } from '../../api/client.ts'
 import { queries, summaryQuery } from '../../api/queries.ts'
+import { CancelButton } from '../../kit/dialog-buttons.tsx'
 import { CopyField } from '../../kit/copy.tsx'
 import { SelectField, TextField } from '../../kit/form-fields.tsx'
 import { useForm } from '../../kit/form.ts'
@@ -12,7 +13,6 @@ import { Form, FormButtons } from '../../kit/form.tsx'
 import parts from '../../kit/parts.module.css'
 import { ownAddress } from '../../lib/place.ts'
 import { textsOf } from '../../lib/texts/catalogue.ts'
-import { commonTexts } from '../../lib/texts/common.texts.ts'
 import { nameOf } from '../../lib/clip.ts'
 import { readTags, wrongTag } from '../fleet/tag-words.ts'
 import { TagsField } from '../fleet/tags-field.tsx'
@@ -152,9 +152,7 @@ export const NewKey = (props: {
           options={[...lives.map(value => ({ value, text: t.keys.days(value) })), { value: 0, text: t.keys.never }]}
         />
         <FormButtons form={form} submit={t.keys.createNow}>
-          <Button variant="default" onClick={props.onClose}>
-            {textsOf(commonTexts).cancel}
-          </Button>
+          <CancelButton onClick={props.onClose} />
         </FormButtons>
       </Form>
     </div>

@@ -1,18 +1,18 @@
 import { useState } from 'react'
-import type { FormEvent } from 'react'
 import { Button } from '@mantine/core'
 import { useMutation } from '@tanstack/react-query'
 import { api, statusOf } from '../../api/client.ts'
 import type { ProofAsked } from '../../api/proof.ts'
 import { mayBeWrong } from '../../api/queries.ts'
-import { Field } from '../../kit/field.tsx'
+import { CancelButton } from '../../kit/dialog-buttons.tsx'
+import { TextField } from '../../kit/form-fields.tsx'
 import { Dialog } from '../../kit/modal.tsx'
 import parts from '../../kit/parts.module.css'
+import { PlainForm } from '../../kit/plain-form.tsx'
 import { Refusal, sentenceOf } from '../../kit/trouble.tsx'
 import { ownAddress } from '../../lib/place.ts'
 import { textsOf } from '../../lib/texts/catalogue.ts'
-import { commonTexts } from '../../lib/texts/common.texts.ts'
-import { PasswordInput } from '../sign-in/password-input.tsx'
+import { PasswordField } from '../sign-in/password-field.tsx'
 import { identityTexts } from './identity.texts.ts'
 import { PasskeyButton } from './passkey-button.tsx'
 import { proveByPasskey } from './passkeys.ts'
@@ -40,8 +40,7 @@ const ProofDialog = ({ methods, answer }: ProofAsked) => {
   })
   const provider = methods.find(isProvider)
   const byHand = methods.includes('password') || methods.includes('totp')
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
+  const submit = () => {
     setMissing(nothing && byHand)
     // The provider's sign-in in the other tab has proved it: the request tells.
     if (nothing && !byHand && provider) answer(true)
@@ -50,7 +49,7 @@ const ProofDialog = ({ methods, answer }: ProofAsked) => {
   const wrong = statusOf(run.error) === 401 ? sentenceOf(run.error) : undefined
   return (
     <Dialog title={t.title} onClose={() => answer(false)}>
-      <form className={parts.form} onSubmit={submit} noValidate>
+      <PlainForm onSubmit={submit}>
         <p>{t.text}</p>
         <Typed methods={methods} typed={typed} onTyped={setTyped} missing={missing} wrong={wrong} />
         {methods.includes('passkey') && (
@@ -64,11 +63,9 @@ const ProofDialog = ({ methods, answer }: ProofAsked) => {
               {t.go}
             </Button>
           )}
-          <Button variant="default" onClick={() => answer(false)}>
-            {textsOf(commonTexts).cancel}
-          </Button>
+          <CancelButton onClick={() => answer(false)} />
         </div>
-      </form>
+      </PlainForm>
     </Dialog>
   )
 }
@@ -103,34 +100,24 @@ const Typed = (props: {
   return (
     <>
       {hasPassword && (
-        <Field label={words.yours} error={missing ? words.missing : code === '' ? wrong : undefined}>
-          {ids => (
-            <PasswordInput
-              ids={ids}
-              value={password}
-              onValue={password => onTyped({ ...typed, password })}
-              autoComplete="current-password"
-            />
-          )}
-        </Field>
+        <PasswordField
+          label={words.yours}
+          error={missing ? words.missing : code === '' ? wrong : undefined}
+          value={password}
+          onValue={typedPassword => onTyped({ ...typed, password: typedPassword })}
+          complete="current-password"
+        />
       )}
       {methods.includes('totp') && (
-        <Field label={hasPassword ? t.orCode : t.code} error={code === '' ? undefined : wrong}>
-          {ids => (
-            <input
-              {...ids}
-              className={parts.input}
-              name="code"
-              autoComplete="one-time-code"
-              autoCapitalize="none"
-              autoCorrect="off"
-              spellCheck={false}
-              dir="ltr"
-              value={code}
-              onChange={event => onTyped({ ...typed, code: event.currentTarget.value })}
-            />
-          )}
-        </Field>
+        <TextField
+          label={hasPassword ? t.orCode : t.code}
+          error={code === '' ? undefined : wrong}
+          name="code"
+          complete="one-time-code"
+          dir="ltr"
+          value={code}
+          onValue={typedCode => onTyped({ ...typed, code: typedCode })}
+        />
       )}
     </>
   )

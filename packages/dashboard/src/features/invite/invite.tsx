@@ -1,13 +1,13 @@
 import { useState } from 'react'
-import type { FormEvent } from 'react'
 import { Button } from '@mantine/core'
 import { queryOptions, useMutation, useQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import type { Reply } from '@stockade/client'
 import { api, statusOf } from '../../api/client.ts'
 import { queries } from '../../api/queries.ts'
-import { Field } from '../../kit/field.tsx'
+import { TextField } from '../../kit/form-fields.tsx'
 import parts from '../../kit/parts.module.css'
+import { PlainForm } from '../../kit/plain-form.tsx'
 import { State } from '../../kit/state.tsx'
 import { Refusal, Trouble, fieldProblem } from '../../kit/trouble.tsx'
 import { Waiting } from '../../kit/waiting.tsx'
@@ -15,7 +15,7 @@ import { textsOf } from '../../lib/texts/catalogue.ts'
 import { exactTime } from '../../lib/time.ts'
 import { Entry } from '../sign-in/entry.tsx'
 import entry from '../sign-in/entry.module.css'
-import { PasswordInput } from '../sign-in/password-input.tsx'
+import { PasswordField } from '../sign-in/password-field.tsx'
 import { inviteTexts } from './invite.texts.ts'
 import { kept } from './rules.ts'
 
@@ -74,8 +74,7 @@ const Form = ({ code, invite }: { code: string; invite: Reply<'GET /auth/invite'
   })
   const rules = kept(password, invite.password_rules)
   const keepsAll = rules.every(({ met }) => met)
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
+  const submit = () => {
     setTried(true)
     if (!keepsAll) document.querySelector<HTMLElement>('[autocomplete="new-password"]')?.focus()
     else if (!accept.isPending) accept.mutate()
@@ -83,22 +82,18 @@ const Form = ({ code, invite }: { code: string; invite: Reply<'GET /auth/invite'
   const said = fieldProblem(accept.error, 'password')
   if (statusOf(accept.error) === 401) return <Gone text={t.gone} />
   return (
-    <form className={parts.form} onSubmit={submit} noValidate>
+    <PlainForm onSubmit={submit}>
       <p>{invite.mfa_required ? t.textFactor : t.text}</p>
-      <Field label={t.username}>
-        {ids => (
-          <input
-            {...ids}
-            className={parts.input}
-            name="username"
-            autoComplete="username"
-            dir="ltr"
-            readOnly
-            value={invite.username}
-          />
-        )}
-      </Field>
-      <Field
+      <TextField
+        label={t.username}
+        name="username"
+        complete="username"
+        dir="ltr"
+        isFixed
+        value={invite.username}
+        onValue={() => undefined}
+      />
+      <PasswordField
         label={t.password}
         error={tried && !keepsAll ? t.invalid : said}
         help={
@@ -114,14 +109,15 @@ const Form = ({ code, invite }: { code: string; invite: Reply<'GET /auth/invite'
             ))}
           </ul>
         }
-      >
-        {ids => <PasswordInput ids={ids} value={password} onValue={setPassword} autoComplete="new-password" />}
-      </Field>
+        value={password}
+        onValue={setPassword}
+        complete="new-password"
+      />
       {!said && <Refusal error={accept.error} />}
       <Button type="submit" className={entry.submit} loading={accept.isPending}>
         {t.submit}
       </Button>
       <p className={parts.help}>{t.until(exactTime(Date.parse(invite.expires_at)))}</p>
-    </form>
+    </PlainForm>
   )
 }

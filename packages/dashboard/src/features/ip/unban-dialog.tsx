@@ -1,5 +1,4 @@
 import { useState } from 'react'
-import type { FormEvent } from 'react'
 import { Button } from '@mantine/core'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { api, statusOf } from '../../api/client.ts'
@@ -9,13 +8,14 @@ import { BatchReceipt } from '../fleet/receipts.tsx'
 import type { JailsByServer } from '../fleet/receipts.tsx'
 import type { LookUp } from '../fleet/queries.ts'
 import { tellUnbannedEverywhere } from '../fleet/undo.ts'
+import { CancelButton } from '../../kit/dialog-buttons.tsx'
 import { useKeptState } from '../../kit/draft.ts'
 import { TextField } from '../../kit/form-fields.tsx'
 import { Dialog } from '../../kit/modal.tsx'
 import parts from '../../kit/parts.module.css'
+import { PlainForm } from '../../kit/plain-form.tsx'
 import { Refusal } from '../../kit/trouble.tsx'
 import { textsOf } from '../../lib/texts/catalogue.ts'
-import { commonTexts } from '../../lib/texts/common.texts.ts'
 import { Check, Choices } from '../identity/choices.tsx'
 import { EndChoice } from '../whitelist/end-choice.tsx'
 import { endAt } from '../whitelist/ends.ts'
@@ -115,15 +115,14 @@ const Form = (props: { found: LookUp; unban: ReturnType<typeof useUnban>; onClos
     isRestricted ? new Set() : ownFleetBans(found),
   )
   const servers = scope === 'where' ? where : all
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
+  const submit = () => {
     const over = whitelist && endAt(end) === undefined
     setLate(over)
     if (servers.length > 0 && !over && !unban.isPending)
       unban.mutate({ servers, whitelist, description, end, fleetBans })
   }
   return (
-    <form className={parts.form} onSubmit={submit} noValidate>
+    <PlainForm onSubmit={submit}>
       <p>{t.unbanText}</p>
       {where.length > 0 && (
         <Choices
@@ -148,11 +147,9 @@ const Form = (props: { found: LookUp; unban: ReturnType<typeof useUnban>; onClos
         <Button type="submit" disabled={servers.length === 0} loading={unban.isPending} data-autofocus>
           {t.unbanOn(servers.length)}
         </Button>
-        <Button variant="default" onClick={onClose}>
-          {textsOf(commonTexts).cancel}
-        </Button>
+        <CancelButton onClick={onClose} />
       </div>
-    </form>
+    </PlainForm>
   )
 }
 

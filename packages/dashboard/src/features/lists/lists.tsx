@@ -8,7 +8,7 @@ import { BlocklistRows, useBlocklistDialogs } from '../blocklists/blocklists.tsx
 import { blocklistsTexts } from '../blocklists/blocklists.texts.ts'
 import { FleetBanRows, useFleetBanDialogs } from '../fleet-bans/fleet-bans.tsx'
 import { fleetBansTexts } from '../fleet-bans/fleet-bans.texts.ts'
-import { ListTabs } from '../identity/list-tabs.tsx'
+import { ListTabs } from '../identity/list-page.tsx'
 import type { listTabs } from '../navigation/places.ts'
 import { shellTexts } from '../navigation/shell.texts.ts'
 import { Rules, useRuleDialogs } from '../sharing-rules/rules.tsx'

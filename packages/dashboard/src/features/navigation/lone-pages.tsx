@@ -1,4 +1,4 @@
-import { createContext, useContext, useEffect, useState } from 'react'
+import { createContext, useContext, useEffect } from 'react'
 import type { ReactNode } from 'react'
 import { Button } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
@@ -6,7 +6,7 @@ import { ApiError, statusOf } from '../../api/client.ts'
 import { useMe } from '../../api/session.ts'
 import { CopyButton } from '../../kit/copy.tsx'
 import { useTitle } from '../../kit/page.tsx'
-import { sentenceOf, useCountdown } from '../../kit/trouble.tsx'
+import { Limited, sentenceOf } from '../../kit/trouble.tsx'
 import parts from '../../kit/parts.module.css'
 import { builtVersion } from '../../lib/place.ts'
 import { textsOf } from '../../lib/texts/catalogue.ts'
@@ -67,7 +67,7 @@ export const Broken = ({ error, reset }: { error: unknown; reset?: () => void })
   const known = error instanceof ApiError || error instanceof TypeError
   if (error instanceof ApiError && error.status === 404) return <NotFound />
   if (error instanceof ApiError && error.status === 403) return <Forbidden />
-  if (statusOf(error) === 429) return <Limited error={error} />
+  if (statusOf(error) === 429) return <TooMany error={error} />
   const again = () => {
     reset?.()
     location.reload()
@@ -94,7 +94,7 @@ const reportOf = (error: unknown): string =>
   ].join('\n')
 
 /** Too many requests before there was anything to show: it goes on by itself when the time is over. */
-const Limited = ({ error }: { error: unknown }) => {
+const TooMany = ({ error }: { error: unknown }) => {
   const t = textsOf(shellTexts)
   const { retryAfter } = error instanceof ApiError ? error : { retryAfter: null }
   useEffect(() => {
@@ -103,16 +103,7 @@ const Limited = ({ error }: { error: unknown }) => {
   }, [retryAfter])
   return (
     <Lone title={t.limitedTitle} text={t.limitedText}>
-      <Countdown error={error} />
+      <Limited error={error} />
     </Lone>
-  )
-}
-const Countdown = ({ error }: { error: unknown }) => {
-  const [at] = useState(() => Date.now())
-  const seconds = useCountdown(error, at)
-  return seconds === null ? null : (
-    <p className={parts.note} role="status">
-      {textsOf(commonTexts).tryingAgain(seconds)}
-    </p>
   )
 }

@@ -3,6 +3,7 @@ import { outlines as world } from '../../../world/outlines.ts'
 import { countryName } from '../../lib/countries.ts'
 import type { BansSearch } from '../bans/filter.ts'
 import parts from '../../kit/parts.module.css'
+import { PlainTable } from '../../kit/plain-table.tsx'
 import { textsOf } from '../../lib/texts/catalogue.ts'
 import { number } from '../../lib/numbers.ts'
 import { chartsTexts } from '../../kit/charts/charts.texts.ts'
@@ -100,30 +101,21 @@ const Picture = ({ places, search, most }: Needs & { most: number }) => {
 const PlaceTable = ({ places, search }: Needs) => {
   const t = textsOf(chartsTexts)
   return (
-    <div className={styles.places} tabIndex={0} role="region" aria-label={t.map.caption}>
-      <table className={parts.table}>
-        <caption className={parts.hidden}>{t.map.caption}</caption>
-        <thead>
-          <tr>
-            <th scope="col">{t.map.country}</th>
-            <th scope="col" className={parts.end}>
-              {t.count}
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {places.map(({ code, count }) => (
-            <tr key={code}>
-              <td>
-                <Link to="/bans" search={{ ...search, country: code }} className={parts.link} preload={false}>
-                  {countryName(code)}
-                </Link>
-              </td>
-              <td className={parts.end}>{number(count)}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <PlainTable
+      caption={t.map.caption}
+      heads={[t.map.country, { key: 'count', text: t.count, className: parts.end }]}
+      frame={styles.places}
+    >
+      {places.map(({ code, count }) => (
+        <tr key={code}>
+          <td>
+            <Link to="/bans" search={{ ...search, country: code }} className={parts.link} preload={false}>
+              {countryName(code)}
+            </Link>
+          </td>
+          <td className={parts.end}>{number(count)}</td>
+        </tr>
+      ))}
+    </PlainTable>
   )
 }

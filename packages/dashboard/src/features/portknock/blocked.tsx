@@ -6,6 +6,7 @@ import { api } from '../../api/client.ts'
 import { queries, summaryQuery } from '../../api/queries.ts'
 import { useMay } from '../../api/session.ts'
 import parts from '../../kit/parts.module.css'
+import { PlainTable, headsOf } from '../../kit/plain-table.tsx'
 import { Stranger } from '../../kit/stranger.tsx'
 import { Time } from '../../kit/time.tsx'
 import { useNarrow } from '../../kit/width.ts'
@@ -138,45 +139,31 @@ const Table = ({ rows, ...acting }: Rows) => {
   const t = textsOf(portknockTexts).blocked
   const hostnameOf = useHostname()
   return (
-    <div className={parts.frame} tabIndex={0} role="region" aria-label={t.caption}>
-      <table className={parts.table}>
-        <caption className={parts.hidden}>{t.caption}</caption>
-        <thead>
-          <tr>
-            {Object.entries(t.columns).map(([key, name]) => (
-              <th key={key} scope="col" className={key === 'actions' ? parts.last : undefined}>
-                {name}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {rows.map(row => (
-            <tr key={keyOf(row)} data-blocked={row.ip}>
-              <td>
-                <Address ip={row.ip} />
-              </td>
-              <td>
-                <ServerLink id={row.server_id} hostname={hostnameOf(row.server_id)} />
-              </td>
-              <td>
-                <Stranger text={row.sequence_name} most={60} />
-              </td>
-              <td>{number(row.failed_attempts)}</td>
-              <td>
-                <Time at={row.blocked_at} />
-              </td>
-              <td>
-                <Left until={row.expires_at} />
-              </td>
-              <td className={parts.last}>
-                <Acts row={row} {...acting} />
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <PlainTable caption={t.caption} heads={headsOf(t.columns, { actions: parts.last })} frame={parts.frame}>
+      {rows.map(row => (
+        <tr key={keyOf(row)} data-blocked={row.ip}>
+          <td>
+            <Address ip={row.ip} />
+          </td>
+          <td>
+            <ServerLink id={row.server_id} hostname={hostnameOf(row.server_id)} />
+          </td>
+          <td>
+            <Stranger text={row.sequence_name} most={60} />
+          </td>
+          <td>{number(row.failed_attempts)}</td>
+          <td>
+            <Time at={row.blocked_at} />
+          </td>
+          <td>
+            <Left until={row.expires_at} />
+          </td>
+          <td className={parts.last}>
+            <Acts row={row} {...acting} />
+          </td>
+        </tr>
+      ))}
+    </PlainTable>
   )
 }
 

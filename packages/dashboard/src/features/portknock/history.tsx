@@ -5,6 +5,8 @@ import { summaryQuery } from '../../api/queries.ts'
 import { Pages } from '../../kit/pages.tsx'
 import { PastEnd } from '../../kit/past-end.tsx'
 import parts from '../../kit/parts.module.css'
+import { PlainTable, headsOf } from '../../kit/plain-table.tsx'
+import { Select } from '../../kit/select.tsx'
 import { Mark } from '../../kit/state.tsx'
 import { Stranger } from '../../kit/stranger.tsx'
 import { TimeRange } from '../../kit/time-range.tsx'
@@ -97,48 +99,36 @@ const Filters = ({ sequences }: Known) => {
   const servers = useQuery(summaryQuery).data?.servers ?? []
   return (
     <div className={styles.filters} role="search" aria-label={h.filters}>
-      <select
-        className={parts.input}
-        aria-label={t.server}
+      <Select
+        label={t.server}
         value={search.server ?? ''}
-        onChange={event => filter({ server: event.currentTarget.value || undefined })}
-      >
-        <option value="">{h.allServers}</option>
-        {servers.map(({ id, hostname }) => (
-          <option key={id} value={id}>
-            {nameOf(hostname)}
-          </option>
-        ))}
-      </select>
-      <select
-        className={parts.input}
-        aria-label={t.sequence}
+        options={[
+          { value: '', text: h.allServers },
+          ...servers.map(({ id, hostname }) => ({ value: id, text: nameOf(hostname) })),
+        ]}
+        onValue={server => filter({ server: server || undefined })}
+      />
+      <Select<number | ''>
+        label={t.sequence}
         value={search.sequence ?? ''}
-        onChange={event => filter({ sequence: Number(event.currentTarget.value) || undefined })}
-      >
-        <option value="">{h.allSequences}</option>
-        {search.sequence !== undefined && !sequences?.some(({ id }) => id === search.sequence) && (
-          <option value={search.sequence}>{sequences ? h.deletedSequence : `#${search.sequence}`}</option>
-        )}
-        {sequences?.map(({ id, name }) => (
-          <option key={id} value={id}>
-            {clip(name, 60).shown}
-          </option>
-        ))}
-      </select>
-      <select
-        className={parts.input}
-        aria-label={h.status}
+        options={[
+          { value: '', text: h.allSequences },
+          ...(search.sequence !== undefined && !sequences?.some(({ id }) => id === search.sequence)
+            ? [{ value: search.sequence, text: sequences ? h.deletedSequence : `#${search.sequence}` }]
+            : []),
+          ...(sequences ?? []).map(({ id, name }) => ({ value: id, text: clip(name, 60).shown })),
+        ]}
+        onValue={sequence => filter({ sequence: sequence || undefined })}
+      />
+      <Select
+        label={h.status}
         value={search.status ?? ''}
-        onChange={event => filter({ status: statuses.find(known => known === event.currentTarget.value) })}
-      >
-        <option value="">{h.allStatuses}</option>
-        {statuses.map(status => (
-          <option key={status} value={status}>
-            {h.statuses[status]}
-          </option>
-        ))}
-      </select>
+        options={[
+          { value: '', text: h.allStatuses },
+          ...statuses.map(status => ({ value: status, text: h.statuses[status] })),
+        ]}
+        onValue={status => filter({ status: status || undefined })}
+      />
       <TimeRange from={search.from} to={search.to} onRange={filter} />
     </div>
   )
@@ -152,44 +142,35 @@ const Result = ({ status }: { status: Knock['status'] }) => (
 const Table = ({ rows }: { rows: readonly Knock[] }) => {
   const t = textsOf(portknockTexts).history
   return (
-    <div className={parts.frame} tabIndex={0} role="region" aria-label={t.caption}>
-      <table className={`${parts.table ?? ''} ${styles.table ?? ''}`}>
-        <caption className={parts.hidden}>{t.caption}</caption>
-        <thead>
-          <tr>
-            {Object.entries(t.columns).map(([key, name]) => (
-              <th key={key} scope="col">
-                {name}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {rows.map(knock => (
-            <tr key={knock.id} data-knock={knock.id}>
-              <td>
-                <At at={knock.timestamp} />
-              </td>
-              <td>
-                <Address ip={knock.ip} />
-              </td>
-              <td className={styles.some} title={nameOf(knock.server.hostname)}>
-                <ServerLink {...knock.server} />
-              </td>
-              <td className={styles.some} title={clip(knock.sequence_name, 100).shown}>
-                <Stranger text={knock.sequence_name} most={60} />
-              </td>
-              <td>
-                <Result status={knock.status} />
-              </td>
-              <td className={styles.reason}>
-                <Stranger text={knock.reason ?? ''} most={200} />
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <PlainTable
+      caption={t.caption}
+      heads={headsOf(t.columns)}
+      frame={parts.frame}
+      className={`${parts.table ?? ''} ${styles.table ?? ''}`}
+    >
+      {rows.map(knock => (
+        <tr key={knock.id} data-knock={knock.id}>
+          <td>
+            <At at={knock.timestamp} />
+          </td>
+          <td>
+            <Address ip={knock.ip} />
+          </td>
+          <td className={styles.some} title={nameOf(knock.server.hostname)}>
+            <ServerLink {...knock.server} />
+          </td>
+          <td className={styles.some} title={clip(knock.sequence_name, 100).shown}>
+            <Stranger text={knock.sequence_name} most={60} />
+          </td>
+          <td>
+            <Result status={knock.status} />
+          </td>
+          <td className={styles.reason}>
+            <Stranger text={knock.reason ?? ''} most={200} />
+          </td>
+        </tr>
+      ))}
+    </PlainTable>
   )
 }
 

@@ -1,14 +1,14 @@
 import { useState } from 'react'
-import type { FormEvent } from 'react'
 import { Button } from '@mantine/core'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { api } from '../../api/client.ts'
 import { meQuery, queries } from '../../api/queries.ts'
 import fleet from '../fleet/fleet.module.css'
 import { checkQuery } from '../fleet/queries.ts'
-import { Field } from '../../kit/field.tsx'
+import { SelectField } from '../../kit/form-fields.tsx'
 import { Dialog } from '../../kit/modal.tsx'
 import parts from '../../kit/parts.module.css'
+import { PlainForm } from '../../kit/plain-form.tsx'
 import { Mark } from '../../kit/state.tsx'
 import { Refusal } from '../../kit/trouble.tsx'
 import { usePhone } from '../../kit/width.ts'
@@ -66,8 +66,7 @@ const Form = ({ sequences, onClose }: Props) => {
     mutationFn: ask,
     onSuccess: () => queries.invalidateQueries({ queryKey: openingsQuery.queryKey }),
   })
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
+  const submit = () => {
     if (sequence && place && !open.isPending) open.mutate({ sequence, place })
   }
   const choose = (change: () => void) => {
@@ -75,50 +74,26 @@ const Form = ({ sequences, onClose }: Props) => {
     change()
   }
   return (
-    <form className={parts.form} onSubmit={submit}>
+    <PlainForm onSubmit={submit}>
       <Mine />
       {placed.length === 0 && <p className={parts.note}>{f.noPlace}</p>}
       {sequence && place && (
         <>
-          <Field label={t.sequence} help={f.opensFor(sequence.protected_port, duration(sequence.timeout))}>
-            {ids => (
-              <select
-                {...ids}
-                className={parts.input}
-                data-autofocus
-                value={sequence.id}
-                onChange={event => {
-                  const id = Number(event.currentTarget.value)
-                  choose(() => setSequenceId(id))
-                }}
-              >
-                {placed.map(({ id, name }) => (
-                  <option key={id} value={id}>
-                    {clip(name, 60).shown}
-                  </option>
-                ))}
-              </select>
-            )}
-          </Field>
-          <Field label={t.server} help={f.states[place.state](nameOf(place.hostname))}>
-            {ids => (
-              <select
-                {...ids}
-                className={parts.input}
-                value={place.id}
-                onChange={event => {
-                  const id = event.currentTarget.value
-                  choose(() => setPlaceId(id))
-                }}
-              >
-                {sequence.servers.map(({ id, hostname }) => (
-                  <option key={id} value={id}>
-                    {nameOf(hostname)}
-                  </option>
-                ))}
-              </select>
-            )}
-          </Field>
+          <SelectField
+            label={t.sequence}
+            help={f.opensFor(sequence.protected_port, duration(sequence.timeout))}
+            focus
+            value={sequence.id}
+            options={placed.map(({ id, name }) => ({ value: id, text: clip(name, 60).shown }))}
+            onValue={id => choose(() => setSequenceId(id))}
+          />
+          <SelectField
+            label={t.server}
+            help={f.states[place.state](nameOf(place.hostname))}
+            value={place.id}
+            options={sequence.servers.map(({ id, hostname }) => ({ value: id, text: nameOf(hostname) }))}
+            onValue={id => choose(() => setPlaceId(id))}
+          />
         </>
       )}
       {open.data && <Outcome asked={open.data} />}
@@ -134,7 +109,7 @@ const Form = ({ sequences, onClose }: Props) => {
         </Button>
       </div>
       {!usePhone() && <Key />}
-    </form>
+    </PlainForm>
   )
 }
 

@@ -6,6 +6,7 @@ import { api } from '../../api/client.ts'
 import { queries } from '../../api/queries.ts'
 import { useMay, useMe } from '../../api/session.ts'
 import parts from '../../kit/parts.module.css'
+import { PlainTable, headsOf } from '../../kit/plain-table.tsx'
 import { Mark } from '../../kit/state.tsx'
 import { Stranger } from '../../kit/stranger.tsx'
 import { useNarrow } from '../../kit/width.ts'
@@ -128,45 +129,31 @@ const Confirmed = ({ opening }: { opening: Opening }) => {
 const Table = ({ rows, ...acting }: Rows) => {
   const t = textsOf(portknockTexts).open
   return (
-    <div className={parts.frame} tabIndex={0} role="region" aria-label={t.caption}>
-      <table className={parts.table}>
-        <caption className={parts.hidden}>{t.caption}</caption>
-        <thead>
-          <tr>
-            {Object.entries(t.columns).map(([key, name]) => (
-              <th key={key} scope="col" className={key === 'actions' ? parts.last : undefined}>
-                {name}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {rows.map(opening => (
-            <tr key={opening.id} data-opening={opening.id}>
-              <td>
-                <Address ip={opening.ip} />
-              </td>
-              <td>
-                <ServerLink {...opening.server} />
-              </td>
-              <td>
-                <Stranger text={opening.sequence_name} most={60} />
-              </td>
-              <td>{opening.protected_port}</td>
-              <td>
-                <Confirmed opening={opening} />
-              </td>
-              <td>
-                <Left until={opening.expires_at} />
-              </td>
-              <td className={parts.last}>
-                <Acts opening={opening} {...acting} />
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <PlainTable caption={t.caption} heads={headsOf(t.columns, { actions: parts.last })} frame={parts.frame}>
+      {rows.map(opening => (
+        <tr key={opening.id} data-opening={opening.id}>
+          <td>
+            <Address ip={opening.ip} />
+          </td>
+          <td>
+            <ServerLink {...opening.server} />
+          </td>
+          <td>
+            <Stranger text={opening.sequence_name} most={60} />
+          </td>
+          <td>{opening.protected_port}</td>
+          <td>
+            <Confirmed opening={opening} />
+          </td>
+          <td>
+            <Left until={opening.expires_at} />
+          </td>
+          <td className={parts.last}>
+            <Acts opening={opening} {...acting} />
+          </td>
+        </tr>
+      ))}
+    </PlainTable>
   )
 }
 

@@ -1,5 +1,4 @@
 import { useState } from 'react'
-import { Button } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { api, statusOf } from '../../api/client.ts'
@@ -7,6 +6,7 @@ import { queries } from '../../api/queries.ts'
 import { useMe } from '../../api/session.ts'
 import { Picks } from '../fleet/picks.tsx'
 import { checkQuery } from '../fleet/queries.ts'
+import { CancelButton } from '../../kit/dialog-buttons.tsx'
 import { TextField } from '../../kit/form-fields.tsx'
 import { useForm } from '../../kit/form.ts'
 import { Form, FormButtons } from '../../kit/form.tsx'
@@ -14,7 +14,6 @@ import { Dialog } from '../../kit/modal.tsx'
 import parts from '../../kit/parts.module.css'
 import { sentenceOf } from '../../kit/trouble.tsx'
 import { textsOf } from '../../lib/texts/catalogue.ts'
-import { commonTexts } from '../../lib/texts/common.texts.ts'
 import { readRange } from '../../lib/address.ts'
 import { clip } from '../../lib/clip.ts'
 import { Choices } from '../identity/choices.tsx'
@@ -139,9 +138,7 @@ const SequenceFields = (props: Props) => {
         <OwnWayIn />
       </div>
       <FormButtons form={form} submit={sequence ? t.save : t.create}>
-        <Button variant="default" onClick={onClose}>
-          {textsOf(commonTexts).cancel}
-        </Button>
+        <CancelButton onClick={onClose} />
       </FormButtons>
     </Form>
   )

@@ -8,7 +8,7 @@ import { queries } from '../../api/queries.ts'
 import { useMay } from '../../api/session.ts'
 import fleet from '../fleet/fleet.module.css'
 import { CopyField } from '../../kit/copy.tsx'
-import { Field } from '../../kit/field.tsx'
+import { SelectField } from '../../kit/form-fields.tsx'
 import { Pages } from '../../kit/pages.tsx'
 import { PastEnd } from '../../kit/past-end.tsx'
 import parts from '../../kit/parts.module.css'
@@ -255,22 +255,13 @@ const How = ({ sequence, ports }: { sequence: Sequence; ports: readonly number[]
       <summary className={parts.quiet}>{t.how}</summary>
       <div className={fleet.stack}>
         {sequence.servers.length > 1 && (
-          <Field label={t.at}>
-            {ids => (
-              <select
-                {...ids}
-                className={`${parts.input ?? ''} ${styles.short ?? ''}`}
-                value={place?.id ?? ''}
-                onChange={event => setAt(event.currentTarget.value)}
-              >
-                {sequence.servers.slice(0, 200).map(({ id, hostname }) => (
-                  <option key={id} value={id}>
-                    {nameOf(hostname)}
-                  </option>
-                ))}
-              </select>
-            )}
-          </Field>
+          <SelectField
+            label={t.at}
+            className={`${parts.input ?? ''} ${styles.short ?? ''}`}
+            value={place?.id ?? ''}
+            options={sequence.servers.slice(0, 200).map(({ id, hostname }) => ({ value: id, text: nameOf(hostname) }))}
+            onValue={setAt}
+          />
         )}
         <p className={parts.help}>{t.client}</p>
         <CopyField text={clientLine(knocks, host)} label={t.client} />

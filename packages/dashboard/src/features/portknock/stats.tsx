@@ -6,6 +6,7 @@ import { fleetTexts } from '../fleet/fleet.texts.ts'
 import fleet from '../fleet/fleet.module.css'
 import { Panel } from '../../kit/page.tsx'
 import parts from '../../kit/parts.module.css'
+import { PlainTable, headsOf } from '../../kit/plain-table.tsx'
 import { Stranger } from '../../kit/stranger.tsx'
 import { Trouble } from '../../kit/trouble.tsx'
 import { Waiting } from '../../kit/waiting.tsx'
@@ -108,35 +109,23 @@ const BySequence = (props: {
       {rows.length === 0 ? (
         <p className={parts.muted}>{s.none}</p>
       ) : (
-        <div className={styles.scroll} tabIndex={0} role="region" aria-label={s.bySequence}>
-          <table className={parts.table}>
-            <caption className={parts.hidden}>{s.bySequence}</caption>
-            <thead>
-              <tr>
-                <th scope="col">{s.columns.name}</th>
-                <th scope="col" className={parts.end}>
-                  {s.columns.attempts}
-                </th>
-                <th scope="col" className={parts.end}>
-                  {s.columns.rate}
-                </th>
-              </tr>
-            </thead>
-            <tbody>
-              {rows.slice(0, most).map(({ name, attempts, success_rate }) => (
-                <tr key={name}>
-                  <td className={fleet.wrap}>
-                    <Linked search={{ from, sequence: idOf(name) }}>
-                      <Stranger text={name} most={60} />
-                    </Linked>
-                  </td>
-                  <td className={parts.end}>{number(attempts)}</td>
-                  <td className={parts.end}>{success_rate === null ? s.noRate : percent(success_rate)}</td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
+        <PlainTable
+          caption={s.bySequence}
+          heads={headsOf(s.columns, { attempts: parts.end, rate: parts.end })}
+          frame={styles.scroll}
+        >
+          {rows.slice(0, most).map(({ name, attempts, success_rate }) => (
+            <tr key={name}>
+              <td className={fleet.wrap}>
+                <Linked search={{ from, sequence: idOf(name) }}>
+                  <Stranger text={name} most={60} />
+                </Linked>
+              </td>
+              <td className={parts.end}>{number(attempts)}</td>
+              <td className={parts.end}>{success_rate === null ? s.noRate : percent(success_rate)}</td>
+            </tr>
+          ))}
+        </PlainTable>
       )}
     </Panel>
   )

@@ -5,7 +5,7 @@ import { DialogButtons } from '../../kit/dialog-buttons.tsx'
 import { SelectField, TextField } from '../../kit/form-fields.tsx'
 import { useKept } from '../../kit/draft.ts'
 import { Dialog } from '../../kit/modal.tsx'
-import parts from '../../kit/parts.module.css'
+import { PlainForm } from '../../kit/plain-form.tsx'
 import { Refusal, fieldProblem } from '../../kit/trouble.tsx'
 import { locale, textsOf } from '../../lib/texts/catalogue.ts'
 import { TargetChoice, useTarget } from '../fleet/target-choice.tsx'
@@ -75,11 +75,8 @@ const ScheduleDialog = ({ onClose }: { onClose: () => void }) => {
   const fields: FieldsProps = { form, said: isTried ? form.problems : {}, error: create.error }
   return (
     <Dialog title={t.add} onClose={onClose}>
-      <form
-        className={parts.form}
-        noValidate
-        onSubmit={event => {
-          event.preventDefault()
+      <PlainForm
+        onSubmit={() => {
           setTried(true)
           if (form.isRight && !create.isPending) create.mutate()
         }}
@@ -88,7 +85,7 @@ const ScheduleDialog = ({ onClose }: { onClose: () => void }) => {
         <AboutAndTo {...fields} />
         <Refusal error={create.error} />
         <DialogButtons verb={t.create} isRunning={create.isPending} onCancel={onClose} />
-      </form>
+      </PlainForm>
     </Dialog>
   )
 }

@@ -1,5 +1,4 @@
 import { Suspense, useState } from 'react'
-import type { FormEvent } from 'react'
 import { Button } from '@mantine/core'
 import { useMutation } from '@tanstack/react-query'
 import { api } from '../../api/client.ts'
@@ -7,9 +6,9 @@ import { queries } from '../../api/queries.ts'
 import type { Server } from '../../api/queries.ts'
 import { useKeptState } from '../../kit/draft.ts'
 import { announce } from '../../kit/announce.tsx'
-import { Field } from '../../kit/field.tsx'
 import { TextField } from '../../kit/form-fields.tsx'
 import parts from '../../kit/parts.module.css'
+import { PlainForm } from '../../kit/plain-form.tsx'
 import { Time } from '../../kit/time.tsx'
 import { Refusal } from '../../kit/trouble.tsx'
 import { textsOf } from '../../lib/texts/catalogue.ts'
@@ -121,13 +120,12 @@ const Start = ({ serverId }: { serverId: string }) => {
     onSuccess: () => announce(t.badge),
     onSettled: () => forget(serverId),
   })
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
+  const submit = () => {
     setTried(true)
     if (reason.trim() && !start.isPending) start.mutate()
   }
   return (
-    <form className={parts.form} onSubmit={submit} noValidate>
+    <PlainForm onSubmit={submit}>
       <TextField
         label={t.reason}
         error={tried && !reason.trim() ? t.reasonMissing : undefined}
@@ -141,7 +139,7 @@ const Start = ({ serverId }: { serverId: string }) => {
           {t.start}
         </Button>
       </div>
-    </form>
+    </PlainForm>
   )
 }
 
@@ -161,26 +159,15 @@ const Forget = ({ server }: { server: Server }) => {
     onSuccess: () => setName(''),
     onSettled: () => forget(server.id),
   })
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
+  const submit = () => {
     if (sure && !run.isPending) run.mutate()
   }
   return (
     <details>
       <summary>{t.forget}</summary>
-      <form className={parts.form} onSubmit={submit} noValidate>
+      <PlainForm onSubmit={submit}>
         <p>{t.forgetText}</p>
-        <Field label={t.forgetSince}>
-          {ids => (
-            <input
-              {...ids}
-              type="datetime-local"
-              className={parts.input}
-              value={since}
-              onChange={event => setSince(event.currentTarget.value)}
-            />
-          )}
-        </Field>
+        <TextField label={t.forgetSince} type="datetime-local" value={since} onValue={setSince} />
         <TextField label={nameOf(server.hostname)} value={name} onValue={setName} />
         <Refusal error={run.error} />
         {run.data && <p role="status">{t.forgotten(run.data.forgotten)}</p>}
@@ -189,7 +176,7 @@ const Forget = ({ server }: { server: Server }) => {
             {t.forgetVerb}
           </Button>
         </div>
-      </form>
+      </PlainForm>
     </details>
   )
 }

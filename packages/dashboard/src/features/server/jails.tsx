@@ -12,6 +12,7 @@ import { guardsSsh } from '@stockade/contract/guards-ssh.ts'
 import { tellSwitched } from '../fleet/undo.ts'
 import { CommandProgress, isOver, useCommand } from '../fleet/command-progress.tsx'
 import parts from '../../kit/parts.module.css'
+import { PlainTable, headsOf } from '../../kit/plain-table.tsx'
 import { State } from '../../kit/state.tsx'
 import { Lines, Stranger } from '../../kit/stranger.tsx'
 import { Refusal, Trouble } from '../../kit/trouble.tsx'
@@ -139,52 +140,40 @@ const Table = ({ rows, serverId }: Rows) => {
   const { may } = useMay('write')
   const { none } = textsOf(commonTexts)
   return (
-    <div className={parts.frame} tabIndex={0} role="region" aria-label={t.jailsCaption}>
-      <table className={parts.table}>
-        <caption className={parts.hidden}>{t.jailsCaption}</caption>
-        <thead>
-          <tr>
-            {Object.entries(t.columns).map(([key, name]) => (
-              <th key={key} scope="col" className={key === 'current' || key === 'total' ? parts.end : undefined}>
-                {name}
-              </th>
-            ))}
-            {may && (
-              <th scope="col" className={parts.last}>
-                {t.actions}
-              </th>
-            )}
-          </tr>
-        </thead>
-        <tbody>
-          {rows.map(jail => (
-            <tr key={jail.name}>
-              <td>
-                <Name jail={jail} serverId={serverId} /> <Origin jail={jail} />
-              </td>
-              <td>
-                <State is={jail.enabled ? 'enabled' : 'disabled'} />
-              </td>
-              <td className={parts.end}>{number(jail.current_bans)}</td>
-              <td className={parts.end}>{number(jail.total_bans)}</td>
-              <td className={parts.cut}>
-                <Stranger text={jail.filter ?? none} most={80} />
-              </td>
-              <td>{ruleOf(jail)}</td>
-              <td>{jail.bantime === null ? none : duration(jail.bantime)}</td>
-              <td className={parts.cut} title={jail.logpath ?? undefined}>
-                <Stranger text={jail.logpath ?? none} most={200} />
-              </td>
-              {may && (
-                <td className={parts.last}>
-                  <Acts jail={jail} serverId={serverId} />
-                </td>
-              )}
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <PlainTable
+      caption={t.jailsCaption}
+      heads={[
+        ...headsOf(t.columns, { current: parts.end, total: parts.end }),
+        ...(may ? [{ key: 'actions', text: t.actions, className: parts.last }] : []),
+      ]}
+      frame={parts.frame}
+    >
+      {rows.map(jail => (
+        <tr key={jail.name}>
+          <td>
+            <Name jail={jail} serverId={serverId} /> <Origin jail={jail} />
+          </td>
+          <td>
+            <State is={jail.enabled ? 'enabled' : 'disabled'} />
+          </td>
+          <td className={parts.end}>{number(jail.current_bans)}</td>
+          <td className={parts.end}>{number(jail.total_bans)}</td>
+          <td className={parts.cut}>
+            <Stranger text={jail.filter ?? none} most={80} />
+          </td>
+          <td>{ruleOf(jail)}</td>
+          <td>{jail.bantime === null ? none : duration(jail.bantime)}</td>
+          <td className={parts.cut} title={jail.logpath ?? undefined}>
+            <Stranger text={jail.logpath ?? none} most={200} />
+          </td>
+          {may && (
+            <td className={parts.last}>
+              <Acts jail={jail} serverId={serverId} />
+            </td>
+          )}
+        </tr>
+      ))}
+    </PlainTable>
   )
 }
 

@@ -9,6 +9,7 @@ import fleet from '../fleet/fleet.module.css'
 import { CheckChain } from '../fleet/check-chain.tsx'
 import { SelfTestPanel } from '../fleet/self-test.tsx'
 import { useKeys } from '../../kit/keys.ts'
+import { GonePage } from '../../kit/gone-page.tsx'
 import { Page, Panel } from '../../kit/page.tsx'
 import parts from '../../kit/parts.module.css'
 import { TimeSentence } from '../../kit/time.tsx'
@@ -41,21 +42,18 @@ export const ServerPage = () => {
   if (status === 403) return <Forbidden />
   if (status === 404 || status === 400)
     return (
-      <Page title={t.title}>
-        <div className={parts.empty}>
-          <p>{t.gone}</p>
-          <div className={parts.row}>
-            <Link to="/servers" search={{}}>
-              {t.all}
+      <GonePage title={t.title} text={t.gone}>
+        <div className={parts.row}>
+          <Link to="/servers" search={{}}>
+            {t.all}
+          </Link>
+          {status === 404 && (
+            <Link to="/bans" search={{ server: serverId }}>
+              {t.itsBans}
             </Link>
-            {status === 404 && (
-              <Link to="/bans" search={{ server: serverId }}>
-                {t.itsBans}
-              </Link>
-            )}
-          </div>
+          )}
         </div>
-      </Page>
+      </GonePage>
     )
   const name = server.data ? nameOf(server.data.hostname) : t.title
   return (

@@ -1,13 +1,12 @@
 import { useState } from 'react'
-import type { FormEvent } from 'react'
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { templatesQuery } from '../fleet/queries.ts'
 import { DialogButtons } from '../../kit/dialog-buttons.tsx'
 import { useKeptState } from '../../kit/draft.ts'
-import { Field } from '../../kit/field.tsx'
+import { SelectField } from '../../kit/form-fields.tsx'
 import { Dialog } from '../../kit/modal.tsx'
-import parts from '../../kit/parts.module.css'
+import { PlainForm } from '../../kit/plain-form.tsx'
 import { Trouble } from '../../kit/trouble.tsx'
 import { textsOf } from '../../lib/texts/catalogue.ts'
 import { nameOf } from '../../lib/clip.ts'
@@ -21,8 +20,7 @@ const DeployDialog = ({ servers, onClose }: { servers: ReadonlySet<string>; onCl
   const query = useQuery(templatesQuery({}))
   const [chosen, setChosen] = useKeptState('deploy to servers/template', '')
   const [tried, setTried] = useState(false)
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
+  const submit = () => {
     setTried(true)
     if (chosen === '') return
     forServers.keep(servers)
@@ -30,28 +28,24 @@ const DeployDialog = ({ servers, onClose }: { servers: ReadonlySet<string>; onCl
   }
   return (
     <Dialog title={t.deployTitle(servers.size)} onClose={onClose}>
-      <form className={parts.form} onSubmit={submit} noValidate>
+      <PlainForm onSubmit={submit}>
         <Trouble what={t.templates} query={query} />
-        <Field label={t.template} error={tried && chosen === '' ? t.noTemplate : undefined}>
-          {ids => (
-            <select
-              {...ids}
-              className={parts.input}
-              data-autofocus
-              value={chosen}
-              onChange={event => setChosen(event.currentTarget.value)}
-            >
-              <option value="">{t.noTemplate}</option>
-              {query.data?.templates.map(({ id, display_name }) => (
-                <option key={id} value={id}>
-                  {nameOf(display_name)}
-                </option>
-              ))}
-            </select>
-          )}
-        </Field>
+        <SelectField
+          label={t.template}
+          error={tried && chosen === '' ? t.noTemplate : undefined}
+          focus
+          value={chosen}
+          options={[
+            { value: '', text: t.noTemplate },
+            ...(query.data?.templates ?? []).map(({ id, display_name }) => ({
+              value: String(id),
+              text: nameOf(display_name),
+            })),
+          ]}
+          onValue={setChosen}
+        />
         <DialogButtons verb={t.next} onCancel={onClose} />
-      </form>
+      </PlainForm>
     </Dialog>
   )
 }

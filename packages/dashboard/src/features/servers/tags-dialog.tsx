@@ -1,5 +1,4 @@
 import { useState } from 'react'
-import type { FormEvent } from 'react'
 import { useMutation } from '@tanstack/react-query'
 import { api } from '../../api/client.ts'
 import { queries, summaryQuery, tagsQuery } from '../../api/queries.ts'
@@ -10,7 +9,7 @@ import { DialogButtons } from '../../kit/dialog-buttons.tsx'
 import { useKeptState } from '../../kit/draft.ts'
 import { announce } from '../../kit/announce.tsx'
 import { Dialog } from '../../kit/modal.tsx'
-import parts from '../../kit/parts.module.css'
+import { PlainForm } from '../../kit/plain-form.tsx'
 import { Refusal, fieldProblem } from '../../kit/trouble.tsx'
 import { textsOf } from '../../lib/texts/catalogue.ts'
 
@@ -42,14 +41,13 @@ const TagsDialog = ({ servers, onClose }: { servers: ReadonlySet<string>; onClos
       onClose()
     },
   })
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
+  const submit = () => {
     setTried(true)
     if (problem === undefined && wrongTag(add) === null && wrongTag(remove) === null) change.mutate()
   }
   return (
     <Dialog title={t.title(servers.size)} onClose={onClose}>
-      <form className={parts.form} onSubmit={submit} noValidate>
+      <PlainForm onSubmit={submit}>
         <TagsField
           label={t.add}
           value={add}
@@ -59,7 +57,7 @@ const TagsDialog = ({ servers, onClose }: { servers: ReadonlySet<string>; onClos
         <TagsField label={t.remove} value={remove} onValue={setRemove} isRemoval help="" />
         <Refusal error={change.error} />
         <DialogButtons verb={t.submit(servers.size)} isRunning={change.isPending} onCancel={onClose} />
-      </form>
+      </PlainForm>
     </Dialog>
   )
 }

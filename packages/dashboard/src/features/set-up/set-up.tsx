@@ -1,5 +1,4 @@
 import { useState } from 'react'
-import type { FormEvent } from 'react'
 import { Button } from '@mantine/core'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { Navigate, useNavigate, useSearch } from '@tanstack/react-router'
@@ -8,16 +7,17 @@ import { api, statusOf } from '../../api/client.ts'
 import { optionsQuery, queries } from '../../api/queries.ts'
 import { Announcer } from '../../kit/announce.tsx'
 import { CopyField } from '../../kit/copy.tsx'
-import { Field } from '../../kit/field.tsx'
+import { SelectField, TextField } from '../../kit/form-fields.tsx'
 import { Panel, useTitle } from '../../kit/page.tsx'
 import parts from '../../kit/parts.module.css'
+import { PlainForm } from '../../kit/plain-form.tsx'
 import { Waiting } from '../../kit/waiting.tsx'
 import { Refusal, Trouble, fieldProblem } from '../../kit/trouble.tsx'
 import { isLocal } from '../../lib/local-url.ts'
 import { ownAddress } from '../../lib/place.ts'
 import { textsOf } from '../../lib/texts/catalogue.ts'
 import { browserZone } from '../../lib/preferences.ts'
-import { PasswordInput } from '../sign-in/password-input.tsx'
+import { PasswordField } from '../sign-in/password-field.tsx'
 import { Frame } from '../sign-in/entry.tsx'
 import entry from '../sign-in/entry.module.css'
 import { PasswordRules } from './password-rules.tsx'
@@ -74,13 +74,12 @@ const AskCode = ({ wrong = false }: { wrong?: boolean }) => {
   const t = textsOf(setUpTexts)
   const navigate = useNavigate()
   const [typed, setTyped] = useState('')
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
+  const submit = () => {
     if (typed.trim()) void navigate({ to: '/setup', search: { code: typed.trim() } })
   }
   return (
     <Panel>
-      <form className={parts.form} onSubmit={submit}>
+      <PlainForm onSubmit={submit}>
         {wrong && (
           <p className={parts.refusal} role="alert">
             {t.wrongCode}
@@ -88,22 +87,9 @@ const AskCode = ({ wrong = false }: { wrong?: boolean }) => {
         )}
         <p>{t.noCodeText}</p>
         <CopyField text={t.codeCommand} label={t.commandLabel} />
-        <Field label={t.code}>
-          {ids => (
-            <input
-              {...ids}
-              className={parts.input}
-              autoComplete="off"
-              autoCapitalize="none"
-              spellCheck={false}
-              dir="ltr"
-              value={typed}
-              onChange={event => setTyped(event.currentTarget.value)}
-            />
-          )}
-        </Field>
+        <TextField label={t.code} dir="ltr" value={typed} onValue={setTyped} />
         <Button type="submit">{t.go}</Button>
-      </form>
+      </PlainForm>
     </Panel>
   )
 }
@@ -149,8 +135,7 @@ const useForm = (code: string, baseUrl: string) => {
     set: (change: Partial<typeof typed>) => setTyped(before => ({ ...before, ...change })),
     problemOf: (field: keyof typeof errors) =>
       (tried ? errors[field] : undefined) ?? fieldProblem(request.error, field === 'address' ? 'site_url' : field),
-    submit(event: FormEvent) {
-      event.preventDefault()
+    submit() {
       setTried(true)
       const wrong = keysOf(errors).find(field => errors[field])
       if (wrong) document.querySelector<HTMLElement>(`[name="${wrong}"]`)?.focus()
@@ -166,7 +151,7 @@ const Form = ({ code, baseUrl }: { code: string; baseUrl: string }) => {
   const { request } = form
   if (statusOf(request.error) === 401) return <AskCode wrong />
   return (
-    <form className={parts.form} onSubmit={form.submit} noValidate>
+    <PlainForm onSubmit={form.submit}>
       <p>{t.intro}</p>
       <Account form={form} />
       <Place form={form} />
@@ -174,7 +159,7 @@ const Form = ({ code, baseUrl }: { code: string; baseUrl: string }) => {
       <Button type="submit" className={entry.submit} loading={request.isPending}>
         {t.submit}
       </Button>
-    </form>
+    </PlainForm>
   )
 }
 
@@ -185,50 +170,34 @@ const Account = ({ form: { typed, set, problemOf } }: { form: SetUpForm }) => {
     <Panel title={t.account}>
       <div className={parts.form}>
         <p className={parts.help}>{t.accountHelp}</p>
-        <Field label={t.username} help={t.usernameHelp} error={problemOf('username')}>
-          {ids => (
-            <input
-              {...ids}
-              className={parts.input}
-              name="username"
-              autoComplete="username"
-              autoCapitalize="none"
-              autoCorrect="off"
-              spellCheck={false}
-              dir="ltr"
-              value={typed.username}
-              onChange={event => set({ username: event.currentTarget.value })}
-            />
-          )}
-        </Field>
-        <Field label={t.email} error={problemOf('email')}>
-          {ids => (
-            <input
-              {...ids}
-              className={parts.input}
-              name="email"
-              type="email"
-              autoComplete="email"
-              dir="ltr"
-              value={typed.email}
-              onChange={event => set({ email: event.currentTarget.value })}
-            />
-          )}
-        </Field>
-        <Field
+        <TextField
+          label={t.username}
+          help={t.usernameHelp}
+          error={problemOf('username')}
+          name="username"
+          complete="username"
+          dir="ltr"
+          value={typed.username}
+          onValue={username => set({ username })}
+        />
+        <TextField
+          label={t.email}
+          error={problemOf('email')}
+          name="email"
+          type="email"
+          complete="email"
+          dir="ltr"
+          value={typed.email}
+          onValue={email => set({ email })}
+        />
+        <PasswordField
           label={t.password}
           error={problemOf('password')}
           help={<PasswordRules password={typed.password} words={t} />}
-        >
-          {ids => (
-            <PasswordInput
-              ids={ids}
-              value={typed.password}
-              onValue={password => set({ password })}
-              autoComplete="new-password"
-            />
-          )}
-        </Field>
+          value={typed.password}
+          onValue={password => set({ password })}
+          complete="new-password"
+        />
       </div>
     </Panel>
   )
@@ -242,21 +211,17 @@ const Place = ({ form: { typed, set, errors, problemOf } }: { form: SetUpForm })
   return (
     <Panel title={t.place}>
       <div className={parts.form}>
-        <Field label={t.address} help={t.addressHelp} error={problemOf('address')}>
-          {ids => (
-            <input
-              {...ids}
-              className={parts.input}
-              name="address"
-              type="url"
-              inputMode="url"
-              autoComplete="off"
-              dir="ltr"
-              value={address}
-              onChange={event => set({ address: event.currentTarget.value })}
-            />
-          )}
-        </Field>
+        <TextField
+          label={t.address}
+          help={t.addressHelp}
+          error={problemOf('address')}
+          name="address"
+          type="url"
+          kind="url"
+          dir="ltr"
+          value={address}
+          onValue={typedAddress => set({ address: typedAddress })}
+        />
         {isLocal(address) ? (
           <p className={parts.warn} role="status">
             {t.local}
@@ -264,21 +229,18 @@ const Place = ({ form: { typed, set, errors, problemOf } }: { form: SetUpForm })
         ) : (
           isElsewhere && <p className={parts.help}>{t.differs(ownAddress)}</p>
         )}
-        <Field label={t.timezone} help={t.timezoneHelp} error={problemOf('timezone')}>
-          {ids => (
-            <select
-              {...ids}
-              className={parts.input}
-              name="timezone"
-              value={timezone}
-              onChange={event => set({ timezone: event.currentTarget.value })}
-            >
-              {[...new Set([browserZone, 'UTC', ...Intl.supportedValuesOf('timeZone')])].map(zone => (
-                <option key={zone}>{zone}</option>
-              ))}
-            </select>
-          )}
-        </Field>
+        <SelectField
+          label={t.timezone}
+          help={t.timezoneHelp}
+          error={problemOf('timezone')}
+          name="timezone"
+          value={timezone}
+          options={[...new Set([browserZone, 'UTC', ...Intl.supportedValuesOf('timeZone')])].map(zone => ({
+            value: zone,
+            text: zone,
+          }))}
+          onValue={zone => set({ timezone: zone })}
+        />
       </div>
     </Panel>
   )

@@ -9,6 +9,7 @@ import { Field } from '../../kit/field.tsx'
 import { SelectField, TextField } from '../../kit/form-fields.tsx'
 import { Dialog } from '../../kit/modal.tsx'
 import parts from '../../kit/parts.module.css'
+import { PlainForm } from '../../kit/plain-form.tsx'
 import { Refusal, Trouble, fieldProblem } from '../../kit/trouble.tsx'
 import { Waiting } from '../../kit/waiting.tsx'
 import { textsOf } from '../../lib/texts/catalogue.ts'
@@ -63,11 +64,8 @@ const ChannelForm = ({ is, presets, onClose, onSaved }: Props & { presets: reado
     },
   })
   return (
-    <form
-      className={parts.form}
-      noValidate
-      onSubmit={event => {
-        event.preventDefault()
+    <PlainForm
+      onSubmit={() => {
         if (!save.isPending) save.mutate()
       }}
     >
@@ -97,7 +95,7 @@ const ChannelForm = ({ is, presets, onClose, onSaved }: Props & { presets: reado
           {is ? t.save : t.add}
         </Button>
       </div>
-    </form>
+    </PlainForm>
   )
 }
 

@@ -1,5 +1,4 @@
 import { Suspense, useState } from 'react'
-import type { FormEvent } from 'react'
 import { Button } from '@mantine/core'
 import { IconDownload } from '@tabler/icons-react'
 import { useMutation, useQuery } from '@tanstack/react-query'
@@ -11,6 +10,7 @@ import { FileField } from '../../kit/form-fields.tsx'
 import { formTexts } from '../../kit/form.texts.ts'
 import { Panel } from '../../kit/page.tsx'
 import parts from '../../kit/parts.module.css'
+import { PlainForm } from '../../kit/plain-form.tsx'
 import { Refusal, Trouble } from '../../kit/trouble.tsx'
 import { textsOf } from '../../lib/texts/catalogue.ts'
 import { clip } from '../../lib/clip.ts'
@@ -74,8 +74,7 @@ const Import = () => {
     setProblem(undefined)
     setContent(await file.text())
   }
-  const look = (event: FormEvent) => {
-    event.preventDefault()
+  const look = () => {
     setDone(false)
     const read = readExport(content)
     setProblem(read ? undefined : t.notRead)
@@ -97,7 +96,7 @@ const Import = () => {
     )
   return (
     <Panel title={t.importTitle}>
-      <form className={parts.form} onSubmit={look} noValidate>
+      <PlainForm onSubmit={look}>
         {done && <p className={parts.note}>{t.done}</p>}
         <Field label={t.content} help={t.contentHelp} error={problem}>
           {ids => (
@@ -117,7 +116,7 @@ const Import = () => {
         <div className={parts.row}>
           <Button type="submit">{t.preview}</Button>
         </div>
-      </form>
+      </PlainForm>
     </Panel>
   )
 }

@@ -1,5 +1,4 @@
 import { useState } from 'react'
-import type { FormEvent } from 'react'
 import { Button } from '@mantine/core'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import type { Reply } from '@stockade/client'
@@ -9,6 +8,7 @@ import { announce } from '../../kit/announce.tsx'
 import { TextField } from '../../kit/form-fields.tsx'
 import { Panel } from '../../kit/page.tsx'
 import parts from '../../kit/parts.module.css'
+import { PlainForm } from '../../kit/plain-form.tsx'
 import { Mark } from '../../kit/state.tsx'
 import { Stranger } from '../../kit/stranger.tsx'
 import { Refusal, Trouble, fieldProblem } from '../../kit/trouble.tsx'
@@ -128,15 +128,14 @@ const Enter = ({ is }: { is: Licence }) => {
       await queries.invalidateQueries({ queryKey: licenceQuery.queryKey })
     },
   })
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
+  const submit = () => {
     setTried(true)
     if (read && !activate.isPending) activate.mutate()
   }
   const refused = fieldProblem(activate.error, 'license_key')
   return (
     <Panel title={t.enter}>
-      <form className={parts.form} onSubmit={submit} noValidate>
+      <PlainForm onSubmit={submit}>
         {!is.authority_set && <p className={parts.help}>{t.noAuthority}</p>}
         {activate.isSuccess && key === '' && <p className={parts.note}>{t.done}</p>}
         <TextField
@@ -158,7 +157,7 @@ const Enter = ({ is }: { is: Licence }) => {
             {t.activate}
           </Button>
         </div>
-      </form>
+      </PlainForm>
     </Panel>
   )
 }

@@ -1,11 +1,11 @@
 import { Button } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useMay } from '../../api/session.ts'
+import { CloseButton } from '../../kit/dialog-buttons.tsx'
 import { Dialog } from '../../kit/modal.tsx'
 import parts from '../../kit/parts.module.css'
 import { Trouble } from '../../kit/trouble.tsx'
 import { textsOf } from '../../lib/texts/catalogue.ts'
-import { commonTexts } from '../../lib/texts/common.texts.ts'
 import { liftAll } from './acts.ts'
 import { ruleMatchesQuery } from './queries.ts'
 import type { Rule } from './queries.ts'
@@ -39,9 +39,7 @@ const HistoryDialog = ({ rule, onClose }: { rule: Rule; onClose: () => void }) =
               {t.liftAll}
             </Button>
           )}
-          <Button variant="default" onClick={onClose}>
-            {textsOf(commonTexts).close}
-          </Button>
+          <CloseButton onClick={onClose} />
         </div>
       </div>
     </Dialog>

@@ -3,12 +3,13 @@ import { Button } from '@mantine/core'
 import { useMutation } from '@tanstack/react-query'
 import { api } from '../../api/client.ts'
 import { TargetChoice } from '../fleet/target-choice.tsx'
+import { CancelButton } from '../../kit/dialog-buttons.tsx'
 import { TextField } from '../../kit/form-fields.tsx'
 import { Dialog } from '../../kit/modal.tsx'
 import parts from '../../kit/parts.module.css'
+import { PlainForm } from '../../kit/plain-form.tsx'
 import { Refusal, fieldProblem } from '../../kit/trouble.tsx'
 import { textsOf } from '../../lib/texts/catalogue.ts'
-import { commonTexts } from '../../lib/texts/common.texts.ts'
 import { readAgain, turnOn } from './acts.ts'
 import type { Rule } from './queries.ts'
 import { useRuleForm } from './rule-form.ts'
@@ -49,14 +50,7 @@ const RuleDialog = ({ rule, onClose }: { rule?: Rule; onClose: () => void }) => 
   }
   return (
     <Dialog title={rule ? t.changeTitle(rule.name) : t.newTitle} onClose={onClose}>
-      <form
-        className={parts.form}
-        noValidate
-        onSubmit={event => {
-          event.preventDefault()
-          act(isArmed, isArmed ? () => save.mutate(false) : () => simulation.mutate())
-        }}
-      >
+      <PlainForm onSubmit={() => act(isArmed, isArmed ? () => save.mutate(false) : () => simulation.mutate())}>
         {isArmed && <p className={parts.help}>{t.armed}</p>}
         <Names form={form} said={said} error={error} />
         {!isArmed && <Conditions form={form} said={said} error={error} />}
@@ -77,11 +71,9 @@ const RuleDialog = ({ rule, onClose }: { rule?: Rule; onClose: () => void }) => 
           <Button variant="default" onClick={() => act(true, () => save.mutate(false))}>
             {t.save}
           </Button>
-          <Button variant="default" onClick={onClose}>
-            {textsOf(commonTexts).cancel}
-          </Button>
+          <CancelButton onClick={onClose} />
         </div>
-      </form>
+      </PlainForm>
     </Dialog>
   )
 }

@@ -1,20 +1,19 @@
 import { Suspense, lazy, useMemo, useState } from 'react'
 import type { ReactNode } from 'react'
 import { Button } from '@mantine/core'
-import { IconPlus, IconShare3 } from '@tabler/icons-react'
+import { IconShare3 } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { useMay, useMe } from '../../api/session.ts'
 import { useKeys } from '../../kit/keys.ts'
 import { Empty } from '../../kit/list-states.tsx'
-import { Page, Panel } from '../../kit/page.tsx'
+import { Panel } from '../../kit/page.tsx'
 import parts from '../../kit/parts.module.css'
 import { Mark } from '../../kit/state.tsx'
 import type { Tone } from '../../kit/state.tsx'
 import { Switch } from '../../kit/switch.tsx'
 import { Trouble } from '../../kit/trouble.tsx'
 import { textsOf } from '../../lib/texts/catalogue.ts'
-import { ListTabs } from '../identity/list-tabs.tsx'
-import { shellTexts } from '../navigation/shell.texts.ts'
+import { ListPage } from '../identity/list-page.tsx'
 import { remove, turnOff, turnOn } from './acts.ts'
 import { rulesQuery } from './queries.ts'
 import type { Rule } from './queries.ts'
@@ -47,26 +46,13 @@ export const useRuleDialogs = () => {
 /** Rules by which bans of some servers become bans of many, each with what it did or would have done. */
 export const SharingRules = () => {
   const t = textsOf(rulesTexts)
-  const names = textsOf(shellTexts)
   const { may, onOpen, dialogs } = useRuleDialogs()
   useKeys(useMemo(() => [{ key: 'a', text: t.add, act: () => onOpen('new'), there: () => may }], [t, may, onOpen]))
   return (
-    <Page
-      title={`${t.title} · ${names.lists}`}
-      heading={names.lists}
-      tools={<ListTabs />}
-      actions={
-        may && (
-          <Button leftSection={<IconPlus size={16} />} onClick={() => onOpen('new')}>
-            {t.add}
-          </Button>
-        )
-      }
-    >
-      <p className={styles.lead}>{t.lead}</p>
+    <ListPage title={t.title} lead={t.lead} add={t.add} onAdd={may ? () => onOpen('new') : undefined}>
       <Rules may={may} onOpen={onOpen} />
       {dialogs}
-    </Page>
+    </ListPage>
   )
 }
 

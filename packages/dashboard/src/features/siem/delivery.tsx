@@ -6,6 +6,7 @@ import { Bars, Ranked } from '../fleet/bars.tsx'
 import { useWords } from '../../kit/now.ts'
 import { Panel } from '../../kit/page.tsx'
 import parts from '../../kit/parts.module.css'
+import { PlainTable, headsOf } from '../../kit/plain-table.tsx'
 import { Mark } from '../../kit/state.tsx'
 import { Stranger } from '../../kit/stranger.tsx'
 import { Time } from '../../kit/time.tsx'
@@ -224,41 +225,26 @@ const Attempts = ({ rows }: { rows: readonly Attempt[] }) => {
 const Table = ({ rows }: { rows: readonly Attempt[] }) => {
   const t = textsOf(siemTexts)
   return (
-    <div className={parts.frame} tabIndex={0} role="region" aria-label={t.deliveriesCaption}>
-      <table className={parts.table}>
-        <caption className={parts.hidden}>{t.deliveriesCaption}</caption>
-        <thead>
-          <tr>
-            <th scope="col">{t.columns.at}</th>
-            <th scope="col">{t.columns.result}</th>
-            <th scope="col" className={parts.end}>
-              {t.columns.events}
-            </th>
-            <th scope="col" className={parts.end}>
-              {t.columns.size}
-            </th>
-            <th scope="col">{t.columns.answer}</th>
-            <th scope="col">{t.columns.next}</th>
-          </tr>
-        </thead>
-        <tbody>
-          {rows.map((row, index) => (
-            <tr key={rows.length - index} data-attempt={row.ok ? 'ok' : 'failed'}>
-              <td>
-                <Time at={row.at} />
-              </td>
-              <td>{resultOf(row)}</td>
-              <td className={parts.end}>{number(row.events)}</td>
-              <td className={parts.end}>{t.bytes(number(row.bytes))}</td>
-              <td className={styles.wrap}>
-                <Answer of={row} />
-              </td>
-              <td>{row.next_try && clockOf(row.next_try)}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <PlainTable
+      caption={t.deliveriesCaption}
+      heads={headsOf(t.columns, { events: parts.end, size: parts.end })}
+      frame={parts.frame}
+    >
+      {rows.map((row, index) => (
+        <tr key={rows.length - index} data-attempt={row.ok ? 'ok' : 'failed'}>
+          <td>
+            <Time at={row.at} />
+          </td>
+          <td>{resultOf(row)}</td>
+          <td className={parts.end}>{number(row.events)}</td>
+          <td className={parts.end}>{t.bytes(number(row.bytes))}</td>
+          <td className={styles.wrap}>
+            <Answer of={row} />
+          </td>
+          <td>{row.next_try && clockOf(row.next_try)}</td>
+        </tr>
+      ))}
+    </PlainTable>
   )
 }
 

@@ -6,6 +6,7 @@ import { api } from '../../api/client.ts'
 import { queries } from '../../api/queries.ts'
 import { announce } from '../../kit/announce.tsx'
 import parts from '../../kit/parts.module.css'
+import { PlainTable, headsOf } from '../../kit/plain-table.tsx'
 import { Stranger } from '../../kit/stranger.tsx'
 import { Time } from '../../kit/time.tsx'
 import { Refusal, Trouble } from '../../kit/trouble.tsx'
@@ -156,32 +157,17 @@ const Rows = () => {
       </ul>
     )
   return (
-    <div className={parts.frame} tabIndex={0} role="region" aria-label={t.queueCaption}>
-      <table className={parts.table}>
-        <caption className={parts.hidden}>{t.queueCaption}</caption>
-        <thead>
-          <tr>
-            <th scope="col">{t.queueColumns.at}</th>
-            <th scope="col">{t.queueColumns.type}</th>
-            <th scope="col">{t.queueColumns.id}</th>
-            <th scope="col" className={parts.end}>
-              {t.queueColumns.retries}
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {rows.map(({ id, type, created_at, retry_count }) => (
-            <tr key={id} data-event={id}>
-              <td>
-                <Time at={created_at} />
-              </td>
-              <td>{nameOf(type)}</td>
-              <td className={parts.mono}>{id}</td>
-              <td className={parts.end}>{number(retry_count)}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <PlainTable caption={t.queueCaption} heads={headsOf(t.queueColumns, { retries: parts.end })} frame={parts.frame}>
+      {rows.map(({ id, type, created_at, retry_count }) => (
+        <tr key={id} data-event={id}>
+          <td>
+            <Time at={created_at} />
+          </td>
+          <td>{nameOf(type)}</td>
+          <td className={parts.mono}>{id}</td>
+          <td className={parts.end}>{number(retry_count)}</td>
+        </tr>
+      ))}
+    </PlainTable>
   )
 }

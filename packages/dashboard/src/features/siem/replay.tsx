@@ -1,5 +1,5 @@
 import { useState } from 'react'
-import type { FormEvent, ReactNode } from 'react'
+import type { ReactNode } from 'react'
 import { Button } from '@mantine/core'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
@@ -11,6 +11,7 @@ import { ButtonLink } from '../../kit/button-link.tsx'
 import { Field } from '../../kit/field.tsx'
 import { Panel } from '../../kit/page.tsx'
 import parts from '../../kit/parts.module.css'
+import { PlainForm } from '../../kit/plain-form.tsx'
 import { State } from '../../kit/state.tsx'
 import { Time } from '../../kit/time.tsx'
 import { Refusal, Trouble } from '../../kit/trouble.tsx'
@@ -53,8 +54,7 @@ const Start = ({ is }: { is: SiemSettings | undefined }) => {
       await navigate({ to: '/siem/replay', search: { job: job_id } })
     },
   })
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
+  const submit = () => {
     const span = rangeOf(range, between, Date.now())
     const why = span === null ? 'range' : all.length > 0 && left.size === all.length ? 'types' : null
     setWrong(why)
@@ -67,7 +67,7 @@ const Start = ({ is }: { is: SiemSettings | undefined }) => {
     setLeft(next)
   }
   return (
-    <form className={`${parts.form ?? ''} ${identity.narrow ?? ''}`} onSubmit={submit} noValidate>
+    <PlainForm className={`${parts.form ?? ''} ${identity.narrow ?? ''}`} onSubmit={submit}>
       <p className={parts.muted}>{t.replayAbout}</p>
       {is?.enabled === false && (
         <p className={parts.warn}>
@@ -118,7 +118,7 @@ const Start = ({ is }: { is: SiemSettings | undefined }) => {
           {isFirstRead(types) ? <Waiting /> : <Submit isPending={start.isPending} />}
         </div>
       </Panel>
-    </form>
+    </PlainForm>
   )
 }
 

@@ -1,5 +1,4 @@
 import { useEffect, useRef, useState } from 'react'
-import type { FormEvent } from 'react'
 import { Button } from '@mantine/core'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { Navigate, useNavigate, useSearch } from '@tanstack/react-router'
@@ -9,6 +8,7 @@ import { optionsQuery, queries } from '../../api/queries.ts'
 import { Field } from '../../kit/field.tsx'
 import { useWords } from '../../kit/now.ts'
 import parts from '../../kit/parts.module.css'
+import { PlainForm } from '../../kit/plain-form.tsx'
 import { sentenceOf, useCountdown } from '../../kit/trouble.tsx'
 import { safeReturn } from '../../lib/place.ts'
 import { locale, textsOf } from '../../lib/texts/catalogue.ts'
@@ -132,8 +132,7 @@ const useCodeForm = (step: SecondStep, { leave, enter }: ReturnType<typeof useEx
       setProblem(undefined)
       setByBackup(!byBackup)
     },
-    submit(event: FormEvent) {
-      event.preventDefault()
+    submit() {
       const code = byBackup ? backup.trim() : (field.current?.value ?? '')
       if (code) return send(code)
       setProblem(t.fill)
@@ -147,7 +146,7 @@ const CodeForm = ({ form }: { form: FormOfCode }) => {
   const t = textsOf(secondFactorTexts)
   const { error, busy, field } = form
   return (
-    <form className={parts.form} onSubmit={form.submit} noValidate>
+    <PlainForm onSubmit={form.submit}>
       {form.byBackup ? (
         <BackupField form={form} />
       ) : (
@@ -159,7 +158,7 @@ const CodeForm = ({ form }: { form: FormOfCode }) => {
       <Button type="submit" fullWidth className={styles.submit} loading={busy}>
         {t.submit}
       </Button>
-    </form>
+    </PlainForm>
   )
 }
 

@@ -1,5 +1,4 @@
 import { useRef, useState } from 'react'
-import type { FormEvent } from 'react'
 import { Button } from '@mantine/core'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { Navigate, useNavigate, useSearch } from '@tanstack/react-router'
@@ -8,9 +7,10 @@ import { api, statusOf } from '../../api/client.ts'
 import { optionsQuery, queries } from '../../api/queries.ts'
 import type { Options } from '../../api/queries.ts'
 import { DemoTag } from '../../kit/demo-tag.tsx'
-import { Field } from '../../kit/field.tsx'
+import { TextField } from '../../kit/form-fields.tsx'
 import { useTitle } from '../../kit/page.tsx'
 import parts from '../../kit/parts.module.css'
+import { PlainForm } from '../../kit/plain-form.tsx'
 import { sentenceOf, useCountdown } from '../../kit/trouble.tsx'
 import { ownAddress, safeReturn } from '../../lib/place.ts'
 import { textsOf } from '../../lib/texts/catalogue.ts'
@@ -19,7 +19,7 @@ import { PasskeyButton } from '../identity/passkey-button.tsx'
 import { signInByPasskey } from '../identity/passkeys.ts'
 import { passkeysTexts } from '../identity/passkeys.texts.ts'
 import { Frame } from './entry.tsx'
-import { PasswordInput } from './password-input.tsx'
+import { PasswordField } from './password-field.tsx'
 import { afterProvider, lastProvider, secondStep } from './second-step.ts'
 import { signInTexts } from './sign-in.texts.ts'
 import styles from './entry.module.css'
@@ -99,8 +99,7 @@ const useSignIn = () => {
     isFresh: !asked && !request.error,
     isPending: request.isPending,
     problem: request.error ? refusal() : asked && !isFilled ? t.fill : null,
-    submit(event: FormEvent) {
-      event.preventDefault()
+    submit() {
       setAsked(true)
       if (isFilled && wait === null && !request.isPending) request.mutate()
     },
@@ -111,36 +110,24 @@ const PasswordForm = ({ form }: { form: ReturnType<typeof useSignIn> }) => {
   const t = textsOf(signInTexts)
   const { typed, set, problem, trouble, submit, isPending, wait, enter } = form
   return (
-    <form className={parts.form} onSubmit={submit} noValidate>
+    <PlainForm onSubmit={submit}>
       <p ref={trouble} tabIndex={-1} role="alert" className={problem ? parts.refusal : parts.hidden}>
         {problem}
       </p>
-      <Field label={t.username}>
-        {ids => (
-          <input
-            {...ids}
-            className={parts.input}
-            name="username"
-            autoComplete="username"
-            autoCapitalize="none"
-            autoCorrect="off"
-            spellCheck={false}
-            dir="ltr"
-            value={typed.username}
-            onChange={event => set({ username: event.currentTarget.value })}
-          />
-        )}
-      </Field>
-      <Field label={t.password}>
-        {ids => (
-          <PasswordInput
-            ids={ids}
-            value={typed.password}
-            onValue={password => set({ password })}
-            autoComplete="current-password"
-          />
-        )}
-      </Field>
+      <TextField
+        label={t.username}
+        name="username"
+        complete="username"
+        dir="ltr"
+        value={typed.username}
+        onValue={username => set({ username })}
+      />
+      <PasswordField
+        label={t.password}
+        value={typed.password}
+        onValue={password => set({ password })}
+        complete="current-password"
+      />
       <Button type="submit" fullWidth className={styles.submit} loading={isPending} disabled={wait !== null}>
         {t.submit}
       </Button>
@@ -151,7 +138,7 @@ const PasswordForm = ({ form }: { form: ReturnType<typeof useSignIn> }) => {
         className={styles.submit}
         fullWidth
       />
-    </form>
+    </PlainForm>
   )
 }
 

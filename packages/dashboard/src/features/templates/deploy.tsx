@@ -1,5 +1,5 @@
 import { Fragment, useState } from 'react'
-import type { FormEvent, ReactNode } from 'react'
+import type { ReactNode } from 'react'
 import { Button } from '@mantine/core'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { Link, useParams } from '@tanstack/react-router'
@@ -16,6 +16,7 @@ import { ButtonLink } from '../../kit/button-link.tsx'
 import { useForgotten, useKept } from '../../kit/draft.ts'
 import { Page } from '../../kit/page.tsx'
 import parts from '../../kit/parts.module.css'
+import { PlainForm } from '../../kit/plain-form.tsx'
 import { Refusal, Trouble } from '../../kit/trouble.tsx'
 import { Waiting } from '../../kit/waiting.tsx'
 import { Forbidden } from '../navigation/lone-pages.tsx'
@@ -79,8 +80,7 @@ const useWizard = (templateId: string, template: Template | undefined) => {
     setTried(servers.size === 0)
     if (servers.size > 0) setStep(to)
   }
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
+  const submit = () => {
     // Most deployments change no setting: the review is the next step, and says so.
     if (step === 'servers') go(wrong.size > 0 ? 'settings' : 'review')
     else if (step === 'settings') {
@@ -145,7 +145,7 @@ const Steps = ({ template, wizard }: { template: Template; wizard: Wizard }) => 
     review: d.submit(servers.size),
   }
   return (
-    <form className={styles.wizard} onSubmit={wizard.submit} noValidate>
+    <PlainForm className={styles.wizard} onSubmit={wizard.submit}>
       <ol className={styles.steps}>
         {stepNames.map(each => (
           <li key={each} aria-current={each === step ? 'step' : undefined}>
@@ -180,7 +180,7 @@ const Steps = ({ template, wizard }: { template: Template; wizard: Wizard }) => 
           </Button>
         )}
       </div>
-    </form>
+    </PlainForm>
   )
 }
 

@@ -1,6 +1,5 @@
 import { ButtonLink } from '../../kit/button-link.tsx'
-import { Page } from '../../kit/page.tsx'
-import parts from '../../kit/parts.module.css'
+import { GonePage } from '../../kit/gone-page.tsx'
 import { textsOf } from '../../lib/texts/catalogue.ts'
 import { templatesTexts } from './templates.texts.ts'
 
@@ -8,13 +7,10 @@ import { templatesTexts } from './templates.texts.ts'
 export const GoneTemplate = () => {
   const t = textsOf(templatesTexts)
   return (
-    <Page title={t.title}>
-      <div className={parts.empty}>
-        <p>{t.gone}</p>
-        <ButtonLink to="/templates" search={{}} variant="default">
-          {t.back}
-        </ButtonLink>
-      </div>
-    </Page>
+    <GonePage title={t.title} text={t.gone}>
+      <ButtonLink to="/templates" search={{}} variant="default">
+        {t.back}
+      </ButtonLink>
+    </GonePage>
   )
 }

@@ -9,7 +9,7 @@ import { ButtonLink } from '../../kit/button-link.tsx'
 import { FindField } from '../../kit/find-field.tsx'
 import { List } from '../../kit/list.tsx'
 import { Page } from '../../kit/page.tsx'
-import parts from '../../kit/parts.module.css'
+import { Select } from '../../kit/select.tsx'
 import { useTyped } from '../../kit/typed.ts'
 import { useNarrow } from '../../kit/width.ts'
 import { textsOf } from '../../lib/texts/catalogue.ts'
@@ -94,31 +94,25 @@ const Filters = () => {
   return (
     <div className={fleet.filters} role="search">
       <FindField label={t.search} value={typed} onValue={setTyped} />
-      <select
-        className={parts.input}
-        aria-label={t.category}
+      <Select
+        label={t.category}
         value={search.category ?? ''}
-        onChange={event => filter({ category: categories.find(known => known === event.currentTarget.value) })}
-      >
-        <option value="">{t.allCategories}</option>
-        {categories.map(category => (
-          <option key={category} value={category}>
-            {t.categories[category]}
-          </option>
-        ))}
-      </select>
-      <select
-        className={parts.input}
-        aria-label={t.type}
+        options={[
+          { value: '', text: t.allCategories },
+          ...categories.map(category => ({ value: category, text: t.categories[category] })),
+        ]}
+        onValue={category => filter({ category: category || undefined })}
+      />
+      <Select
+        label={t.type}
         value={search.type ?? ''}
-        onChange={event =>
-          filter({ type: (['builtin', 'custom'] as const).find(known => known === event.currentTarget.value) })
-        }
-      >
-        <option value="">{t.allTypes}</option>
-        <option value="builtin">{t.types.builtin}</option>
-        <option value="custom">{t.types.custom}</option>
-      </select>
+        options={[
+          { value: '', text: t.allTypes },
+          { value: 'builtin', text: t.types.builtin },
+          { value: 'custom', text: t.types.custom },
+        ]}
+        onValue={type => filter({ type: type || undefined })}
+      />
     </div>
   )
 }

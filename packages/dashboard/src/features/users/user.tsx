@@ -4,6 +4,7 @@ import { Link, useParams } from '@tanstack/react-router'
 import { api, statusOf } from '../../api/client.ts'
 import { useMe } from '../../api/session.ts'
 import { useWords } from '../../kit/now.ts'
+import { GonePage } from '../../kit/gone-page.tsx'
 import { Page, Panel } from '../../kit/page.tsx'
 import parts from '../../kit/parts.module.css'
 import { Refusal, Trouble } from '../../kit/trouble.tsx'
@@ -29,14 +30,11 @@ export const UserPage = () => {
   const user = useQuery({ ...userQuery(id ?? 0), enabled: id !== null })
   if (id === null || statusOf(user.error) === 404)
     return (
-      <Page title={t.title}>
-        <div className={parts.empty}>
-          <p>{t.gone}</p>
-          <Link to="/users" search={{}}>
-            {t.toUsers}
-          </Link>
-        </div>
-      </Page>
+      <GonePage title={t.title} text={t.gone}>
+        <Link to="/users" search={{}}>
+          {t.toUsers}
+        </Link>
+      </GonePage>
     )
   const name = user.data ? nameOf(user.data.username) : t.title
   return (

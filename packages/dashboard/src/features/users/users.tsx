@@ -8,6 +8,7 @@ import { useKeys } from '../../kit/keys.ts'
 import { List } from '../../kit/list.tsx'
 import { Page } from '../../kit/page.tsx'
 import parts from '../../kit/parts.module.css'
+import { Select } from '../../kit/select.tsx'
 import { useTyped } from '../../kit/typed.ts'
 import { Views } from '../../kit/views.tsx'
 import { textsOf } from '../../lib/texts/catalogue.ts'
@@ -82,24 +83,17 @@ const Filters = () => {
   return (
     <div className={styles.filters} role="search">
       <FindField label={t.search} value={typed} onValue={setTyped} most={254} />
-      <select
-        className={parts.input}
-        aria-label={t.role}
+      <Select
+        label={t.role}
         value={search.role ?? ''}
-        onChange={event =>
-          void navigate({
-            to: '/users',
-            search: { ...search, role: roles.find(role => role === event.currentTarget.value), page: undefined },
-          })
+        options={[
+          { value: '', text: t.allRoles },
+          ...roles.map(role => ({ value: role, text: textsOf(commonTexts).roles[role] })),
+        ]}
+        onValue={role =>
+          void navigate({ to: '/users', search: { ...search, role: role || undefined, page: undefined } })
         }
-      >
-        <option value="">{t.allRoles}</option>
-        {roles.map(role => (
-          <option key={role} value={role}>
-            {textsOf(commonTexts).roles[role]}
-          </option>
-        ))}
-      </select>
+      />
     </div>
   )
 }

@@ -1,5 +1,4 @@
 import { useState } from 'react'
-import type { FormEvent } from 'react'
 import { Button } from '@mantine/core'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import type { CallInput } from '@stockade/client'
@@ -14,6 +13,7 @@ import { Field } from '../../kit/field.tsx'
 import { TextField } from '../../kit/form-fields.tsx'
 import { Dialog } from '../../kit/modal.tsx'
 import parts from '../../kit/parts.module.css'
+import { PlainForm } from '../../kit/plain-form.tsx'
 import { Refusal, fieldProblem } from '../../kit/trouble.tsx'
 import { textsOf } from '../../lib/texts/catalogue.ts'
 import { covers } from '../../lib/address.ts'
@@ -68,8 +68,7 @@ const Form = ({ given, onClose }: { given: string; onClose: () => void }) => {
   const add = useAdd()
   useForgotten(draft, add.isSuccess)
   const sure = !wide || again.trim() === wide.ip
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
+  const submit = () => {
     setTried(true)
     const expires_at = endAt(end)
     setLate(expires_at === undefined)
@@ -79,7 +78,7 @@ const Form = ({ given, onClose }: { given: string; onClose: () => void }) => {
   if (add.data) return <Added {...add.data} since={add.submittedAt} onClose={onClose} />
   const missing = tried && entries.length === 0 && wrong.length === 0 ? t.none : undefined
   return (
-    <form className={parts.form} onSubmit={submit} noValidate>
+    <PlainForm onSubmit={submit}>
       <Lines value={typed} onValue={setTyped} error={missing ?? fieldProblem(add.error, 'ip')} />
       {tried && <WrongLines wrong={wrong} />}
       <EndChoice
@@ -102,7 +101,7 @@ const Form = ({ given, onClose }: { given: string; onClose: () => void }) => {
       )}
       <Refusal error={add.error} />
       <DialogButtons verb={t.submit} isRunning={add.isPending} onCancel={onClose} />
-    </form>
+    </PlainForm>
   )
 }
 

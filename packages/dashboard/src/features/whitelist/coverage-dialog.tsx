@@ -1,13 +1,13 @@
 import { useState } from 'react'
-import type { FormEvent } from 'react'
 import { Button } from '@mantine/core'
 import type { Coverage } from '../../api/coverage.ts'
 import { useMay } from '../../api/session.ts'
+import { CancelButton } from '../../kit/dialog-buttons.tsx'
 import { TextField } from '../../kit/form-fields.tsx'
 import { Dialog } from '../../kit/modal.tsx'
 import parts from '../../kit/parts.module.css'
+import { PlainForm } from '../../kit/plain-form.tsx'
 import { textsOf } from '../../lib/texts/catalogue.ts'
-import { commonTexts } from '../../lib/texts/common.texts.ts'
 import { number } from '../../lib/numbers.ts'
 import { whitelistTexts } from './whitelist.texts.ts'
 
@@ -19,14 +19,13 @@ const CoverageDialog = (props: { coverage: Coverage; answer: (confirmed: boolean
   const [typed, setTyped] = useState('')
   const [tried, setTried] = useState(false)
   const sure = Number(typed.replace('%', '').replace(',', '.').trim() || NaN) === percent
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
+  const submit = () => {
     setTried(true)
     if (sure) props.answer(true)
   }
   return (
     <Dialog title={t.title} onClose={() => props.answer(false)}>
-      <form className={parts.form} onSubmit={submit} noValidate>
+      <PlainForm onSubmit={submit}>
         <p className={parts.warn}>{t.share(number(percent), t.families[family], number(limit_percent))}</p>
         <p>{t.means}</p>
         {may ? (
@@ -48,11 +47,9 @@ const CoverageDialog = (props: { coverage: Coverage; answer: (confirmed: boolean
               {t.submit}
             </Button>
           )}
-          <Button variant="default" onClick={() => props.answer(false)}>
-            {textsOf(commonTexts).cancel}
-          </Button>
+          <CancelButton onClick={() => props.answer(false)} />
         </div>
-      </form>
+      </PlainForm>
     </Dialog>
   )
 }

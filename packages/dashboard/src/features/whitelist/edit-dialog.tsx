@@ -1,14 +1,15 @@
 import { useState } from 'react'
-import type { FormEvent } from 'react'
 import { Button } from '@mantine/core'
 import { useMutation } from '@tanstack/react-query'
 import { api } from '../../api/client.ts'
 import { queries } from '../../api/queries.ts'
 import type { Entry } from '../fleet/queries.ts'
+import { CancelButton } from '../../kit/dialog-buttons.tsx'
 import { useKeptState } from '../../kit/draft.ts'
 import { TextField } from '../../kit/form-fields.tsx'
 import { Dialog } from '../../kit/modal.tsx'
 import parts from '../../kit/parts.module.css'
+import { PlainForm } from '../../kit/plain-form.tsx'
 import { Refusal, fieldProblem } from '../../kit/trouble.tsx'
 import { textsOf } from '../../lib/texts/catalogue.ts'
 import { commonTexts } from '../../lib/texts/common.texts.ts'
@@ -45,14 +46,13 @@ const EditDialog = (props: { entry: Entry; onClose: () => void; onRemove: () => 
       onClose()
     },
   })
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
+  const submit = () => {
     if (endAt(end) === undefined) setLate(true)
     else if (!save.isPending) save.mutate()
   }
   return (
     <Dialog title={t.editTitle} onClose={onClose}>
-      <form className={parts.form} onSubmit={submit} noValidate>
+      <PlainForm onSubmit={submit}>
         <p>
           <AddressLink ip={entry.ip} />
         </p>
@@ -77,14 +77,12 @@ const EditDialog = (props: { entry: Entry; onClose: () => void; onRemove: () => 
           <Button type="submit" loading={save.isPending}>
             {textsOf(commonTexts).save}
           </Button>
-          <Button variant="default" onClick={onClose}>
-            {textsOf(commonTexts).cancel}
-          </Button>
+          <CancelButton onClick={onClose} />
           <Button variant="default" onClick={onRemove}>
             {t.remove}
           </Button>
         </div>
-      </form>
+      </PlainForm>
     </Dialog>
   )
 }

@@ -1,5 +1,4 @@
-import { Field } from '../../kit/field.tsx'
-import parts from '../../kit/parts.module.css'
+import { SelectField, TextField } from '../../kit/form-fields.tsx'
 import { textsOf } from '../../lib/texts/catalogue.ts'
 import { endKinds } from './ends.ts'
 import type { End } from './ends.ts'
@@ -11,37 +10,21 @@ export const EndChoice = (props: { value: End; onValue: (end: End) => void; erro
   const { value, onValue } = props
   return (
     <>
-      <Field label={t.label} help={value.kind === 'never' ? undefined : t.help}>
-        {ids => (
-          <select
-            {...ids}
-            className={parts.input}
-            value={value.kind}
-            onChange={event => {
-              const kind = endKinds.find(known => known === event.currentTarget.value)
-              if (kind) onValue({ ...value, kind })
-            }}
-          >
-            {endKinds.map(kind => (
-              <option key={kind} value={kind}>
-                {t.kinds[kind]}
-              </option>
-            ))}
-          </select>
-        )}
-      </Field>
+      <SelectField
+        label={t.label}
+        help={value.kind === 'never' ? undefined : t.help}
+        value={value.kind}
+        options={endKinds.map(kind => ({ value: kind, text: t.kinds[kind] }))}
+        onValue={kind => onValue({ ...value, kind })}
+      />
       {value.kind === 'until' && (
-        <Field label={t.until} error={props.error}>
-          {ids => (
-            <input
-              {...ids}
-              className={parts.input}
-              type="datetime-local"
-              value={value.until}
-              onChange={event => onValue({ ...value, until: event.currentTarget.value })}
-            />
-          )}
-        </Field>
+        <TextField
+          label={t.until}
+          error={props.error}
+          type="datetime-local"
+          value={value.until}
+          onValue={until => onValue({ ...value, until })}
+        />
       )}
     </>
   )

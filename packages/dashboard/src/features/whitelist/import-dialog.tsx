@@ -1,19 +1,20 @@
 import { useState } from 'react'
-import type { ChangeEvent, FormEvent } from 'react'
+import type { ChangeEvent } from 'react'
 import { Button } from '@mantine/core'
 import { useMutation } from '@tanstack/react-query'
 import type { Reply } from '@stockade/client'
 import { api } from '../../api/client.ts'
 import { queries } from '../../api/queries.ts'
 import { tellImported } from '../fleet/undo.ts'
+import { CancelButton } from '../../kit/dialog-buttons.tsx'
 import { useForgotten, useKeptState } from '../../kit/draft.ts'
 import { Field } from '../../kit/field.tsx'
 import { SelectField, TextField } from '../../kit/form-fields.tsx'
 import { Dialog } from '../../kit/modal.tsx'
 import parts from '../../kit/parts.module.css'
+import { PlainForm } from '../../kit/plain-form.tsx'
 import { Refusal } from '../../kit/trouble.tsx'
 import { textsOf } from '../../lib/texts/catalogue.ts'
-import { commonTexts } from '../../lib/texts/common.texts.ts'
 import { number } from '../../lib/numbers.ts'
 import type { ReadLines } from './lines.ts'
 import { formatOf, preview } from './preview.ts'
@@ -81,15 +82,14 @@ const Choice = (props: {
     setProblem(undefined)
     props.setContent(await file.text())
   }
-  const look = (event: FormEvent) => {
-    event.preventDefault()
+  const look = () => {
     if (content.trim() === '') return setProblem(t.none)
     const read = preview(content, format)
     setProblem(read ? undefined : t.notRead)
     if (read) props.onFound(read)
   }
   return (
-    <form className={parts.form} onSubmit={look} noValidate>
+    <PlainForm onSubmit={look}>
       <Field label={t.content} help={t.help} error={problem}>
         {ids => (
           <textarea
@@ -117,11 +117,9 @@ const Choice = (props: {
       <TextField label={t.prefix} most={200} value={props.prefix} onValue={props.setPrefix} />
       <div className={parts.row}>
         <Button type="submit">{t.preview}</Button>
-        <Button variant="default" onClick={props.onClose}>
-          {textsOf(commonTexts).cancel}
-        </Button>
+        <CancelButton onClick={props.onClose} />
       </div>
-    </form>
+    </PlainForm>
   )
 }
 
