@@ -5,37 +5,12 @@ import type { LiveMessage } from '@stockade/contract'
 import { patch } from './patch.ts'
 import type { Ban, Command, ServerRow } from './queries.ts'
 import { pacedReads } from './read-again.ts'
+import { aBan } from './testing/ban.ts'
 
 const at = '2026-11-20T13:04:12.000Z'
 const server = { id: '01934f9e-0000-7000-8000-000000000001', hostname: 'web-01' }
-const aBan = (given: Partial<Ban> = {}): Ban => ({
-  id: 1,
-  ip: '203.0.113.7',
-  jail: 'sshd',
-  server,
-  country: null,
-  country_name: null,
-  city: null,
-  latitude: null,
-  longitude: null,
-  asn: null,
-  asn_org: null,
-  log_lines: '',
-  reason: null,
-  banned_at: at,
-  ban_duration: 600,
-  expires_at: '2026-11-20T13:14:12.000Z',
-  reported_to_reputation_db: false,
-  unbanned_at: null,
-  active: true,
-  banned_by: 'engine',
-  origin: null,
-  dropped_packets: null,
-  dropped_at: null,
-  event_id: null,
-  whitelisted: false,
-  ...given,
-})
+const serverBan = (given: Partial<Ban> = {}): Ban =>
+  aBan({ server, country: null, country_name: null, banned_at: at, expires_at: '2026-11-20T13:14:12.000Z', ...given })
 const aCommand = (given: Partial<Command> = {}): Command => ({
   id: '01934f9e-0000-7000-8000-00000000000a',
   type: 'unban-ip',
@@ -95,9 +70,9 @@ const bansOf = (queries: QueryClient) => queries.getQueryData<Reply<'GET /bans'>
 describe('a ban', () => {
   it('changes where it stands in every list, and in its own page', () => {
     const queries = new QueryClient()
-    queries.setQueryData(['bans', {}], { bans: [aBan({ id: 2 }), aBan()], total: 2, page: 1, limit: 50 })
-    queries.setQueryData(['ban', 1], { ...aBan(), reputation_score: 40 })
-    patch(queries, { type: 'unban', at, data: aBan({ active: false, unbanned_at: at }) })
+    queries.setQueryData(['bans', {}], { bans: [serverBan({ id: 2 }), serverBan()], total: 2, page: 1, limit: 50 })
+    queries.setQueryData(['ban', 1], { ...serverBan(), reputation_score: 40 })
+    patch(queries, { type: 'unban', at, data: serverBan({ active: false, unbanned_at: at }) })
     expect(bansOf(queries)?.map(({ id, active }) => [id, active])).toEqual([
       [2, true],
       [1, false],
@@ -106,9 +81,9 @@ describe('a ban', () => {
   })
   it('that is new is not put under the pointer', () => {
     const queries = new QueryClient()
-    const list = { bans: [aBan()], total: 1, page: 1, limit: 50 }
+    const list = { bans: [serverBan()], total: 1, page: 1, limit: 50 }
     queries.setQueryData(['bans', {}], list)
-    patch(queries, { type: 'ban', at, data: aBan({ id: 9 }) })
+    patch(queries, { type: 'ban', at, data: serverBan({ id: 9 }) })
     expect(queries.getQueryData(['bans', {}])).toBe(list)
   })
 })
@@ -124,7 +99,7 @@ const readsInAMinute = (kind: 'ban' | 'unban'): readonly string[] => {
   })
   const queries = new QueryClient()
   for (let second = 0; second < 600; second += 3)
-    setTimeout(() => patch(queries, { type: kind, at, data: aBan({ id: second }) }, readAgain), second * 1000)
+    setTimeout(() => patch(queries, { type: kind, at, data: serverBan({ id: second }) }, readAgain), second * 1000)
   vi.advanceTimersByTime(599_999)
   return reads
 }

@@ -1,6 +1,7 @@
 import { useEffect } from 'react'
 import type { ReactNode } from 'react'
 import { IconX } from '@tabler/icons-react'
+import parts from './parts.module.css'
 import { textsOf } from '../lib/texts/catalogue.ts'
 import { commonTexts } from '../lib/texts/common.texts.ts'
 import styles from './selection.module.css'
@@ -32,7 +33,7 @@ export const SelectionBar = (props: {
       <span className={styles.acts}>{props.children}</span>
       <button
         type="button"
-        className={styles.clear}
+        className={`${parts.icon ?? ''} ${styles.clear ?? ''}`}
         aria-label={t.clearSelection}
         title={t.clearSelection}
         onClick={props.onClear}

@@ -24,7 +24,7 @@ export const LiveWord = () => {
       ) : (
         <button
           type="button"
-          className={styles.pause}
+          className={`${parts.icon ?? ''} ${styles.pause ?? ''}`}
           data-paused={is.paused || undefined}
           aria-label={words}
           title={words}

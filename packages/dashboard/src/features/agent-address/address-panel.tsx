@@ -101,7 +101,7 @@ const Servers = ({ is }: { is: Address }) => {
   return (
     <section aria-label={t.servers}>
       <Trouble what={t.what} query={query} />
-      <ul className={styles.lines}>
+      <ul className={parts.apart}>
         {rows.map(({ server, state, reason, changed_at }) => (
           <li key={server.id}>
             <Mark tone={tones[state]}>{t.states[state]}</Mark>{' '}

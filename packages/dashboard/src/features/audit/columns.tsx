@@ -32,7 +32,7 @@ const At = ({ at }: { at: string }) => {
 const Toggle = ({ entry, isOpen, onToggle }: { entry: Entry; isOpen: boolean; onToggle: (id: number) => void }) => (
   <button
     type="button"
-    className={styles.toggle}
+    className={`${parts.icon ?? ''} ${styles.toggle ?? ''}`}
     data-open
     aria-expanded={isOpen}
     aria-label={textsOf(auditTexts).unfold(

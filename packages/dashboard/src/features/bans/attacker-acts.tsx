@@ -6,6 +6,7 @@ import { useMay } from '../../api/session.ts'
 import { actsOn } from '../../kit/search/narrowing.tsx'
 import { Value, copyValue } from '../../kit/search/value-menu.tsx'
 import type { ValueActs } from '../../kit/search/value-menu.tsx'
+import parts from '../../kit/parts.module.css'
 import { textsOf } from '../../lib/texts/catalogue.ts'
 import { countryName } from '../../lib/countries.ts'
 import type { Attacker } from './attackers-list.ts'
@@ -108,10 +109,19 @@ export const AttackerActs = ({ attacker }: { attacker: Attacker }) => {
           {textsOf(bansTexts).whitelist}
         </Button>
       )}
-      <button type="button" className={styles.icon} aria-label={t.copyOf(ip)} onClick={() => void copyValue(ip)}>
+      <button
+        type="button"
+        className={`${parts.icon ?? ''} ${parts.edged ?? ''}`}
+        aria-label={t.copyOf(ip)}
+        onClick={() => void copyValue(ip)}
+      >
         <IconCopy size={14} />
       </button>
-      <Value acts={useActs(attacker, () => ask('ban'))} label={t.menuOf(ip)} className={styles.icon}>
+      <Value
+        acts={useActs(attacker, () => ask('ban'))}
+        label={t.menuOf(ip)}
+        className={`${parts.icon ?? ''} ${parts.edged ?? ''}`}
+      >
         <IconDots size={14} />
       </Value>
       <Ask asked={asked} ip={ip} onClose={() => ask(null)} />

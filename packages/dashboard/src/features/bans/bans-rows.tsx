@@ -111,7 +111,7 @@ const Whitelist = ({ ban }: { ban: Ban }) => {
         type="button"
         data-key="w"
         aria-label={t.whitelistOf(ban.ip)}
-        className={styles.icon}
+        className={`${parts.icon ?? ''} ${parts.edged ?? ''} ${styles.icon ?? ''}`}
         onClick={() => setOpen(true)}
       >
         <IconShieldPlus size={16} />

@@ -1,35 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import type { Ban } from '../../api/queries.ts'
+import { aBan } from '../../api/testing/ban.ts'
 import { asFile, unbanTargets } from './bulk-rows.ts'
 
-const ban = (ip: string, given: Partial<Ban> = {}): Ban => ({
-  id: 1,
-  ip,
-  jail: 'sshd',
-  server: { id: 'a', hostname: 'web-01' },
-  country: 'NL',
-  country_name: 'Netherlands',
-  city: null,
-  latitude: null,
-  longitude: null,
-  asn: null,
-  asn_org: null,
-  log_lines: '',
-  reason: null,
-  banned_at: '2026-11-20T12:00:00.000Z',
-  ban_duration: 600,
-  expires_at: null,
-  reported_to_reputation_db: false,
-  unbanned_at: null,
-  active: true,
-  banned_by: 'engine',
-  origin: null,
-  dropped_packets: null,
-  dropped_at: null,
-  event_id: null,
-  whitelisted: false,
-  ...given,
-})
+const ban = (ip: string, given: Partial<Ban> = {}): Ban => aBan({ ip, ...given })
 
 it('lifting many orders each place once, and nothing for those that are over', () =>
   expect(

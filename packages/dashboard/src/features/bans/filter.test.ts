@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { Ban } from '../../api/queries.ts'
+import { aBan } from '../../api/testing/ban.ts'
 import { columnsOf, nextSort, sortedBy } from './columns.ts'
 import { attackersQueryOf, bansQueryOf, filterCount, listKey, readBansSearch, turnTo } from './filter.ts'
 import { windowOf } from './histogram-window.ts'
@@ -7,33 +7,7 @@ import { isReadable, matches } from './matches.ts'
 
 const now = Date.parse('2026-11-20T13:00:00.000Z')
 const server = '01934f9e-0000-7000-8000-000000000001'
-const ban: Ban = {
-  id: 1,
-  ip: '203.0.113.7',
-  jail: 'sshd',
-  server: { id: server, hostname: 'web-01' },
-  country: 'NL',
-  country_name: 'Netherlands',
-  city: null,
-  latitude: null,
-  longitude: null,
-  asn: null,
-  asn_org: null,
-  log_lines: '',
-  reason: null,
-  banned_at: '2026-11-20T12:00:00.000Z',
-  ban_duration: 600,
-  expires_at: null,
-  reported_to_reputation_db: false,
-  unbanned_at: null,
-  active: true,
-  banned_by: 'engine',
-  origin: null,
-  dropped_packets: null,
-  dropped_at: null,
-  event_id: null,
-  whitelisted: false,
-}
+const ban = aBan({ server: { id: server, hostname: 'web-01' } })
 
 describe('the URL of the list', () => {
   it('is read back as it was', () => {

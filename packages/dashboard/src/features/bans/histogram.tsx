@@ -7,6 +7,7 @@ import { banStatsQuery } from '../fleet/queries.ts'
 import type { Period } from '../fleet/queries.ts'
 import { serverStatsQuery } from '../fleet/queries.ts'
 import { BriefTrouble } from '../../kit/trouble.tsx'
+import parts from '../../kit/parts.module.css'
 import { textsOf } from '../../lib/texts/catalogue.ts'
 import { number } from '../../lib/numbers.ts'
 import { shortDate } from '../../lib/time.ts'
@@ -155,7 +156,14 @@ const ZoomButtons = (props: { shown: Span; count: number; onSpan: (span: Span) =
   return (
     <span className={styles.zoom}>
       {buttons.map(({ words, icon, off, act }) => (
-        <button key={words} type="button" className={styles.icon} aria-label={words} disabled={off} onClick={act}>
+        <button
+          key={words}
+          type="button"
+          className={`${parts.icon ?? ''} ${parts.edged ?? ''} ${styles.icon ?? ''}`}
+          aria-label={words}
+          disabled={off}
+          onClick={act}
+        >
           {icon}
         </button>
       ))}

@@ -3,6 +3,7 @@ import { IconBookmark } from '@tabler/icons-react'
 import { queryTerm } from '@stockade/contract/query/index.ts'
 import { useMe } from '../../api/session.ts'
 import { Views } from '../../kit/views.tsx'
+import parts from '../../kit/parts.module.css'
 import { textsOf } from '../../lib/texts/catalogue.ts'
 import { attackersTexts } from './attackers.texts.ts'
 import { bansTexts } from './bans.texts.ts'
@@ -53,7 +54,7 @@ export const ViewsMenu = () => {
       <button
         ref={button}
         type="button"
-        className={styles.button}
+        className={`${parts.icon ?? ''} ${parts.edged ?? ''} ${styles.button ?? ''}`}
         aria-expanded={open}
         aria-label={t.views}
         title={t.views}

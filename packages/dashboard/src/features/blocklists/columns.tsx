@@ -1,4 +1,4 @@
-import { Coverage } from '../../kit/coverage.tsx'
+import { Held } from '../fleet/held.tsx'
 import { Spark } from '../../kit/charts/spark.tsx'
 import type { ListColumn } from '../../kit/list-rows.ts'
 import parts from '../../kit/parts.module.css'
@@ -6,7 +6,6 @@ import { Mark, Shape } from '../../kit/state.tsx'
 import type { Tone } from '../../kit/state.tsx'
 import { Stranger } from '../../kit/stranger.tsx'
 import { Time } from '../../kit/time.tsx'
-import { useNarrow } from '../../kit/width.ts'
 import { number } from '../../lib/numbers.ts'
 import { textsOf } from '../../lib/texts/catalogue.ts'
 import { blocklistsTexts } from './blocklists.texts.ts'
@@ -46,35 +45,18 @@ const Name = ({ list }: { list: Blocklist }) => {
   )
 }
 
-const Held = ({ list, onOpen }: { list: Blocklist; onOpen: (list: Blocklist) => void }) => {
+const HeldBy = ({ list, onOpen }: { list: Blocklist; onOpen: (list: Blocklist) => void }) => {
   const t = textsOf(blocklistsTexts)
-  const isNarrow = useNarrow()
-  const { applied, pending, failed, not_covered } = list.held
+  const { applied } = list.held
   const all = serversOf(list)
-  const shown = (
-    <>
-      <Coverage held={applied} running={pending} failed={failed + not_covered} />
-      <span data-state={failed + not_covered > 0 ? 'failed' : pending > 0 ? 'running' : undefined}>
-        {t.held(applied, all)}
-      </span>
-    </>
-  )
-  if (!isNarrow)
-    return (
-      <span className={styles.held} title={t.heldTitle(applied, all)}>
-        {shown}
-      </span>
-    )
   return (
-    <button
-      type="button"
-      className={styles.held}
-      aria-label={`${t.open(list.name)}. ${t.heldTitle(applied, all)}`}
-      data-open
-      onClick={() => onOpen(list)}
-    >
-      {shown}
-    </button>
+    <Held
+      counts={list.held}
+      words={t.held(applied, all)}
+      title={t.heldTitle(applied, all)}
+      opens={t.open(list.name)}
+      onOpen={() => onOpen(list)}
+    />
   )
 }
 
@@ -123,6 +105,6 @@ export const columnsOf = (onOpen: (list: Blocklist) => void): readonly ListColum
         </span>
       ),
     },
-    { key: 'held', name: t.columns.held, width: 190, at: 'end', cell: list => <Held list={list} onOpen={onOpen} /> },
+    { key: 'held', name: t.columns.held, width: 190, at: 'end', cell: list => <HeldBy list={list} onOpen={onOpen} /> },
   ]
 }

@@ -1,13 +1,13 @@
 import { useState } from 'react'
 import { Button } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { ServerStates } from '../fleet/server-states.tsx'
+import { OpenStates, ServerStates } from '../fleet/server-states.tsx'
+import type { OpenState } from '../fleet/server-states.tsx'
 import { CloseButton } from '../../kit/dialog-buttons.tsx'
 import { Coverage } from '../../kit/coverage.tsx'
 import { Dialog } from '../../kit/modal.tsx'
 import parts from '../../kit/parts.module.css'
 import { Mark } from '../../kit/state.tsx'
-import type { Tone } from '../../kit/state.tsx'
 import { Stranger } from '../../kit/stranger.tsx'
 import { number } from '../../lib/numbers.ts'
 import { textsOf } from '../../lib/texts/catalogue.ts'
@@ -15,17 +15,9 @@ import { refresh, setMode, unsubscribe } from './acts.ts'
 import { blocklistsTexts } from './blocklists.texts.ts'
 import { leftOutWords, serversOf } from './columns.tsx'
 import { blocklistQuery, blocklistServersQuery } from './queries.ts'
-import type { Blocklist, BlocklistServer } from './queries.ts'
+import type { Blocklist } from './queries.ts'
+import held from '../fleet/held.module.css'
 import styles from './blocklists.module.css'
-
-const tones: Readonly<Record<BlocklistServer['state'], Tone>> = {
-  held: 'ok',
-  pending: 'info',
-  refused: 'danger',
-  not_covered: 'warn',
-}
-/** The states that somebody may have to act on, the worst first. */
-const openStates = ['refused', 'not_covered', 'pending'] as const
 
 /** What a list holds, which servers do not hold it and why, and what can be done about it. */
 const DetailDialog = (props: {
@@ -54,7 +46,7 @@ const DetailDialog = (props: {
             <Mark tone="warn">{list.stale ? t.stale : t.failing}</Mark> <Stranger text={list.last_error} most={300} />
           </p>
         )}
-        <p className={styles.held} role="status">
+        <p className={held.held} role="status">
           <Coverage
             held={list.held.applied}
             running={list.held.pending}
@@ -62,11 +54,7 @@ const DetailDialog = (props: {
           />
           {all > 0 && list.held.applied === all ? t.allHold : t.heldTitle(list.held.applied, all)}
         </p>
-        <ul className={styles.servers}>
-          {openStates.map(state => (
-            <Servers key={state} id={list.id} state={state} count={countOf(list, state)} />
-          ))}
-        </ul>
+        <OpenStates counts={list.held}>{state => <Servers id={list.id} state={state} />}</OpenStates>
         {may && <Changes list={list} onClose={onClose} onChange={onChange} />}
         <div className={parts.row}>
           <CloseButton onClick={onClose} />
@@ -76,9 +64,6 @@ const DetailDialog = (props: {
   )
 }
 export default DetailDialog
-
-const countOf = ({ held }: Blocklist, wanted: (typeof openStates)[number]): number =>
-  ({ refused: held.failed, not_covered: held.not_covered, pending: held.pending })[wanted]
 
 const Changes = (props: { list: Blocklist; onClose: () => void; onChange: (list: Blocklist) => void }) => {
   const { list, onClose, onChange } = props
@@ -123,9 +108,8 @@ const Changes = (props: { list: Blocklist; onClose: () => void; onChange: (list:
   )
 }
 
-const Servers = ({ id, state, count }: { id: number; state: BlocklistServer['state']; count: number }) => {
+const Servers = ({ id, state }: { id: number; state: OpenState }) => {
   const t = textsOf(blocklistsTexts)
-  const query = useQuery({ ...blocklistServersQuery(id, state), enabled: count > 0 })
-  if (count === 0) return null
-  return <ServerStates what={t.what} query={query} tone={tones[state]} word={t.states[state]} more={t.more} />
+  const query = useQuery(blocklistServersQuery(id, state))
+  return <ServerStates what={t.what} query={query} state={state} word={t.states[state]} more={t.more} />
 }

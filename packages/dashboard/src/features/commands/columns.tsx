@@ -11,6 +11,7 @@ import { Stranger } from '../../kit/stranger.tsx'
 import { Time } from '../../kit/time.tsx'
 import { useNarrow } from '../../kit/width.ts'
 import type { Term } from '../../kit/search/narrowing.tsx'
+import parts from '../../kit/parts.module.css'
 import { textsOf } from '../../lib/texts/catalogue.ts'
 import { commonTexts } from '../../lib/texts/common.texts.ts'
 import { clip, nameOf } from '../../lib/clip.ts'
@@ -71,7 +72,7 @@ const WhatOfBatch = (props: { batch: Batch; isOpen: boolean; onToggle: () => voi
       {!isNarrow && (
         <button
           type="button"
-          className={styles.toggle}
+          className={`${parts.icon ?? ''} ${styles.toggle ?? ''}`}
           aria-expanded={isOpen}
           aria-label={isOpen ? t.fold(what) : t.unfold(what)}
           data-key="."

@@ -1,12 +1,11 @@
 import { Link } from '@tanstack/react-router'
 import { sayTarget } from '../fleet/target-choice.tsx'
-import { Coverage } from '../../kit/coverage.tsx'
+import { Held } from '../fleet/held.tsx'
 import type { ListColumn } from '../../kit/list-rows.ts'
 import { useWords } from '../../kit/now.ts'
 import parts from '../../kit/parts.module.css'
 import { Stranger } from '../../kit/stranger.tsx'
 import { TimeWords } from '../../kit/time.tsx'
-import { useNarrow } from '../../kit/width.ts'
 import { textsOf } from '../../lib/texts/catalogue.ts'
 import { ago, dayTime, exactTime } from '../../lib/time.ts'
 import { fleetBansTexts } from './fleet-bans.texts.ts'
@@ -49,10 +48,8 @@ const Ends = ({ ban }: { ban: FleetBan }) => {
   return at === null ? <span className={parts.muted}>{t.permanent}</span> : <TimeWords at={at} say={say} />
 }
 
-/** Where it holds, as the hosts read it back from their kernels. Where a row has no room for actions, it opens the details. */
-const Held = ({ ban, onOpen }: { ban: FleetBan; onOpen: (ban: FleetBan) => void }) => {
+const HeldBy = ({ ban, onOpen }: { ban: FleetBan; onOpen: (ban: FleetBan) => void }) => {
   const t = textsOf(fleetBansTexts)
-  const isNarrow = useNarrow()
   const { applied, pending, failed, not_covered: notCovered } = ban.state
   const all = serversOf(ban)
   const said = [
@@ -61,28 +58,14 @@ const Held = ({ ban, onOpen }: { ban: FleetBan; onOpen: (ban: FleetBan) => void 
     failed > 0 && t.failed(failed),
     notCovered > 0 && t.notCovered(notCovered),
   ].filter(Boolean)
-  const shown = (
-    <>
-      <Coverage held={applied} running={pending} failed={failed + notCovered} />
-      <span data-state={failed + notCovered > 0 ? 'failed' : pending > 0 ? 'running' : undefined}>
-        {t.held(applied, all)}
-      </span>
-    </>
-  )
-  return isNarrow ? (
-    <button
-      type="button"
-      className={styles.held}
-      aria-label={`${t.open(ban.entry)}. ${said.join(' ')}`}
-      data-open
-      onClick={() => onOpen(ban)}
-    >
-      {shown}
-    </button>
-  ) : (
-    <span className={styles.held} title={said.join(' ')}>
-      {shown}
-    </span>
+  return (
+    <Held
+      counts={ban.state}
+      words={t.held(applied, all)}
+      title={said.join(' ')}
+      opens={t.open(ban.entry)}
+      onOpen={() => onOpen(ban)}
+    />
   )
 }
 
@@ -96,7 +79,7 @@ export const columnsOf = (by: {
     name: t.columns.held,
     width: 190,
     at: 'end',
-    cell: ban => <Held ban={ban} onOpen={by.onOpen} />,
+    cell: ban => <HeldBy ban={ban} onOpen={by.onOpen} />,
   }
   return [
     { key: 'entry', name: t.columns.entry, width: 220, at: 'title', cell: ({ entry }) => <Entry entry={entry} /> },

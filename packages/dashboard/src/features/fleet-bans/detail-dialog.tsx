@@ -1,27 +1,18 @@
 import { Button } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { ServerStates } from '../fleet/server-states.tsx'
+import { OpenStates, ServerStates } from '../fleet/server-states.tsx'
+import type { OpenState } from '../fleet/server-states.tsx'
 import { CloseButton } from '../../kit/dialog-buttons.tsx'
 import { Coverage } from '../../kit/coverage.tsx'
 import { Dialog } from '../../kit/modal.tsx'
 import parts from '../../kit/parts.module.css'
-import type { Tone } from '../../kit/state.tsx'
 import { Stranger } from '../../kit/stranger.tsx'
 import { textsOf } from '../../lib/texts/catalogue.ts'
 import { serversOf } from './columns.tsx'
 import { fleetBansTexts } from './fleet-bans.texts.ts'
 import { fleetBanQuery, fleetBanServersQuery } from './queries.ts'
-import type { FleetBan, FleetBanServer } from './queries.ts'
+import type { FleetBan } from './queries.ts'
 import styles from './fleet-bans.module.css'
-
-const tones: Readonly<Record<FleetBanServer['state'], Tone>> = {
-  held: 'ok',
-  pending: 'info',
-  refused: 'danger',
-  not_covered: 'warn',
-}
-/** The states that somebody may have to act on, the worst first. */
-const openStates = ['refused', 'not_covered', 'pending'] as const
 
 /** Which servers do not hold the ban, and why; with what can be done about the ban. */
 const DetailDialog = (props: {
@@ -49,11 +40,7 @@ const DetailDialog = (props: {
         {ban.state.in_jail > 0 && <p className={parts.muted}>{t.inJail(ban.state.in_jail)}</p>}
         {ban.state.applied < all && (
           <section aria-label={t.serversOf}>
-            <ul className={styles.servers}>
-              {openStates.map(state => (
-                <Servers key={state} id={ban.id} state={state} count={countOf(ban, state)} />
-              ))}
-            </ul>
+            <OpenStates counts={ban.state}>{state => <Servers id={ban.id} state={state} />}</OpenStates>
           </section>
         )}
         <div className={parts.row}>
@@ -75,12 +62,8 @@ const DetailDialog = (props: {
 }
 export default DetailDialog
 
-const countOf = ({ state }: FleetBan, wanted: (typeof openStates)[number]): number =>
-  ({ refused: state.failed, not_covered: state.not_covered, pending: state.pending })[wanted]
-
-const Servers = ({ id, state, count }: { id: number; state: FleetBanServer['state']; count: number }) => {
+const Servers = ({ id, state }: { id: number; state: OpenState }) => {
   const t = textsOf(fleetBansTexts)
-  const query = useQuery({ ...fleetBanServersQuery(id, state), enabled: count > 0 })
-  if (count === 0) return null
-  return <ServerStates what={t.what} query={query} tone={tones[state]} word={t.states[state]} more={t.more} />
+  const query = useQuery(fleetBanServersQuery(id, state))
+  return <ServerStates what={t.what} query={query} state={state} word={t.states[state]} more={t.more} />
 }

@@ -1,5 +1,6 @@
 import type { ProtectionMarks } from '@stockade/contract'
 import { IconCheck, IconMinus } from '@tabler/icons-react'
+import parts from '../../kit/parts.module.css'
 import { Shape } from '../../kit/state.tsx'
 import { textsOf } from '../../lib/texts/catalogue.ts'
 import { protectionTexts } from './protection.texts.ts'
@@ -25,7 +26,7 @@ export const CheckStrip = ({ marks }: { marks: ProtectionMarks }) => {
         return (
           <li key={name} data-state={marks[name]} title={words}>
             <CheckMark state={marks[name]} />
-            <span className={styles.words}>{words}</span>
+            <span className={parts.hidden}>{words}</span>
           </li>
         )
       })}

@@ -1,3 +1,5 @@
+import { Fragment } from 'react'
+import type { ReactNode } from 'react'
 import { Link } from '@tanstack/react-router'
 import parts from '../../kit/parts.module.css'
 import { Mark } from '../../kit/state.tsx'
@@ -5,6 +7,31 @@ import type { Tone } from '../../kit/state.tsx'
 import { Stranger } from '../../kit/stranger.tsx'
 import { Trouble } from '../../kit/trouble.tsx'
 import type { Asked } from '../../kit/trouble.tsx'
+import type { HeldCounts } from './held.tsx'
+import styles from './held.module.css'
+
+const tones: Readonly<Record<OpenState, Tone>> = {
+  pending: 'info',
+  refused: 'danger',
+  not_covered: 'warn',
+}
+/** The states that somebody may have to act on, the worst first. */
+const openStates = ['refused', 'not_covered', 'pending'] as const
+export type OpenState = (typeof openStates)[number]
+
+const countOf = (counts: HeldCounts, state: OpenState): number =>
+  ({ refused: counts.failed, not_covered: counts.not_covered, pending: counts.pending })[state]
+
+/** The servers that do not hold something, by state; a state without servers is left out. */
+export const OpenStates = (props: { counts: HeldCounts; children: (state: OpenState) => ReactNode }) => (
+  <ul className={styles.servers}>
+    {openStates
+      .filter(state => countOf(props.counts, state) > 0)
+      .map(state => (
+        <Fragment key={state}>{props.children(state)}</Fragment>
+      ))}
+  </ul>
+)
 
 interface Row {
   readonly server: { readonly id: string; readonly hostname: string }
@@ -15,7 +42,7 @@ interface Row {
 export const ServerStates = (props: {
   what: string
   query: Asked & { readonly data: { readonly servers: readonly Row[]; readonly total: number } | undefined }
-  tone: Tone
+  state: OpenState
   word: string
   more: (rest: number) => string
 }) => {
@@ -26,7 +53,7 @@ export const ServerStates = (props: {
       <Trouble what={props.what} query={props.query} />
       {servers.map(({ server, reason }) => (
         <li key={server.id}>
-          <Mark tone={props.tone}>{props.word}</Mark>
+          <Mark tone={tones[props.state]}>{props.word}</Mark>
           <Link to="/servers/$serverId" params={{ serverId: server.id }}>
             <Stranger text={server.hostname} most={60} />
           </Link>

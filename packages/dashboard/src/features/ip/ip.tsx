@@ -109,7 +109,7 @@ const BesideAddress = ({ ip, found, isPhone }: { ip: string; found: LookUp | und
     {!isPhone && (
       <button
         type="button"
-        className={styles.copy}
+        className={parts.icon}
         aria-label={textsOf(ipTexts).copy}
         onClick={() => void copyValue(ip)}
       >
@@ -229,7 +229,11 @@ const More = (props: {
   ]
   return (
     <span className={styles.menu}>
-      <Value acts={{ value: ip, more }} label={t.more} className={styles.dots}>
+      <Value
+        acts={{ value: ip, more }}
+        label={t.more}
+        className={`${parts.icon ?? ''} ${parts.edged ?? ''} ${styles.dots ?? ''}`}
+      >
         <IconDots size={16} />
       </Value>
     </span>

@@ -6,6 +6,7 @@ import { serverQuery } from '../../api/queries.ts'
 import { every } from '../../api/quiet.ts'
 import { useMay } from '../../api/session.ts'
 import fleet from '../fleet/fleet.module.css'
+import identity from '../identity/identity.module.css'
 import { CheckChain } from '../fleet/check-chain.tsx'
 import { SelfTestPanel } from '../fleet/self-test.tsx'
 import { useKeys } from '../../kit/keys.ts'
@@ -59,7 +60,7 @@ export const ServerPage = () => {
   return (
     <Page title={name} heading={<bdi>{name}</bdi>} above={<Link to="/servers">{textsOf(shellTexts).servers}</Link>}>
       {server.data ? <ServerHead server={server.data} /> : server.isPending && <ServerHeadRoom />}
-      <nav className={fleet.tabs} aria-label={t.sections}>
+      <nav className={identity.sections} aria-label={t.sections}>
         {tabsFor(may).map(name => (
           <Link key={name} to={`/servers/$serverId/${name}`} params={{ serverId }}>
             {t.tabs[name]}

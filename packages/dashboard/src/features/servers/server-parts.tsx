@@ -7,6 +7,7 @@ import { useMay, useMe } from '../../api/session.ts'
 import { fleetTexts } from '../fleet/fleet.texts.ts'
 import { healthOf, healthTones } from '../fleet/health.ts'
 import { guardTexts } from '../server/guard.texts.ts'
+import parts from '../../kit/parts.module.css'
 import type { Term } from '../../kit/search/narrowing.tsx'
 import { Mark, Shape } from '../../kit/state.tsx'
 import { Stranger } from '../../kit/stranger.tsx'
@@ -30,7 +31,7 @@ export const HealthShape = ({ server }: { server: ServerRow }) => {
   return (
     <span className={styles.health} data-tone={healthTones[health]} title={word}>
       <Shape tone={healthTones[health]} />
-      <span className={styles.words}>{word}</span>
+      <span className={parts.hidden}>{word}</span>
     </span>
   )
 }
@@ -87,7 +88,7 @@ export const RoleOrProblem = ({ server }: { server: ServerRow }) => {
       {isOlder(server.agent_version, newest) && (
         <span className={styles.update} title={t.update}>
           <IconArrowUp size={14} aria-hidden="true" />
-          <span className={styles.words}>{t.update}</span>
+          <span className={parts.hidden}>{t.update}</span>
         </span>
       )}
     </span>

@@ -10,7 +10,6 @@ import { Trouble } from '../../kit/trouble.tsx'
 import { Waiting } from '../../kit/waiting.tsx'
 import { textsOf } from '../../lib/texts/catalogue.ts'
 import { alertChannelsTexts } from './alert-channels.texts.ts'
-import styles from './settings.module.css'
 
 const tones: Readonly<Record<'sent' | 'retry' | 'dropped', Tone>> = { sent: 'ok', retry: 'warn', dropped: 'danger' }
 
@@ -26,7 +25,7 @@ const DeliveriesDialog = ({ is, onClose }: { is: { id: string; name: string }; o
       <Trouble what={t.what} query={query} />
       {query.isPending && <Waiting lines={3} />}
       {query.data?.total === 0 && <p className={parts.muted}>{t.logEmpty}</p>}
-      <ul className={styles.lines}>
+      <ul className={parts.apart}>
         {query.data?.deliveries.map(({ id, at, outcome, title, detail }) => (
           <li key={id}>
             <Mark tone={tones[outcome]}>{t.outcomes[outcome]}</Mark> <Stranger text={title} most={200} />{' '}

@@ -34,7 +34,7 @@ export const Rollouts = () => {
       {latest && <Latest is={latest} />}
       {earlier.length > 0 && (
         <Panel title={t.earlier}>
-          <ul className={styles.lines}>
+          <ul className={parts.apart}>
             {earlier.map(rollout => (
               <li key={rollout.id}>
                 <Head is={rollout} />
@@ -81,7 +81,7 @@ const Latest = ({ is }: { is: Rollout }) => {
           <Head is={is} />
           {is.reason && <p>{is.reason}</p>}
         </div>
-        <ol className={styles.lines}>
+        <ol className={parts.apart}>
           {is.waves.map((wave, index) => (
             <li key={index}>
               <span>{t.wave(index + 1)}</span>{' '}
@@ -110,7 +110,7 @@ const Failed = ({ id }: { id: number }) => {
     <section aria-label={t.problems}>
       <h3 className={styles.subhead}>{t.problems}</h3>
       <Trouble what={t.whatRollouts} query={query} />
-      <ul className={styles.lines}>
+      <ul className={parts.apart}>
         {rows.map(({ server, problem }) => (
           <li key={server.id}>
             <Link to="/servers/$serverId" params={{ serverId: server.id }}>

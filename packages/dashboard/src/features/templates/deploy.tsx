@@ -2,7 +2,7 @@ import { Fragment, useState } from 'react'
 import type { ReactNode } from 'react'
 import { Button } from '@mantine/core'
 import { useMutation, useQuery } from '@tanstack/react-query'
-import { Link, useParams } from '@tanstack/react-router'
+import { useParams } from '@tanstack/react-router'
 import { api, statusOf } from '../../api/client.ts'
 import { queries, summaryQuery } from '../../api/queries.ts'
 import { roleMay } from '../../api/roles.ts'
@@ -14,7 +14,6 @@ import { BatchReceipt } from '../fleet/receipts.tsx'
 import { tellAsked } from '../fleet/undo.ts'
 import { ButtonLink } from '../../kit/button-link.tsx'
 import { useForgotten, useKept } from '../../kit/draft.ts'
-import { Page } from '../../kit/page.tsx'
 import parts from '../../kit/parts.module.css'
 import { PlainForm } from '../../kit/plain-form.tsx'
 import { Refusal, Trouble } from '../../kit/trouble.tsx'
@@ -29,6 +28,7 @@ import { GoneTemplate } from './gone.tsx'
 import { SettingsFields } from './settings-fields.tsx'
 import { readSettings, settingWords, untyped } from './settings-words.ts'
 import type { Typed } from './settings-words.ts'
+import { TemplateFrame } from './template-frame.tsx'
 import { templatesTexts } from './templates.texts.ts'
 import styles from './templates.module.css'
 
@@ -104,15 +104,7 @@ export const DeployTemplate = () => {
   if (statusOf(query.error) === 404 || statusOf(query.error) === 400) return <GoneTemplate />
   const title = template ? t.deployPage.title(nameOf(template.display_name)) : t.title
   return (
-    <Page
-      title={title}
-      heading={<bdi>{title}</bdi>}
-      above={
-        <Link to="/templates" search={{}}>
-          {t.title}
-        </Link>
-      }
-    >
+    <TemplateFrame title={title}>
       <Trouble what={t.whatOne} query={query} />
       {query.isPending && <Waiting />}
       {template &&
@@ -121,7 +113,7 @@ export const DeployTemplate = () => {
         ) : (
           <Steps template={template} wizard={wizard} />
         ))}
-    </Page>
+    </TemplateFrame>
   )
 }
 

@@ -1,7 +1,7 @@
 import { useId, useRef, useState } from 'react'
 import { Button } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { Link, useParams, useSearch } from '@tanstack/react-router'
+import { useParams, useSearch } from '@tanstack/react-router'
 import { statusOf } from '../../api/client.ts'
 import { templateQuery } from '../fleet/queries.ts'
 import type { Template } from '../fleet/queries.ts'
@@ -22,6 +22,7 @@ import type { TemplateDraft, TemplateForm } from './editor-form.ts'
 import { exampleFor } from './examples.ts'
 import { GoneTemplate } from './gone.tsx'
 import { SampleLog } from './sample.tsx'
+import { TemplateFrame } from './template-frame.tsx'
 import { templatesTexts } from './templates.texts.ts'
 import styles from './templates.module.css'
 
@@ -86,14 +87,8 @@ const Editor = (props: { title: string; begin: TemplateDraft; saved: Template | 
   const isBuiltIn = saved?.type === 'builtin'
   const problems = check.verdict?.problems ?? []
   return (
-    <Page
+    <TemplateFrame
       title={title}
-      heading={<bdi>{title}</bdi>}
-      above={
-        <Link to="/templates" search={{}}>
-          {t.title}
-        </Link>
-      }
       actions={isBuiltIn ? <Duplicate name={saved.name} /> : <Actions form={form} formId={formId} />}
     >
       {isBuiltIn && <p className={parts.note}>{t.editor.builtin}</p>}
@@ -128,7 +123,7 @@ const Editor = (props: { title: string; begin: TemplateDraft; saved: Template | 
           </div>
         </div>
       </Form>
-    </Page>
+    </TemplateFrame>
   )
 }
 

@@ -12,7 +12,7 @@ import type { Template } from '../fleet/queries.ts'
 import { questionOf, toldOf } from '../fleet/ssh-asked.ts'
 import type { SshQuestion } from '../fleet/ssh-asked.ts'
 import { ButtonLink } from '../../kit/button-link.tsx'
-import { Page, Panel } from '../../kit/page.tsx'
+import { Panel } from '../../kit/page.tsx'
 import parts from '../../kit/parts.module.css'
 import { State } from '../../kit/state.tsx'
 import { Stranger } from '../../kit/stranger.tsx'
@@ -25,6 +25,7 @@ import { Confirm } from '../identity/dialogs.ts'
 import { Code } from './code.tsx'
 import { GoneTemplate } from './gone.tsx'
 import { settingWords } from './settings-words.ts'
+import { TemplateFrame } from './template-frame.tsx'
 import { templatesTexts } from './templates.texts.ts'
 
 const SshDialog = lazy(() => import('../commands/ssh-question.tsx'))
@@ -39,14 +40,8 @@ export const TemplatePage = () => {
   if (statusOf(query.error) === 404 || statusOf(query.error) === 400) return <GoneTemplate />
   const title = template ? nameOf(template.display_name) : t.title
   return (
-    <Page
+    <TemplateFrame
       title={title}
-      heading={<bdi>{title}</bdi>}
-      above={
-        <Link to="/templates" search={{}}>
-          {t.title}
-        </Link>
-      }
       actions={template && <Actions template={template} onDelete={() => setDeleting(true)} />}
     >
       <Trouble what={t.whatOne} query={query} />
@@ -64,7 +59,7 @@ export const TemplatePage = () => {
           {deleting && <DeleteTemplate template={template} onClose={() => setDeleting(false)} />}
         </>
       )}
-    </Page>
+    </TemplateFrame>
   )
 }
 

@@ -246,13 +246,18 @@ const Buttons = (props: {
   return (
     <span className={styles.buttons}>
       {!props.isEmpty && (
-        <button type="button" className={styles.button} aria-label={t.clear} onClick={props.onClear}>
+        <button
+          type="button"
+          className={`${parts.icon ?? ''} ${styles.button ?? ''}`}
+          aria-label={t.clear}
+          onClick={props.onClear}
+        >
           <IconX size={16} />
         </button>
       )}
       <button
         type="button"
-        className={styles.button}
+        className={`${parts.icon ?? ''} ${styles.button ?? ''}`}
         aria-label={t.help}
         aria-expanded={help}
         aria-controls={`${props.id}-help`}

@@ -120,7 +120,10 @@ export const Value = (props: {
       <button
         ref={button}
         type="button"
-        className={props.className ?? (props.link ? styles.dots : `${parts.value} ${styles.value ?? ''}`)}
+        className={
+          props.className ??
+          (props.link ? `${parts.icon} ${styles.dots ?? ''}` : `${parts.value} ${styles.value ?? ''}`)
+        }
         aria-haspopup="menu"
         aria-expanded={opened !== null}
         {...(props.link ? { 'aria-label': t.menu(acts.value), 'data-quiet': props.quiet || undefined } : {})}

@@ -1,0 +1,31 @@
+import type { Ban } from '../queries.ts'
+
+/** A ban that is active, for tests that say what matters of it. */
+export const aBan = (given: Partial<Ban> = {}): Ban => ({
+  id: 1,
+  ip: '203.0.113.7',
+  jail: 'sshd',
+  server: { id: 'a', hostname: 'web-01' },
+  country: 'NL',
+  country_name: 'Netherlands',
+  city: null,
+  latitude: null,
+  longitude: null,
+  asn: null,
+  asn_org: null,
+  log_lines: '',
+  reason: null,
+  banned_at: '2026-11-20T12:00:00.000Z',
+  ban_duration: 600,
+  expires_at: null,
+  reported_to_reputation_db: false,
+  unbanned_at: null,
+  active: true,
+  banned_by: 'engine',
+  origin: null,
+  dropped_packets: null,
+  dropped_at: null,
+  event_id: null,
+  whitelisted: false,
+  ...given,
+})
