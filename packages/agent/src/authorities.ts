@@ -1,5 +1,6 @@
 import * as fs from 'node:fs'
 import * as tls from 'node:tls'
+import { readOr } from '@stockade/contract/untrusted.ts'
 
 /** Where distributions keep the certificate authorities that the host trusts: Debian, Red Hat, SUSE, Alpine. */
 const systemStores = [
@@ -19,10 +20,4 @@ export const trustedContext = (ca: string | null, stores: readonly string[] = sy
   return tls.createSecureContext(store ? { ca: store } : {})
 }
 
-const textOf = (path: string): string | null => {
-  try {
-    return fs.readFileSync(path, 'utf8')
-  } catch {
-    return null
-  }
-}
+const textOf = (path: string): string | null => readOr(null, () => fs.readFileSync(path, 'utf8'))

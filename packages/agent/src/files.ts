@@ -1,6 +1,7 @@
 import * as fs from 'node:fs'
 import { dirname, join } from 'node:path'
 import { codeOf } from '@stockade/contract/error-code.ts'
+import { readOr } from '@stockade/contract/untrusted.ts'
 
 /** Writes a file atomically and durably: temporary file, fsync, rename, fsync of the directory. */
 export const writeDurably = (path: string, text: string, mode = 0o600): void => prepareDurably(path, text, mode)()
@@ -53,11 +54,7 @@ export const readText = (path: string): string | null => {
 export const readJson = (path: string): unknown => {
   const text = readText(path)
   if (text === null) return null
-  try {
-    return JSON.parse(text)
-  } catch {
-    return null
-  }
+  return readOr(null, () => JSON.parse(text))
 }
 
 /**

@@ -3,6 +3,7 @@ import type * as https from 'node:https'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type * as tls from 'node:tls'
+import { readOr } from '@stockade/contract/untrusted.ts'
 
 /** An HTTP proxy between the agent and the server. */
 export interface Proxy {
@@ -34,13 +35,7 @@ export const readProxy = (text: string): Proxy => {
   }
 }
 
-const decoded = (text: string): string => {
-  try {
-    return decodeURIComponent(text)
-  } catch {
-    return text
-  }
-}
+const decoded = (text: string): string => readOr(text, () => decodeURIComponent(text))
 
 /** How the proxy is shown: without user and password. */
 export const proxyName = (text: string): string => {

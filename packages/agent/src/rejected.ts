@@ -1,4 +1,5 @@
 import * as fs from 'node:fs'
+import { readOr } from '@stockade/contract/untrusted.ts'
 import { readText, writeDurably } from './files.ts'
 import { asFields, asInteger } from './json.ts'
 
@@ -38,10 +39,4 @@ export const createRejected = (path: string, now: () => number): Rejected => {
   }
 }
 
-const parse = (line: string): unknown => {
-  try {
-    return JSON.parse(line)
-  } catch {
-    return null
-  }
-}
+const parse = (line: string): unknown => readOr(null, () => JSON.parse(line))

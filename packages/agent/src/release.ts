@@ -1,5 +1,6 @@
 import { createHash, createPublicKey, verify } from 'node:crypto'
 import type { KeyObject } from 'node:crypto'
+import { readOr } from '@stockade/contract/untrusted.ts'
 
 /**
  * A signed release. MANIFEST is text: a first line `stockade-release 1`, then `version`, `released` and one `sha256 <hex> <name>` for each
@@ -37,13 +38,8 @@ export const verifyRelease = (manifest: Buffer, signature: Buffer, keys: readonl
   return parseManifest(manifest.toString('utf8'))
 }
 
-const signedBy = (key: KeyObject, manifest: Buffer, signature: Buffer): boolean => {
-  try {
-    return verify('sha256', manifest, key, signature)
-  } catch {
-    return false
-  }
-}
+const signedBy = (key: KeyObject, manifest: Buffer, signature: Buffer): boolean =>
+  readOr(false, () => verify('sha256', manifest, key, signature))
 
 const readLine = (line: string, fields: Map<string, string>, sha256ByName: Map<string, string>): void => {
   const [, sha256 = '', name = ''] = /^sha256 ([0-9a-f]{64}) ([^ ]+)$/.exec(line) ?? []

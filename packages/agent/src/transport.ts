@@ -2,6 +2,7 @@ import * as http from 'node:http'
 import * as https from 'node:https'
 import { gunzipSync } from 'node:zlib'
 import { codeOf } from '@stockade/contract/error-code.ts'
+import { readOr } from '@stockade/contract/untrusted.ts'
 import { trustedContext } from './authorities.ts'
 import { createSteps, steadyNow } from './clock.ts'
 import { asFields } from './json.ts'
@@ -125,11 +126,7 @@ export const createTransport = (options: {
       )
       const fail = (error: Error): void => {
         clearTimeout(timer)
-        reject(
-          Object.assign(error, {
-            stale: request.reusedSocket && codeOf(error) === 'ECONNRESET',
-          }),
-        )
+        reject(Object.assign(error, { stale: request.reusedSocket && codeOf(error) === 'ECONNRESET' }))
       }
       request.on('error', fail)
       request.on('response', response => {
@@ -293,13 +290,7 @@ const wayTo = (options: {
   }
 }
 
-const parse = (text: string): unknown => {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return null
-  }
-}
+const parse = (text: string): unknown => readOr(null, () => JSON.parse(text))
 
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)

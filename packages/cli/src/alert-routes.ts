@@ -45,10 +45,7 @@ const runList = async (_options: object, command: Command): Promise<void> => {
 }
 
 /** The API takes all routes at once. A route that is given back keeps its servers. */
-const inputOf = ({ target, ...rest }: Route): RouteInput => ({
-  ...rest,
-  target: target.all ? { all: true } : target,
-})
+const inputOf = ({ target, ...rest }: Route): RouteInput => ({ ...rest, target: target.all ? { all: true } : target })
 const change = async (
   client: Client,
   edit: (routes: readonly RouteInput[]) => readonly RouteInput[],

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
-import { recordOf } from '@stockade/contract/untrusted.ts'
+import { readOr, recordOf } from '@stockade/contract/untrusted.ts'
 import type { Command } from 'commander'
 import { codeOf } from '@stockade/contract/error-code.ts'
 import { Misuse } from './failure.ts'
@@ -53,13 +53,8 @@ const readProfiles = (env: NodeJS.ProcessEnv): ReadonlyMap<string, unknown> => {
 }
 
 /** The names of all profiles; none where the file can't be read. */
-export const profileNames = (env: NodeJS.ProcessEnv): readonly string[] => {
-  try {
-    return [...readProfiles(env).keys()].sort()
-  } catch {
-    return []
-  }
-}
+export const profileNames = (env: NodeJS.ProcessEnv): readonly string[] =>
+  readOr([], () => [...readProfiles(env).keys()].sort())
 /** @throws Misuse where there is none of that name, or it is not whole */
 export const profileNamed = (name: string, env: NodeJS.ProcessEnv): Profile => {
   const profiles = readProfiles(env)

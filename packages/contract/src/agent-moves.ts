@@ -124,10 +124,7 @@ export const listAgentMoves = endpoint({
   path: '/agents/address/servers',
   summary: 'List how far each server is with the ordered address',
   description: 'Those that failed first, then by hostname; empty without an order.',
-  query: shape({
-    state: field(Type.Optional(moveState), 'Only servers in this state.'),
-    ...paging(pages.rollouts),
-  }),
+  query: shape({ state: field(Type.Optional(moveState), 'Only servers in this state.'), ...paging(pages.rollouts) }),
   status: 200,
   reply: listOf(
     'servers',

@@ -343,9 +343,7 @@ export const reportResults = endpoint({
   bodyLimit: bounds.largeBody,
   body: Type.Object({
     results: field(
-      Type.Array(openResource('CommandResultReport', { id: uuid, ...resultInput }), {
-        maxItems: bounds.results,
-      }),
+      Type.Array(openResource('CommandResultReport', { id: uuid, ...resultInput }), { maxItems: bounds.results }),
       'The results.',
     ),
   }),

@@ -273,10 +273,7 @@ export const listBlocklistServers = endpoint({
   description: 'In the order of host names.',
   access: 'read',
   params,
-  query: shape({
-    state: field(Type.Optional(hostState), 'Only servers in this state.'),
-    ...paging(pages.blocklists),
-  }),
+  query: shape({ state: field(Type.Optional(hostState), 'Only servers in this state.'), ...paging(pages.blocklists) }),
   status: 200,
   reply: listOf(
     'servers',

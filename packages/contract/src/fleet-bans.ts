@@ -262,9 +262,7 @@ export const appliedShield = openResource('AppliedShield', {
       held: field(Type.Integer({ minimum: 0, maximum: 1_000_000 }), 'Number of entries that are in force.'),
       digest: field(text(0, 64), 'Digest of the entries that are in force, of what the server was given.'),
       refused: field(
-        Type.Array(openResource('RefusedFleetBan', { id, reason: text(0, 200) }), {
-          maxItems: bounds.fleetBans,
-        }),
+        Type.Array(openResource('RefusedFleetBan', { id, reason: text(0, 200) }), { maxItems: bounds.fleetBans }),
         'Bans that the server does not hold, with the reason.',
       ),
       not_covered: field(

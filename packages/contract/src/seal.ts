@@ -57,10 +57,7 @@ export const usuallySealed = [
   'upgrade-agent',
 ] as const
 /** Commands that mean nothing but an operator's approval of something that the server wants the host to hold. */
-const approvals: Readonly<Record<string, string>> = {
-  'approve-whitelist': wideWhitelist,
-  'approve-port': closedPort,
-}
+const approvals: Readonly<Record<string, string>> = { 'approve-whitelist': wideWhitelist, 'approve-port': closedPort }
 
 /** What an agent says of a whitelist that it refuses until an operator approves this range. */
 export const unapprovedRange = (range: string): string =>

@@ -9,3 +9,12 @@ export const isRecord = (value: unknown): value is Readonly<Record<string, unkno
   typeof value === 'object' && value !== null && !Array.isArray(value)
 /** The fields of such a value; none of any other value. */
 export const recordOf = (value: unknown): Readonly<Record<string, unknown>> => (isRecord(value) ? value : {})
+
+/** What is read, or another value where reading it throws. */
+export const readOr = <T, O>(otherwise: O, read: () => T): T | O => {
+  try {
+    return read()
+  } catch {
+    return otherwise
+  }
+}

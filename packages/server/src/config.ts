@@ -1,6 +1,7 @@
 import { resolve } from 'node:path'
 import { createPublicKey } from 'node:crypto'
 import { bounds } from '@stockade/contract/limits.ts'
+import { readOr } from '@stockade/contract/untrusted.ts'
 import { createReader } from './config-reader.ts'
 import type { Reader } from './config-reader.ts'
 import { readHttpPort, readTls } from './config-tls.ts'
@@ -137,13 +138,7 @@ const readProxies = ({ text, refuse }: Reader): readonly string[] => {
     : refuse('TRUSTED_PROXIES', `must be addresses or CIDRs with commas between; "${odd}" is neither.`)
 }
 
-const isEd25519 = (pem: string): boolean => {
-  try {
-    return createPublicKey(pem).asymmetricKeyType === 'ed25519'
-  } catch {
-    return false
-  }
-}
+const isEd25519 = (pem: string): boolean => readOr(false, () => createPublicKey(pem).asymmetricKeyType === 'ed25519')
 const readLicence = ({ secret, refuse }: Reader): Pick<Config, 'licenseKey' | 'licensePublicKey'> => {
   const licensePublicKey = secret('LICENSE_PUBLIC_KEY')
   if (licensePublicKey !== null && !isEd25519(licensePublicKey))

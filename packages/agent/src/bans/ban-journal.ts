@@ -1,5 +1,6 @@
 import * as fs from 'node:fs'
 import { dirname } from 'node:path'
+import { readOr } from '@stockade/contract/untrusted.ts'
 import { isMissing, syncDirectory } from '../files.ts'
 import { asInteger, asList, asText } from '../json.ts'
 import type { Places } from './places.ts'
@@ -158,10 +159,4 @@ const restoreLine = (text: string, { seen, active, paused }: RememberedBans): vo
   places.set({ jail, ip, time, bantime, round })
 }
 
-const parsed = (text: string): readonly unknown[] => {
-  try {
-    return asList(JSON.parse(text))
-  } catch {
-    return []
-  }
-}
+const parsed = (text: string): readonly unknown[] => readOr([], () => asList(JSON.parse(text)))

@@ -1,5 +1,6 @@
 import * as fs from 'node:fs'
 import { join } from 'node:path'
+import { readOr } from '@stockade/contract/untrusted.ts'
 import { asFields, asList, asText } from '../json.ts'
 import type { Interpreter } from '../python/interpreter.ts'
 import type { Word } from './pickle.ts'
@@ -163,11 +164,7 @@ const markOf = (directory: string): string =>
   ['', 'jail.d']
     .map(name => join(directory, name))
     .flatMap(place => {
-      try {
-        return fs.readdirSync(place).map(name => join(place, name))
-      } catch {
-        return []
-      }
+      return readOr([], () => fs.readdirSync(place).map(name => join(place, name)))
     })
     .filter(path => /\.(conf|local)$/.test(path))
     .map(path => {

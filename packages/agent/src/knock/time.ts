@@ -1,4 +1,5 @@
 import * as fs from 'node:fs'
+import { readOr } from '@stockade/contract/untrusted.ts'
 import { createEvenTime } from '../clock.ts'
 import type { Clocks } from '../clock.ts'
 import { asFields, asInteger, asText } from '../json.ts'
@@ -59,10 +60,4 @@ export const createKnockTime = (
   }
 }
 
-const bootOfHost = (): string => {
-  try {
-    return fs.readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()
-  } catch {
-    return ''
-  }
-}
+const bootOfHost = (): string => readOr('', () => fs.readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim())

@@ -1,5 +1,6 @@
 import * as fs from 'node:fs'
 import { basename, dirname, join } from 'node:path'
+import { readOr } from '@stockade/contract/untrusted.ts'
 
 const logDirectory = '/var/log'
 /** The log path of a jail that reads no file. */
@@ -23,11 +24,7 @@ const realPath = (path: string): string | null => {
     return fs.realpathSync(path)
   } catch {
     if (fs.lstatSync(path, { throwIfNoEntry: false }) !== undefined) return null
-    try {
-      return join(fs.realpathSync(dirname(path)), basename(path))
-    } catch {
-      return null
-    }
+    return readOr(null, () => join(fs.realpathSync(dirname(path)), basename(path)))
   }
 }
 

@@ -1,4 +1,5 @@
 import { needsSeal } from '@stockade/contract/seal.ts'
+import { readOr } from '@stockade/contract/untrusted.ts'
 import { errorText } from '../text.ts'
 import type { Command } from '../wire.ts'
 import { loadTrust } from './operators.ts'
@@ -54,11 +55,7 @@ export const createSealGate = (needs: {
   return {
     open,
     wants(sealedClass: string): boolean {
-      try {
-        return loadTrust(needs.configDirectory)?.sealed.includes(sealedClass) ?? false
-      } catch {
-        return true
-      }
+      return readOr(true, () => loadTrust(needs.configDirectory)?.sealed.includes(sealedClass) ?? false)
     },
     report(): SealReport | null {
       try {

@@ -1,6 +1,7 @@
 import { createHash, timingSafeEqual, verify } from 'node:crypto'
 import { canonicalJson, readStatement, rootOf, sealMessage, sealTimes, statedParams } from '@stockade/contract/seal.ts'
 import type { Seal, Signature, Statement } from '@stockade/contract/seal.ts'
+import { readOr } from '@stockade/contract/untrusted.ts'
 import { asFields, asList, asText } from '../json.ts'
 import type { Fields } from '../json.ts'
 import type { Command } from '../wire.ts'
@@ -60,13 +61,8 @@ const checkSignature = (operator: Operator, message: Buffer, signature: string):
     throw new Error(`the signature is not one of ${operator.name} over this command`)
 }
 
-const isSigned = (digest: string | null, message: Buffer, operator: Operator, signature: string): boolean => {
-  try {
-    return verify(digest, message, operator.publicKey, Buffer.from(signature, 'base64url'))
-  } catch {
-    return false
-  }
-}
+const isSigned = (digest: string | null, message: Buffer, operator: Operator, signature: string): boolean =>
+  readOr(false, () => verify(digest, message, operator.publicKey, Buffer.from(signature, 'base64url')))
 
 const userPresentFlag = 0x01
 const userVerifiedFlag = 0x04

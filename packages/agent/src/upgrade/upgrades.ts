@@ -1,5 +1,6 @@
 import * as fs from 'node:fs'
 import { dirname, join } from 'node:path'
+import { readOr } from '@stockade/contract/untrusted.ts'
 import type { Identity } from '../config.ts'
 import { Deferred, Refused } from '../commands/refused.ts'
 import type { Handlers } from '../commands/params.ts'
@@ -111,10 +112,5 @@ export const createUpgrades = (needs: {
 }
 
 /** The wrapper starts the program through the link `current`. */
-const isInstalled = (program: string, root: string): boolean => {
-  try {
-    return fs.realpathSync(dirname(program)).startsWith(`${fs.realpathSync(join(root, 'releases'))}/`)
-  } catch {
-    return false
-  }
-}
+const isInstalled = (program: string, root: string): boolean =>
+  readOr(false, () => fs.realpathSync(dirname(program)).startsWith(`${fs.realpathSync(join(root, 'releases'))}/`))

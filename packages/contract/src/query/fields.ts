@@ -38,18 +38,8 @@ export const queryFields: Readonly<Record<QueryListing, QueryLanguage>> = {
       { name: 'city', kind: 'text', example: 'city:"Sample Town"' },
       { name: 'asn', kind: 'asn', example: 'asn:64500' },
       { name: 'org', kind: 'text', example: 'org:"Example Hosting"' },
-      {
-        name: 'state',
-        kind: 'choice',
-        choices: ['active', 'expired', 'unbanned'],
-        example: 'state:active',
-      },
-      {
-        name: 'reported',
-        kind: 'choice',
-        choices: yesNo,
-        example: 'reported:yes',
-      },
+      { name: 'state', kind: 'choice', choices: ['active', 'expired', 'unbanned'], example: 'state:active' },
+      { name: 'reported', kind: 'choice', choices: yesNo, example: 'reported:yes' },
       { name: 'score', kind: 'number', example: 'score:>80' },
       { name: 'by', kind: 'name', example: 'by:engine' },
       { name: 'times', kind: 'number', example: 'times:>=3' },
@@ -61,12 +51,7 @@ export const queryFields: Readonly<Record<QueryListing, QueryLanguage>> = {
   commands: {
     listing: 'commands',
     fields: [
-      {
-        name: 'type',
-        kind: 'choice',
-        choices: commandTypeNames,
-        example: 'type:unban-ip',
-      },
+      { name: 'type', kind: 'choice', choices: commandTypeNames, example: 'type:unban-ip' },
       { name: 'server', kind: 'name', example: 'server:web-*' },
       { name: 'tag', kind: 'name', example: 'tag:web' },
       { name: 'offline', kind: 'choice', choices: yesNo, example: 'offline:yes' },
@@ -98,12 +83,7 @@ export const queryFields: Readonly<Record<QueryListing, QueryLanguage>> = {
     fields: [
       { name: 'name', kind: 'name', example: 'name:web-*' },
       { name: 'ip', kind: 'ip', example: 'ip:198.51.100.0/24' },
-      {
-        name: 'status',
-        kind: 'choice',
-        choices: ['online', 'offline', 'pending'],
-        example: 'status:offline',
-      },
+      { name: 'status', kind: 'choice', choices: ['online', 'offline', 'pending'], example: 'status:offline' },
       {
         name: 'protection',
         kind: 'choice',

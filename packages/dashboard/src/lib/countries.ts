@@ -1,3 +1,4 @@
+import { readOr } from '@stockade/contract/untrusted.ts'
 import { locale } from './texts/catalogue.ts'
 
 const names = new Intl.DisplayNames(locale, { type: 'region', fallback: 'none' })
@@ -24,13 +25,7 @@ const none = new Set([
   'ZZ',
 ])
 
-export const countryName = (code: string): string => {
-  try {
-    return names.of(code) ?? code
-  } catch {
-    return code
-  }
-}
+export const countryName = (code: string): string => readOr(code, () => names.of(code) ?? code)
 
 /** Every country that the browser knows, by name. */
 export const countries = (): readonly { code: string; name: string }[] =>

@@ -1,4 +1,4 @@
-import { isRecord, recordOf } from '@stockade/contract/untrusted.ts'
+import { isRecord, readOr, recordOf } from '@stockade/contract/untrusted.ts'
 import { createShared } from './shared.ts'
 import { readStored } from './stored.ts'
 
@@ -110,11 +110,7 @@ export const preferences = {
     take({ ...now.get(), ...given })
   },
   isUnsaved(): boolean {
-    try {
-      return globalThis.localStorage.getItem(unsaved) !== null
-    } catch {
-      return false
-    }
+    return readOr(false, () => globalThis.localStorage.getItem(unsaved) !== null)
   },
   /** The account keeps these now; what was changed meanwhile is still to be kept. */
   saved(those: Preferences): void {

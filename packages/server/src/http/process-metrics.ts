@@ -1,7 +1,7 @@
 import { readFileSync, readdirSync } from 'node:fs'
 import { PerformanceObserver, constants, monitorEventLoopDelay } from 'node:perf_hooks'
 import { getHeapSpaceStatistics } from 'node:v8'
-import { recordOf } from '@stockade/contract/untrusted.ts'
+import { readOr, recordOf } from '@stockade/contract/untrusted.ts'
 import { createHistogram, linesOf, sampleLine } from './exposition.ts'
 import type { MetricFamily, Sample } from './exposition.ts'
 
@@ -56,13 +56,7 @@ const kilobytes = (line: RegExp) => {
     return found === null ? null : found * 1024
   }
 }
-const openFiles = () => {
-  try {
-    return readdirSync('/proc/self/fd').length
-  } catch {
-    return null
-  }
-}
+const openFiles = () => readOr(null, () => readdirSync('/proc/self/fd').length)
 const startedAt = Math.round(Date.now() / 1000 - process.uptime())
 const cpu = (part: 'user' | 'system') => () => process.cpuUsage()[part] / 1e6
 const values: readonly Value[] = [

@@ -2,6 +2,7 @@ import * as fs from 'node:fs'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import { codeOf } from '@stockade/contract/error-code.ts'
+import { readOr } from '@stockade/contract/untrusted.ts'
 
 /** `unknown`: this journald (systemd before 246) or this host gives no way to ask. */
 export type JournaldState = 'answers' | 'hung' | 'down' | 'unknown'
@@ -59,10 +60,4 @@ export const hasUnit = (unit: string): boolean => {
   )
 }
 
-const namesIn = (directory: string): string[] => {
-  try {
-    return fs.readdirSync(directory)
-  } catch {
-    return []
-  }
-}
+const namesIn = (directory: string): string[] => readOr([], () => fs.readdirSync(directory))

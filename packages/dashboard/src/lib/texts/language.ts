@@ -1,3 +1,4 @@
+import { readOr } from '@stockade/contract/untrusted.ts'
 /**
  * The language of the texts, chosen before anything else is loaded: what was chosen in the preferences, else the first
  * of the browser's languages that there is. A module of its own, since the entry needs it before the app.
@@ -7,13 +8,7 @@ export type Language = keyof typeof languages
 
 const key = 'stockade-language'
 const isLanguage = (tag: string): tag is Language => Object.hasOwn(languages, tag)
-const stored = (): string | null => {
-  try {
-    return globalThis.localStorage.getItem(key)
-  } catch {
-    return null
-  }
-}
+const stored = (): string | null => readOr(null, () => globalThis.localStorage.getItem(key))
 /** Longer, accented English, for tests: shows what is not in a catalogue and what is cut. */
 export const isPseudo = stored() === 'pseudo'
 

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { readOr } from '@stockade/contract/untrusted.ts'
 import { readNetworkFiles } from './network-csv.ts'
 import type { NetworkFiles } from './network-csv.ts'
 import { openMmdb } from './mmdb.ts'
@@ -55,13 +56,7 @@ export const packFiles = async ({ countries, ...networks }: NetworkFiles & { rea
 }
 
 /** A disk that does not answer must not keep the server from starting. */
-const openedOrNull = (file: string): PackedPlaces | null => {
-  try {
-    return openPacked(inFile(file))
-  } catch {
-    return null
-  }
-}
+const openedOrNull = (file: string): PackedPlaces | null => readOr(null, () => openPacked(inFile(file)))
 
 const opened = new Map<string, Shipped>()
 /** The packed file, which never changes while a process runs: its servers share it. Null where it can't be used. */

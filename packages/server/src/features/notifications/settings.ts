@@ -1,4 +1,5 @@
 import { isIP } from 'node:net'
+import { readOr } from '@stockade/contract/untrusted.ts'
 import type { Author } from '../../core/author.ts'
 import { hasControls, isHost, isMailAddress, isWebhook } from '../../core/checks.ts'
 import { invalid } from '../../core/problem.ts'
@@ -82,11 +83,7 @@ export const createChannelSettings = (needs: {
   const opened = (name: SecretName): string | null => {
     const sealed = get(name)
     if (sealed === null) return null
-    try {
-      return secrets.open(sealed, name)
-    } catch {
-      return null
-    }
+    return readOr(null, () => secrets.open(sealed, name))
   }
   /** A secret that is given again unchanged stays sealed as it is. */
   const sealedOf = (name: SecretName, given: string | null | undefined) => {

@@ -1,4 +1,5 @@
 import type { siem as contract } from '@stockade/contract'
+import { readOr } from '@stockade/contract/untrusted.ts'
 import { second } from '../../core/clock.ts'
 import type { Secrets } from '../../core/secrets.ts'
 import type { SettingsService } from '../settings/settings.service.ts'
@@ -51,11 +52,7 @@ export const createDestination = (needs: {
   const token = (): string | null => {
     const sealed = get('siem.token')
     if (sealed === null) return null
-    try {
-      return secrets.open(sealed, 'siem.token')
-    } catch {
-      return null
-    }
+    return readOr(null, () => secrets.open(sealed, 'siem.token'))
   }
   const targetOf = (): Target | string => {
     const [format, host] = [get('siem.format'), get('siem.host')]

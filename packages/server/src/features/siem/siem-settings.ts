@@ -3,6 +3,7 @@ import { isIP } from 'node:net'
 import { allSiemTypes } from '@stockade/contract'
 import type { siem as contract } from '@stockade/contract'
 import { keysOf } from '@stockade/contract/records.ts'
+import { readOr } from '@stockade/contract/untrusted.ts'
 import type { Author } from '../../core/author.ts'
 import { hasControls, isHost } from '../../core/checks.ts'
 import type { Clock } from '../../core/clock.ts'
@@ -174,11 +175,10 @@ const isCertificates = (text: string): boolean => {
   return (
     blocks.length > 0 &&
     blocks.every(block => {
-      try {
-        return new X509Certificate(block) instanceof X509Certificate && block.startsWith('-----BEGIN CERTIFICATE-----')
-      } catch {
-        return false
-      }
+      return readOr(
+        false,
+        () => new X509Certificate(block) instanceof X509Certificate && block.startsWith('-----BEGIN CERTIFICATE-----'),
+      )
     })
   )
 }
