@@ -163,9 +163,7 @@ const logPlaceOf = (value: unknown): LogPlace => {
 const markOf = (directory: string): string =>
   ['', 'jail.d']
     .map(name => join(directory, name))
-    .flatMap(place => {
-      return readOr([], () => fs.readdirSync(place).map(name => join(place, name)))
-    })
+    .flatMap(place => readOr([], () => fs.readdirSync(place).map(name => join(place, name))))
     .filter(path => /\.(conf|local)$/.test(path))
     .map(path => {
       const stat = fs.statSync(path, { throwIfNoEntry: false })

@@ -5,6 +5,7 @@ import { spanOfQuery } from '@stockade/contract'
 import type { QueryNode, QueryTerm } from '@stockade/contract'
 import type { Engine } from '../../db/database.ts'
 import type { CommandsTable } from '../../db/tables/commands.ts'
+import { rowCount } from '../../db/row-count.ts'
 import type { Schema } from '../../db/schema.ts'
 import { anyOf, boundsOf, conditionOf, textMatches, timeMatches } from '../../db/search.ts'
 import type { Condition } from '../../db/search.ts'
@@ -103,14 +104,8 @@ export const listCommandRows = (
     .offset(offset)
     .limit(limit)
     .execute()
-export const countCommandRows = async (sql: Sql, filter: CommandFilter): Promise<number> => {
-  const row = await sql
-    .selectFrom('commands')
-    .select(eb => eb.fn.countAll<number>().as('n'))
-    .where(where(filter))
-    .executeTakeFirst()
-  return Number(row?.n ?? 0)
-}
+export const countCommandRows = (sql: Sql, filter: CommandFilter): Promise<number> =>
+  rowCount(sql.selectFrom('commands').where(where(filter)))
 export interface CommandCount {
   readonly type: string
   readonly status: CommandRow['status']

@@ -1,6 +1,7 @@
 import { sql as raw } from 'kysely'
 import type { Insertable, Kysely, RawBuilder, Selectable } from 'kysely'
 import type { FeedsTable } from '../../db/tables/policy.ts'
+import { rowCount } from '../../db/row-count.ts'
 import type { Schema } from '../../db/schema.ts'
 
 type Sql = Kysely<Schema>
@@ -11,13 +12,7 @@ export const findFeed = (sql: Sql, id: number): Promise<FeedRow | undefined> =>
   sql.selectFrom('feeds').selectAll().where('id', '=', id).executeTakeFirst()
 export const findFeedBy = (sql: Sql, by: 'name' | 'token_hash', value: string): Promise<FeedRow | undefined> =>
   sql.selectFrom('feeds').selectAll().where(by, '=', value).executeTakeFirst()
-export const countFeeds = async (sql: Sql): Promise<number> => {
-  const { n } = await sql
-    .selectFrom('feeds')
-    .select(eb => eb.fn.countAll<number>().as('n'))
-    .executeTakeFirstOrThrow()
-  return Number(n)
-}
+export const countFeeds = (sql: Sql): Promise<number> => rowCount(sql.selectFrom('feeds'))
 export const insertFeed = (sql: Sql, row: Insertable<FeedsTable>): Promise<FeedRow> =>
   sql.insertInto('feeds').values(row).returningAll().executeTakeFirstOrThrow()
 export const updateFeed = (sql: Sql, id: number, set: Partial<Omit<FeedRow, 'id'>>): Promise<FeedRow | undefined> =>

@@ -1,6 +1,7 @@
 import { sql as raw } from 'kysely'
 import type { Insertable, Kysely, Selectable } from 'kysely'
 import type { FleetBansTable, FleetHostsTable, FleetStateTable } from '../../db/tables/policy.ts'
+import { rowCount } from '../../db/row-count.ts'
 import type { Schema } from '../../db/schema.ts'
 
 type Sql = Kysely<Schema>
@@ -84,14 +85,8 @@ export const findStanding = (
     .executeTakeFirst()
 export const standingOfSource = (sql: Sql, source: string): Promise<FleetBanRow[]> =>
   sql.selectFrom('fleet_bans').selectAll().where('source', '=', source).where('ended_at', 'is', null).execute()
-export const countStanding = async (sql: Sql): Promise<number> => {
-  const { n } = await sql
-    .selectFrom('fleet_bans')
-    .select(eb => eb.fn.countAll<number>().as('n'))
-    .where('ended_at', 'is', null)
-    .executeTakeFirstOrThrow()
-  return Number(n)
-}
+export const countStanding = (sql: Sql): Promise<number> =>
+  rowCount(sql.selectFrom('fleet_bans').where('ended_at', 'is', null))
 export const insertBan = (sql: Sql, row: Insertable<FleetBansTable>): Promise<FleetBanRow> =>
   sql.insertInto('fleet_bans').values(row).returningAll().executeTakeFirstOrThrow()
 export const updateBan = (sql: Sql, id: number, set: Partial<Omit<FleetBanRow, 'id'>>): Promise<FleetBanRow> =>

@@ -2,6 +2,7 @@ import { sql as raw } from 'kysely'
 import type { Insertable, Kysely, Selectable } from 'kysely'
 import type { Engine } from '../../db/database.ts'
 import type { ApiKeysTable } from '../../db/tables/accounts.ts'
+import { rowCount } from '../../db/row-count.ts'
 import type { Schema } from '../../db/schema.ts'
 
 export type KeyRow = Selectable<ApiKeysTable>
@@ -60,14 +61,8 @@ export const removeOldKeyChanges = async (sql: Sql, engine: Engine, hours: numbe
 export const removeKey = async (sql: Sql, id: number): Promise<void> => {
   await sql.deleteFrom('api_keys').where('id', '=', id).execute()
 }
-export const countKeysOf = async (sql: Sql, userId: number): Promise<number> => {
-  const row = await sql
-    .selectFrom('api_keys')
-    .select(eb => eb.fn.countAll<number>().as('n'))
-    .where('user_id', '=', userId)
-    .executeTakeFirst()
-  return Number(row?.n ?? 0)
-}
+export const countKeysOf = (sql: Sql, userId: number): Promise<number> =>
+  rowCount(sql.selectFrom('api_keys').where('user_id', '=', userId))
 export const removeKeysOf = (sql: Sql, userId: number): Promise<KeyRow[]> =>
   sql.deleteFrom('api_keys').where('user_id', '=', userId).returningAll().execute()
 /** The keys that are bound to a server and still good. */

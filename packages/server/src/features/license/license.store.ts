@@ -1,6 +1,7 @@
 import { sql as raw } from 'kysely'
 import type { Kysely } from 'kysely'
 import type { Engine } from '../../db/database.ts'
+import { rowCount } from '../../db/row-count.ts'
 import type { Schema } from '../../db/schema.ts'
 
 type Sql = Kysely<Schema>
@@ -34,11 +35,5 @@ export const keepSeen = (sql: Sql, at: number) => write(sql, names.seen, String(
 export const lockLicence = async (sql: Sql, engine: Engine): Promise<void> => {
   if (engine === 'postgres') await raw`select pg_advisory_xact_lock(hashtext('stockade licence'))`.execute(sql)
 }
-export const countServers = async (sql: Sql): Promise<number> => {
-  const row = await sql
-    .selectFrom('servers')
-    .select(eb => eb.fn.countAll<number>().as('n'))
-    .where('deleted_at', 'is', null)
-    .executeTakeFirstOrThrow()
-  return Number(row.n)
-}
+export const countServers = (sql: Sql): Promise<number> =>
+  rowCount(sql.selectFrom('servers').where('deleted_at', 'is', null))

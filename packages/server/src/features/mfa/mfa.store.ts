@@ -1,4 +1,5 @@
 import type { Kysely } from 'kysely'
+import { rowCount } from '../../db/row-count.ts'
 import type { Schema } from '../../db/schema.ts'
 
 type Sql = Kysely<Schema>
@@ -29,15 +30,8 @@ export const takeBackupCode = async (sql: Sql, userId: number, hash: string): Pr
     .executeTakeFirst()
   return taken.numDeletedRows > 0n
 }
-export const countBackupCodes = async (sql: Sql, userId: number): Promise<number> => {
-  const row = await sql
-    .selectFrom('mfa_backup_codes')
-    .select(eb => eb.fn.countAll<number>().as('n'))
-    .where('user_id', '=', userId)
-    .where('pending', '=', 0)
-    .executeTakeFirst()
-  return Number(row?.n ?? 0)
-}
+export const countBackupCodes = (sql: Sql, userId: number): Promise<number> =>
+  rowCount(sql.selectFrom('mfa_backup_codes').where('user_id', '=', userId).where('pending', '=', 0))
 
 /** Moves the last used time step of a user forward. False if that step, or a later one, was used already. */
 export const advanceStep = async (sql: Sql, userId: number, step: number): Promise<boolean> => {

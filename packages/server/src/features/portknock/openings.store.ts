@@ -2,6 +2,7 @@ import { sql as raw } from 'kysely'
 import type { Kysely, Selectable } from 'kysely'
 import type { ServerScope } from '../../core/actor.ts'
 import type { KnockOpeningsTable } from '../../db/tables/knock.ts'
+import { rowCount } from '../../db/row-count.ts'
 import type { Schema } from '../../db/schema.ts'
 
 type Sql = Kysely<Schema>
@@ -33,16 +34,14 @@ export const putOpening = async (sql: Sql, opening: NewOpening, insist: boolean)
     returning *`.execute(sql)
   return rows[0] ?? null
 }
-export const countOpenings = async (sql: Sql, serverNo: number, now: number): Promise<number> => {
-  const row = await sql
-    .selectFrom('knock_openings')
-    .select(eb => eb.fn.countAll<number>().as('n'))
-    .where('server_no', '=', serverNo)
-    .where('closed_at', 'is', null)
-    .where('expires_at', '>', now)
-    .executeTakeFirstOrThrow()
-  return Number(row.n)
-}
+export const countOpenings = (sql: Sql, serverNo: number, now: number): Promise<number> =>
+  rowCount(
+    sql
+      .selectFrom('knock_openings')
+      .where('server_no', '=', serverNo)
+      .where('closed_at', 'is', null)
+      .where('expires_at', '>', now),
+  )
 export const isOpenFor = async (
   sql: Sql,
   { server_no, sequence_id, ip, now }: Pick<NewOpening, 'server_no' | 'sequence_id' | 'ip' | 'now'>,

@@ -2,6 +2,7 @@ import { sql as raw } from 'kysely'
 import type { Kysely } from 'kysely'
 import type { Engine } from '../../db/database.ts'
 import type { KnockHistoryTable } from '../../db/tables/knock.ts'
+import { rowCount } from '../../db/row-count.ts'
 import type { Schema } from '../../db/schema.ts'
 import { given } from './given.store.ts'
 
@@ -87,16 +88,14 @@ export const putBlocked = async (
     returning ip`.execute(sql)
   return rows.length > 0
 }
-export const countBlocked = async (sql: Sql, serverNo: number, now: number): Promise<number> => {
-  const row = await sql
-    .selectFrom('knock_blocked')
-    .select(eb => eb.fn.countAll<number>().as('n'))
-    .where('server_no', '=', serverNo)
-    .where('unblocked_at', 'is', null)
-    .where('expires_at', '>', now)
-    .executeTakeFirstOrThrow()
-  return Number(row.n)
-}
+export const countBlocked = (sql: Sql, serverNo: number, now: number): Promise<number> =>
+  rowCount(
+    sql
+      .selectFrom('knock_blocked')
+      .where('server_no', '=', serverNo)
+      .where('unblocked_at', 'is', null)
+      .where('expires_at', '>', now),
+  )
 /** Which of these are blocked now. */
 export const blockedAmong = async (sql: Sql, addresses: readonly Address[], now: number): Promise<Address[]> => {
   const found: Address[] = []

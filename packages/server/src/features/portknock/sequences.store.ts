@@ -2,6 +2,7 @@ import { sql as raw } from 'kysely'
 import type { Insertable, Kysely, Selectable, Updateable } from 'kysely'
 import type { Engine } from '../../db/database.ts'
 import type { KnockSequencesTable, KnockSequenceServersTable } from '../../db/tables/knock.ts'
+import { rowCount } from '../../db/row-count.ts'
 import type { Schema } from '../../db/schema.ts'
 
 type Sql = Kysely<Schema>
@@ -15,14 +16,8 @@ export const lockSequences = async (sql: Sql, engine: Engine): Promise<void> => 
 }
 export const liveSequences = (sql: Sql): Promise<SequenceRow[]> =>
   sql.selectFrom('knock_sequences').selectAll().where('deleted_at', 'is', null).orderBy('id').execute()
-export const countSequences = async (sql: Sql): Promise<number> => {
-  const row = await sql
-    .selectFrom('knock_sequences')
-    .select(eb => eb.fn.countAll<number>().as('n'))
-    .where('deleted_at', 'is', null)
-    .executeTakeFirstOrThrow()
-  return Number(row.n)
-}
+export const countSequences = (sql: Sql): Promise<number> =>
+  rowCount(sql.selectFrom('knock_sequences').where('deleted_at', 'is', null))
 /** Also one that is deleted. */
 export const findSequence = (sql: Sql, id: number): Promise<SequenceRow | undefined> =>
   sql.selectFrom('knock_sequences').selectAll().where('id', '=', id).executeTakeFirst()

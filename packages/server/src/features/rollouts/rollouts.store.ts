@@ -1,5 +1,6 @@
 import type { Insertable, Kysely, Selectable } from 'kysely'
 import type { AgentRolloutHostsTable, AgentRolloutsTable } from '../../db/tables/servers.ts'
+import { rowCount } from '../../db/row-count.ts'
 import type { Schema } from '../../db/schema.ts'
 
 type Sql = Kysely<Schema>
@@ -25,13 +26,7 @@ export const findOpen = (sql: Sql): Promise<RolloutRow | undefined> =>
   sql.selectFrom('agent_rollouts').selectAll().where('ended_at', 'is', null).orderBy('id').executeTakeFirst()
 export const pageOfRollouts = (sql: Sql, offset: number, limit: number): Promise<RolloutRow[]> =>
   sql.selectFrom('agent_rollouts').selectAll().orderBy('id', 'desc').offset(offset).limit(limit).execute()
-export const countRollouts = async (sql: Sql): Promise<number> => {
-  const { n } = await sql
-    .selectFrom('agent_rollouts')
-    .select(eb => eb.fn.countAll<number>().as('n'))
-    .executeTakeFirstOrThrow()
-  return Number(n)
-}
+export const countRollouts = (sql: Sql): Promise<number> => rowCount(sql.selectFrom('agent_rollouts'))
 /** Undefined where somebody else moved it to another state first. */
 export const changeRollout = (
   sql: Sql,

@@ -1,6 +1,7 @@
 import { sql as raw } from 'kysely'
 import type { Insertable, Kysely, Selectable } from 'kysely'
 import type { RuleMatchesTable, RulesTable } from '../../db/tables/policy.ts'
+import { rowCount } from '../../db/row-count.ts'
 import type { Schema } from '../../db/schema.ts'
 import type { SeenBan } from './evaluator.ts'
 
@@ -15,13 +16,7 @@ export const findRule = (sql: Sql, id: number): Promise<RuleRow | undefined> =>
   sql.selectFrom('rules').selectAll().where('id', '=', id).executeTakeFirst()
 export const findRuleNamed = (sql: Sql, name: string): Promise<RuleRow | undefined> =>
   sql.selectFrom('rules').selectAll().where('name', '=', name).executeTakeFirst()
-export const countRules = async (sql: Sql): Promise<number> => {
-  const { n } = await sql
-    .selectFrom('rules')
-    .select(eb => eb.fn.countAll<number>().as('n'))
-    .executeTakeFirstOrThrow()
-  return Number(n)
-}
+export const countRules = (sql: Sql): Promise<number> => rowCount(sql.selectFrom('rules'))
 export const insertRule = (sql: Sql, row: Insertable<RulesTable>): Promise<RuleRow> =>
   sql.insertInto('rules').values(row).returningAll().executeTakeFirstOrThrow()
 export const updateRule = (sql: Sql, id: number, set: Partial<Omit<RuleRow, 'id'>>): Promise<RuleRow | undefined> =>

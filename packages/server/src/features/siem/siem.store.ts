@@ -3,6 +3,7 @@ import type { Kysely, Selectable, Updateable } from 'kysely'
 import type { SiemType } from '@stockade/contract'
 import { day, hour, minute, second } from '../../core/clock.ts'
 import type { Engine } from '../../db/database.ts'
+import { rowCount } from '../../db/row-count.ts'
 import type { Schema } from '../../db/schema.ts'
 import type { SiemDeliveriesTable, SiemQueueTable, SiemStateTable } from '../../db/tables/siem.ts'
 
@@ -75,14 +76,8 @@ export const addWaiting = async (sql: Sql, rows: readonly NewWaiting[], now: num
       .values(part.map(row => ({ ...row, queued_at: now, sent_at: null })))
       .execute()
 }
-export const countWaiting = async (sql: Sql): Promise<number> => {
-  const row = await sql
-    .selectFrom('siem_queue')
-    .select(eb => eb.fn.countAll<number>().as('n'))
-    .where('sent_at', 'is', null)
-    .executeTakeFirstOrThrow()
-  return Number(row.n)
-}
+export const countWaiting = (sql: Sql): Promise<number> =>
+  rowCount(sql.selectFrom('siem_queue').where('sent_at', 'is', null))
 /** Drops the oldest of what is too much and answers it. */
 export const dropOldest = async (sql: Sql): Promise<Waiting[]> => {
   const over = (await countWaiting(sql)) - mostQueued

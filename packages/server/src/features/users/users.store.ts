@@ -1,5 +1,6 @@
 import { sql as raw } from 'kysely'
 import type { ExpressionBuilder, Insertable, Kysely, Selectable, Updateable } from 'kysely'
+import { rowCount } from '../../db/row-count.ts'
 import type { Schema } from '../../db/schema.ts'
 import type { UsersTable } from '../../db/tables/accounts.ts'
 import { noInvite } from './invites.ts'
@@ -8,13 +9,7 @@ export type UserRow = Selectable<UsersTable>
 type Sql = Kysely<Schema>
 type Provider = NonNullable<UsersTable['oauth_provider']>
 
-export const countUsers = async (sql: Sql): Promise<number> => {
-  const row = await sql
-    .selectFrom('users')
-    .select(eb => eb.fn.countAll<number>().as('n'))
-    .executeTakeFirst()
-  return Number(row?.n ?? 0)
-}
+export const countUsers = (sql: Sql): Promise<number> => rowCount(sql.selectFrom('users'))
 /** By username or e-mail, in any letter case. */
 export const findUserByName = (sql: Sql, typed: string): Promise<UserRow | undefined> => {
   const key = typed.toLowerCase()
@@ -136,15 +131,8 @@ export const otherAdmins = async (sql: Sql, id: number, lock: boolean): Promise<
     .execute()
   return rows.filter(row => row.id !== id).length
 }
-export const adminsByProvider = async (sql: Sql): Promise<number> => {
-  const row = await sql
-    .selectFrom('users')
-    .select(eb => eb.fn.countAll<number>().as('n'))
-    .where('role', '=', 'Admin')
-    .where('oauth_provider', 'is not', null)
-    .executeTakeFirst()
-  return Number(row?.n ?? 0)
-}
+export const adminsByProvider = (sql: Sql): Promise<number> =>
+  rowCount(sql.selectFrom('users').where('role', '=', 'Admin').where('oauth_provider', 'is not', null))
 /** Users who sign in through that provider and in no other way. */
 export const usersOfProvider = async (sql: Sql, provider: Provider): Promise<number[]> =>
   (
@@ -191,11 +179,5 @@ export const listUserRows = (sql: Sql, filter: UserFilter, offset: number, limit
     .offset(offset)
     .limit(limit)
     .execute()
-export const countUserRows = async (sql: Sql, filter: UserFilter): Promise<number> => {
-  const row = await sql
-    .selectFrom('users')
-    .select(eb => eb.fn.countAll<number>().as('n'))
-    .where(matching(filter))
-    .executeTakeFirst()
-  return Number(row?.n ?? 0)
-}
+export const countUserRows = (sql: Sql, filter: UserFilter): Promise<number> =>
+  rowCount(sql.selectFrom('users').where(matching(filter)))
