@@ -208,7 +208,7 @@ export default defineConfig({
             {
               name: 'shared',
               priority: 2,
-              test: /vite\/preload-helper|src\/(?:api\/(?!live|patch|tabs|lease|read-again|sign-out)|lib\/(?!drafts)|kit\/(?:announce|copy|demo-tag|field|now|page|parts|trouble|width)[.-]|features\/(?:identity\/queries|[\w-]+\/filter)[.])|node_modules\/@(?:tanstack\/(?:query-core|react-query|react-router)|mantine\/core\/esm\/core)\//,
+              test: /vite\/preload-helper|src\/(?:api\/(?!live|patch|tabs|lease|read-again|sign-out)|lib\/(?!drafts)|kit\/(?:announce|copy|demo-tag|field|now|page|parts|plain-form|text-field|trouble|width)[.-]|features\/(?:identity\/queries|[\w-]+\/filter)[.])|node_modules\/@(?:tanstack\/(?:query-core|react-query|react-router)|mantine\/core\/esm\/core)\//,
             },
             {
               name: 'shared-pages',

@@ -38,7 +38,6 @@ const en = {
   },
   servers,
   jails: counted('jail', 'jails'),
-  where: (onServers: string, inJails: string) => `${onServers} · ${inJails}`,
   inHours: (said: string, count: number) =>
     count === 0 ? 'No bans in the last 24 hours' : `${bans(said, count)} in the last 24 hours`,
   between: (first: string, last: string) => `${first} – ${last}`,

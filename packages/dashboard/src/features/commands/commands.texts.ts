@@ -30,7 +30,6 @@ const en = {
   },
   servers,
   atLeast: (count: number) => `${number(count)} or more servers`,
-  batch: 'Whole batch',
   unfold: (what: string) => `Show the commands of the batch ${what}`,
   fold: (what: string) => `Hide the commands of the batch ${what}`,
   tally: (count: number, state: string) => `${number(count)} ${state.toLowerCase()}`,

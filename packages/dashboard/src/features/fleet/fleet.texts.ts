@@ -16,7 +16,6 @@ const en = {
   noServers: 'There are no servers yet.',
   noneFound: 'No server of that name.',
   moreFound: (count: number) => `${number(count)} more: type a name to find them.`,
-  willWait: 'Waits until it returns',
   waiting: (count: number) =>
     plural(count, {
       one: '1 of them is offline. Its command waits until it returns.',

@@ -85,7 +85,6 @@ const en = {
     },
     allServers: 'As the owner',
     oneServer: (name: string) => `Only ${name}`,
-    expired: 'Expired',
     soon: 'soon',
     unused: 'Never',
     revoke: 'Revoke',

@@ -73,13 +73,11 @@ const en = {
   uptime: 'Up for',
   bans: 'Bans',
   bansSaid: (today: string, total: string) => `${today} today, ${total} in all`,
-  load: 'Load',
   pending: 'The agent has not reported yet.',
   continue: 'Continue to add it',
   seenLately: (time: string, ago: string) => `Last seen ${time} (${ago}).`,
   seen: (date: string) => `Last seen ${date}.`,
   offline: 'Commands will wait, up to 24 h.',
-  jails: 'Jails',
   jailsCaption: 'Jails of this server',
   noJails: 'The agent has reported no jails.',
   columns: {

@@ -48,7 +48,6 @@ const en = {
   failedToLoad: (what: string) => `Could not load ${what}`,
   shownFrom: (time: string) => `What you see is from ${time}.`,
   noAnswer: 'The server did not answer. It may be restarting, or the network is down.',
-  requestId: (id: string) => `Request id ${id}`,
   tryingAgain: (seconds: number) => `Too many requests. Retrying in ${seconds} s.`,
   toLicence: 'Go to the licence',
   askForLicence: 'Ask an admin.',

@@ -2,7 +2,6 @@ import { number } from '../../../lib/numbers.ts'
 import type { Catalogue } from '../../../lib/texts/catalogue.ts'
 
 const en = {
-  open: 'Find',
   label: 'Find an address, server or page',
   placeholder: 'Address, server, page or action',
   shortcut: 'Ctrl K',
@@ -11,7 +10,6 @@ const en = {
   none: (typed: string) => `Nothing is called “${typed}”.`,
   noneHint: 'Enter an address, a range, the name of a server, template, user or setting, or an action such as “dark”.',
   hint: 'Arrow keys choose, Enter opens, Esc closes.',
-  count: (count: number) => (count === 1 ? '1 result' : `${number(count)} results`),
   groups: {
     address: 'Address',
     recent: 'Recent',

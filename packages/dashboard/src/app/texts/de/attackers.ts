@@ -67,7 +67,6 @@ export const attackers: Texts['attackers'] = {
   },
   servers: zahl('Server', 'Server'),
   jails: zahl('Jail', 'Jails'),
-  where: (onServers, inJails) => `${onServers} · ${inJails}`,
   inHours: (said, count) =>
     count === 0 ? 'Keine Sperren in den letzten 24 Stunden' : `${sperren(said, count)} in den letzten 24 Stunden`,
   between: (first, last) => `${first} – ${last}`,

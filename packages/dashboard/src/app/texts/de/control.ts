@@ -302,7 +302,6 @@ export const commands: Texts['commands'] = {
   },
   servers,
   atLeast: count => `${number(count)} Server oder mehr`,
-  batch: 'Ganzer Lauf',
   unfold: what => `Befehle dieses Laufs zeigen: ${what}`,
   fold: what => `Befehle dieses Laufs verbergen: ${what}`,
   tally: (count, state) => `${state}: ${number(count)}`,

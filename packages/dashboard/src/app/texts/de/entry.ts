@@ -67,7 +67,6 @@ export const enrol: Texts['enrol'] = {
   title: 'Zweiten Faktor einrichten',
   why: 'Hier melden sich alle mit einem zweiten Faktor an, und Ihr Konto hat noch keinen. Es dauert eine Minute.',
   signOut: 'Abmelden',
-  what: 'Ihr Konto',
 }
 export const setUp: Texts['set-up'] = {
   title: 'Einrichten',

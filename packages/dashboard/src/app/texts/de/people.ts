@@ -85,7 +85,6 @@ export const identity: Texts['identity'] = {
     },
     allServers: 'Wie der Besitzer',
     oneServer: name => `Nur ${name}`,
-    expired: 'Abgelaufen',
     soon: 'bald',
     unused: 'Nie',
     revoke: 'Widerrufen',

@@ -69,7 +69,6 @@ export const common: Texts['common'] = {
   failedToLoad: what => `Nicht geladen: ${what}`,
   shownFrom: time => `Der gezeigte Stand ist von ${time}.`,
   noAnswer: 'Der Server hat nicht geantwortet. Vielleicht startet er gerade neu, oder das Netz ist gestört.',
-  requestId: id => `Anfrage ${id}`,
   tryingAgain: seconds => `Zu viele Anfragen. Nächster Versuch in ${seconds} s.`,
   toLicence: 'Lizenz ansehen',
   askForLicence: 'Bitten Sie einen Admin darum.',
@@ -177,7 +176,6 @@ export const shell: Texts['shell'] = {
   limitedText: 'Zu viele Anfragen. Diese Seite macht von selbst weiter.',
 }
 export const find: Texts['find'] = {
-  open: 'Finden',
   label: 'Adresse, Server oder Seite finden',
   placeholder: 'Adresse, Server, Seite oder Aktion',
   shortcut: 'Strg K',
@@ -187,7 +185,6 @@ export const find: Texts['find'] = {
   noneHint:
     'Geben Sie eine Adresse ein, einen Bereich, den Namen eines Servers, einer Vorlage, eines Benutzers oder einer Einstellung, oder eine Aktion wie „dunkel“.',
   hint: 'Pfeiltasten wählen, Eingabe öffnet, Esc schließt.',
-  count: count => plural(count, { one: '1 Treffer', other: `${number(count)} Treffer` }),
   groups: {
     address: 'Adresse',
     recent: 'Zuletzt',
@@ -328,7 +325,6 @@ export const fleet: Texts['fleet'] = {
   noServers: 'Es gibt noch keine Server.',
   noneFound: 'Kein Server mit diesem Namen.',
   moreFound: count => `${number(count)} weitere: tippen Sie einen Namen, um sie zu finden.`,
-  willWait: 'Wartet, bis er wieder da ist',
   waiting: count =>
     plural(count, {
       one: '1 davon ist nicht erreichbar: sein Befehl wartet, bis er wieder da ist.',

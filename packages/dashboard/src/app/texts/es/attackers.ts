@@ -71,7 +71,6 @@ export const attackers: Texts['attackers'] = {
   },
   servers: numero('servidor', 'servidores'),
   jails: numero('jail', 'jails'),
-  where: (onServers, inJails) => `${onServers} · ${inJails}`,
   inHours: (said, count) =>
     count === 0 ? 'Ningún bloqueo en las últimas 24 horas' : `${bloqueos(said, count)} en las últimas 24 horas`,
   between: (first, last) => `${first} – ${last}`,

@@ -66,7 +66,6 @@ export const enrol: Texts['enrol'] = {
   title: 'Configurar un segundo factor',
   why: 'Aquí todos inician sesión con un segundo factor y su cuenta aún no tiene ninguno. Es cuestión de un minuto.',
   signOut: 'Cerrar sesión',
-  what: 'su cuenta',
 }
 export const invite: Texts['invite'] = {
   title: 'Bienvenida',

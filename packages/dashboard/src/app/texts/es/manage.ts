@@ -296,7 +296,6 @@ export const commands: Texts['commands'] = {
   },
   servers,
   atLeast: count => `${number(count)} servidores o más`,
-  batch: 'Lote completo',
   unfold: what => `Mostrar los comandos del lote ${what}`,
   fold: what => `Ocultar los comandos del lote ${what}`,
   tally: (count, state) => {

@@ -68,7 +68,6 @@ export const common: Texts['common'] = {
   failedToLoad: what => `Error al cargar ${what}`,
   shownFrom: time => `Estado mostrado: ${time}.`,
   noAnswer: 'El servidor no ha respondido. Puede que se esté reiniciando o que la red falle.',
-  requestId: id => `Id de la solicitud: ${id}`,
   tryingAgain: seconds => `Demasiadas solicitudes. Nuevo intento en ${seconds} s.`,
   toLicence: 'Ver la licencia',
   askForLicence: 'Consulte a un Admin.',
@@ -176,7 +175,6 @@ export const shell: Texts['shell'] = {
   limitedText: 'Demasiadas solicitudes. Esta página continúa sola.',
 }
 export const find: Texts['find'] = {
-  open: 'Buscar',
   label: 'Buscar una dirección, un servidor o una página',
   placeholder: 'Dirección, servidor, página o acción',
   shortcut: 'Ctrl K',
@@ -186,7 +184,6 @@ export const find: Texts['find'] = {
   noneHint:
     'Escriba una dirección, un rango, el nombre de un servidor, plantilla, usuario o ajuste, o una acción como «oscura».',
   hint: 'Elija con las flechas, abra con Intro, cierre con Esc.',
-  count: count => (count === 1 ? '1 resultado' : `${number(count)} resultados`),
   groups: {
     address: 'Dirección',
     recent: 'Recientes',
@@ -271,7 +268,6 @@ export const fleet: Texts['fleet'] = {
   noServers: 'Todavía no hay servidores.',
   noneFound: 'Ningún servidor con ese nombre.',
   moreFound: count => `${number(count)} más: escriba un nombre para encontrarlos.`,
-  willWait: 'Espera hasta que vuelva',
   waiting: count =>
     plural(count, {
       one: '1 de ellos no está disponible: su comando espera hasta que vuelva.',
@@ -483,20 +479,12 @@ export const charts: Texts['charts'] = {
   other: 'Otros',
   all: 'Todas las jails',
   notLoaded: 'No se pudo cargar esta parte de la página.',
-  fleet: {
-    label: 'Servidores por estado',
-    keys: 'Las flechas van de servidor en servidor.',
-    group: (word, count) => `${word} (${count})`,
-    server: (name, state) => `${name}, ${state}`,
-  },
-  meters: { high: 'alto', full: 'casi lleno' },
   map: {
     sentence: (total, places, most) => `${total} de ${places}. La mayoría de ${most}.`,
     places: (count, n) => plural(n, { one: '1 país', other: `${count} países` }),
     unknown: count => `${count} de lugar desconocido no están en el mapa.`,
     caption: 'Bloqueos por país',
     country: 'País',
-    none: 'Ninguno',
     step: (from, to) => (from === to ? from : `${from} a ${to}`),
     title: (name, count) => `${name}: ${count}`,
   },

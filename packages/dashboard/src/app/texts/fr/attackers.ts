@@ -67,7 +67,6 @@ export const attackers: Texts['attackers'] = {
   },
   servers: nombre('serveur', 'serveurs'),
   jails: nombre('jail', 'jails'),
-  where: (onServers, inJails) => `${onServers} · ${inJails}`,
   inHours: (said, count) =>
     count === 0 ? 'Aucun ban ces dernières 24 heures' : `${bansOf(said, count)} ces dernières 24 heures`,
   between: (first, last) => `${first} – ${last}`,

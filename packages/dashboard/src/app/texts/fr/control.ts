@@ -170,7 +170,6 @@ export const commands: Texts['commands'] = {
   },
   servers,
   atLeast: count => `${number(count)}\u00a0serveurs ou plus`,
-  batch: 'Tout le lot',
   unfold: what => `Afficher les commandes du lot ${what}`,
   fold: what => `Masquer les commandes du lot ${what}`,
   tally: (count, state) => `${state.toLowerCase()}\u00a0: ${number(count)}`,

@@ -67,7 +67,6 @@ export const enrol: Texts['enrol'] = {
   title: 'Configurer un second facteur',
   why: 'Ici, tout le monde se connecte avec un second facteur, et votre compte n’en a pas encore. Cela prend une minute.',
   signOut: 'Se déconnecter',
-  what: 'votre compte',
 }
 export const invite: Texts['invite'] = {
   title: 'Bienvenue',
@@ -250,20 +249,12 @@ export const charts: Texts['charts'] = {
   other: 'Autres',
   all: 'Toutes les jails',
   notLoaded: 'Cette partie de la page n’a pas pu être chargée.',
-  fleet: {
-    label: 'Serveurs par état',
-    keys: 'Les flèches vont d’un serveur à l’autre.',
-    group: (word, count) => `${word} (${count})`,
-    server: (name, state) => `${name}, ${state}`,
-  },
-  meters: { high: 'élevé', full: 'presque plein' },
   map: {
     sentence: (total, places, most) => `${total}, ${places}. En tête\u00a0: ${most}.`,
     places: (count, n) => plural(n, { one: `${count}\u00a0pays`, other: `${count}\u00a0pays` }),
     unknown: count => `D’origine inconnue et absents de la carte\u00a0: ${count}.`,
     caption: 'Bans par pays',
     country: 'Pays',
-    none: 'Aucun',
     step: (from, to) => (from === to ? from : `${from} à ${to}`),
     title: (name, count) => `${name}\u00a0: ${count}`,
   },

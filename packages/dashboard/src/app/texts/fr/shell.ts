@@ -69,7 +69,6 @@ export const common: Texts['common'] = {
   failedToLoad: what => `Chargement impossible\u00a0: ${what}`,
   shownFrom: time => `Les données affichées datent de ${time}.`,
   noAnswer: 'Le serveur n’a pas répondu. Il redémarre peut-être, ou le réseau est coupé.',
-  requestId: id => `Requête ${id}`,
   tryingAgain: seconds => `Trop de requêtes. Nouvel essai dans ${seconds}\u00a0s.`,
   toLicence: 'Voir la licence',
   askForLicence: 'Demandez à un Admin.',
@@ -183,7 +182,6 @@ export const shell: Texts['shell'] = {
   limitedText: 'Trop de requêtes. Cette page reprend d’elle-même.',
 }
 export const find: Texts['find'] = {
-  open: 'Rechercher',
   label: 'Rechercher une adresse, un serveur ou une page',
   placeholder: 'Adresse, serveur, page ou action',
   shortcut: 'Ctrl K',
@@ -193,7 +191,6 @@ export const find: Texts['find'] = {
   noneHint:
     'Saisissez une adresse, une plage, le nom d’un serveur, d’un modèle, d’un utilisateur ou d’un réglage, ou une action comme «\u00a0sombre\u00a0».',
   hint: 'Flèches pour choisir, Entrée pour ouvrir, Échap pour fermer.',
-  count: count => plural(count, { one: `${number(count)}\u00a0résultat`, other: `${number(count)}\u00a0résultats` }),
   groups: {
     address: 'Adresse',
     recent: 'Récents',
@@ -333,7 +330,6 @@ export const fleet: Texts['fleet'] = {
       one: `${number(count)}\u00a0autre\u00a0: saisissez un nom pour le trouver.`,
       other: `${number(count)}\u00a0autres\u00a0: saisissez un nom pour les trouver.`,
     }),
-  willWait: 'Attend son retour',
   waiting: count =>
     plural(count, {
       one: `${number(count)}\u00a0d’entre eux est hors ligne\u00a0: sa commande attend son retour.`,
