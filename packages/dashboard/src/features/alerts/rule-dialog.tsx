@@ -3,12 +3,13 @@ import { useMutation } from '@tanstack/react-query'
 import type { CallInput } from '@stockade/client'
 import { api } from '../../api/client.ts'
 import { queries } from '../../api/queries.ts'
+import { binding } from '../../kit/binding.ts'
 import { SelectField, TextField } from '../../kit/form-fields.tsx'
 import { useKept } from '../../kit/draft.ts'
 import { Dialog } from '../../kit/modal.tsx'
 import parts from '../../kit/parts.module.css'
 import { PlainForm } from '../../kit/plain-form.tsx'
-import { Refusal, fieldProblem } from '../../kit/trouble.tsx'
+import { Refusal } from '../../kit/trouble.tsx'
 import { textsOf } from '../../lib/texts/catalogue.ts'
 import { alertsTexts } from './alerts.texts.ts'
 import { alertsQuery } from './queries.ts'
@@ -73,6 +74,7 @@ const RuleDialog = ({ onClose }: { onClose: () => void }) => {
       onClose()
     },
   })
+  const bind = binding({ typed, set, error: save.error })
   return (
     <Dialog title={t.add} onClose={onClose}>
       <PlainForm
@@ -80,14 +82,7 @@ const RuleDialog = ({ onClose }: { onClose: () => void }) => {
           if (!save.isPending) save.mutate()
         }}
       >
-        <TextField
-          label={t.name}
-          most={100}
-          focus
-          value={typed.name}
-          onValue={name => set({ name })}
-          error={fieldProblem(save.error, 'name')}
-        />
+        <TextField label={t.name} most={100} focus {...bind('name')} />
         <Conditions typed={typed} set={set} />
         <div role="status">
           {tried.data && (tried.data.times.length > 0 ? t.previewTimes(tried.data.times.length) : t.previewNone)}

@@ -3,8 +3,8 @@ import { useQuery } from '@tanstack/react-query'
 import { jailsQuery } from '../../api/queries.ts'
 import { Picks } from '../fleet/picks.tsx'
 import { Check } from '../identity/choices.tsx'
+import { binding } from '../../kit/binding.ts'
 import { SelectField, TextField } from '../../kit/form-fields.tsx'
-import { fieldProblem } from '../../kit/trouble.tsx'
 import { textsOf } from '../../lib/texts/catalogue.ts'
 import { nameOf } from '../../lib/clip.ts'
 import { banDialogTexts } from './ban-dialog.texts.ts'
@@ -16,44 +16,20 @@ const times = ['10m', '1h', '1d', '7d', '30d', 'perm']
 export const BanFields = ({ form }: { form: BanForm }) => {
   const t = textsOf(banDialogTexts)
   const { typed, set, said } = form
-  const { error } = form.ban
+  const bind = binding({ typed, set, said, error: form.ban.error })
   const timesId = useId()
   return (
     <>
-      <TextField
-        label={t.ip}
-        help={t.ipHelp}
-        most={100}
-        dir="ltr"
-        focus
-        value={typed.ip}
-        onValue={ip => set({ ip })}
-        error={said.ip ?? fieldProblem(error, 'ip')}
-      />
+      <TextField label={t.ip} help={t.ipHelp} most={100} dir="ltr" focus {...bind('ip')} />
       <Where form={form} />
       <Jail form={form} />
-      <TextField
-        label={t.duration}
-        help={t.durationHelp}
-        most={20}
-        list={timesId}
-        value={typed.time}
-        onValue={time => set({ time })}
-        error={said.time ?? fieldProblem(error, 'duration')}
-      />
+      <TextField label={t.duration} help={t.durationHelp} most={20} list={timesId} {...bind('time', 'duration')} />
       <datalist id={timesId}>
         {times.map(value => (
           <option key={value} value={value} />
         ))}
       </datalist>
-      <TextField
-        label={t.reason}
-        help={t.reasonHelp}
-        most={500}
-        value={typed.reason}
-        onValue={reason => set({ reason })}
-        error={fieldProblem(error, 'reason')}
-      />
+      <TextField label={t.reason} help={t.reasonHelp} most={500} {...bind('reason')} />
       {form.canCut && <Check label={t.cut} meaning={t.cutMeans} checked={typed.cut} onChecked={cut => set({ cut })} />}
     </>
   )
@@ -96,19 +72,11 @@ const Jail = ({ form }: { form: BanForm }) => {
   const t = textsOf(banDialogTexts)
   const id = useId()
   const { where, server, typed, set } = form
+  const bind = binding({ typed, set, error: form.ban.error })
   const jails = useQuery({ ...jailsQuery(where), enabled: server !== undefined }).data?.jails ?? []
   return (
     <>
-      <TextField
-        label={t.jail}
-        help={t.jailHelp}
-        most={64}
-        dir="ltr"
-        list={id}
-        value={typed.jail}
-        onValue={jail => set({ jail })}
-        error={fieldProblem(form.ban.error, 'jail')}
-      />
+      <TextField label={t.jail} help={t.jailHelp} most={64} dir="ltr" list={id} {...bind('jail')} />
       <datalist id={id}>
         {jails.map(({ name }) => (
           <option key={name} value={name} />

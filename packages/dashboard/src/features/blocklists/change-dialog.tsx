@@ -5,12 +5,13 @@ import type { BlocklistFormat, BlocklistMode } from '@stockade/contract'
 import { keysOf, pick } from '@stockade/contract/records.ts'
 import { api } from '../../api/client.ts'
 import { TargetChoice, useTarget } from '../fleet/target-choice.tsx'
+import { binding } from '../../kit/binding.ts'
 import { DialogButtons } from '../../kit/dialog-buttons.tsx'
 import { SelectField, TextField } from '../../kit/form-fields.tsx'
 import { useKept } from '../../kit/draft.ts'
 import { Dialog } from '../../kit/modal.tsx'
 import { PlainForm } from '../../kit/plain-form.tsx'
-import { Refusal, fieldProblem } from '../../kit/trouble.tsx'
+import { Refusal } from '../../kit/trouble.tsx'
 import { textsOf } from '../../lib/texts/catalogue.ts'
 import { commonTexts } from '../../lib/texts/common.texts.ts'
 import { duration } from '../../lib/time.ts'
@@ -158,18 +159,12 @@ interface Given {
 
 const Fields = ({ list, typed, set, said, error }: Given & { list: Blocklist }) => {
   const t = textsOf(blocklistsTexts)
+  const bind = binding({ typed, set, said, error })
   const { kind } = list.source
   const offered = [...new Set([...intervals, list.interval])].sort((a, b) => a - b)
   return (
     <>
-      <TextField
-        label={t.dialog.name}
-        most={100}
-        focus
-        value={typed.name}
-        onValue={name => set({ name })}
-        error={said.name ?? fieldProblem(error, 'name')}
-      />
+      <TextField label={t.dialog.name} most={100} focus {...bind('name')} />
       <SourceField kind={kind} value={typed.source} onValue={source => set({ source })} error={said.source} />
       {kind === 'url' && (
         <SelectField
@@ -206,8 +201,9 @@ const Fields = ({ list, typed, set, said, error }: Given & { list: Blocklist }) 
   )
 }
 
-const Bounds = ({ typed, set, said, error }: Given) => {
+const Bounds = (given: Given) => {
   const t = textsOf(blocklistsTexts).dialog
+  const bind = binding(given)
   return (
     <>
       <TextField
@@ -215,27 +211,10 @@ const Bounds = ({ typed, set, said, error }: Given) => {
         help={t.maxEntriesHelp}
         most={6}
         kind="numeric"
-        value={typed.entries}
-        onValue={entries => set({ entries })}
-        error={said.entries ?? fieldProblem(error, 'max_entries')}
+        {...bind('entries', 'max_entries')}
       />
-      <TextField
-        label={t.maxAddresses}
-        most={10}
-        kind="numeric"
-        value={typed.addresses}
-        onValue={addresses => set({ addresses })}
-        error={said.addresses ?? fieldProblem(error, 'max_addresses')}
-      />
-      <TextField
-        label={t.maxChange}
-        help={t.maxChangeHelp}
-        most={6}
-        kind="decimal"
-        value={typed.change}
-        onValue={change => set({ change })}
-        error={said.change ?? fieldProblem(error, 'max_change')}
-      />
+      <TextField label={t.maxAddresses} most={10} kind="numeric" {...bind('addresses', 'max_addresses')} />
+      <TextField label={t.maxChange} help={t.maxChangeHelp} most={6} kind="decimal" {...bind('change', 'max_change')} />
     </>
   )
 }

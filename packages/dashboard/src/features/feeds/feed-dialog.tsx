@@ -3,13 +3,14 @@ import { Button } from '@mantine/core'
 import { useMutation } from '@tanstack/react-query'
 import type { Reply } from '@stockade/client'
 import { api } from '../../api/client.ts'
+import { binding } from '../../kit/binding.ts'
 import { DialogButtons } from '../../kit/dialog-buttons.tsx'
 import { SelectField, TextField } from '../../kit/form-fields.tsx'
 import { useKept } from '../../kit/draft.ts'
 import { Dialog } from '../../kit/modal.tsx'
 import parts from '../../kit/parts.module.css'
 import { PlainForm } from '../../kit/plain-form.tsx'
-import { Refusal, fieldProblem } from '../../kit/trouble.tsx'
+import { Refusal } from '../../kit/trouble.tsx'
 import { number } from '../../lib/numbers.ts'
 import { textsOf } from '../../lib/texts/catalogue.ts'
 import { Check } from '../identity/choices.tsx'
@@ -95,28 +96,14 @@ export default FeedDialog
 
 const Fields = (props: { typed: Typed; set: (change: Partial<Typed>) => void; said: Problems; error: unknown }) => {
   const t = textsOf(feedsTexts)
-  const { typed, set, said, error } = props
+  const { typed, set, said } = props
+  const bind = binding(props)
   return (
     <>
-      <TextField
-        label={t.dialog.name}
-        most={100}
-        focus
-        value={typed.name}
-        onValue={name => set({ name })}
-        error={said.name ?? fieldProblem(error, 'name')}
-      />
+      <TextField label={t.dialog.name} most={100} focus {...bind('name')} />
       <Check label={t.dialog.bans} checked={typed.bans} onChecked={bans => set({ bans })} />
       {typed.bans && (
-        <TextField
-          label={t.dialog.search}
-          help={t.dialog.searchHelp}
-          most={2000}
-          dir="ltr"
-          value={typed.q}
-          onValue={q => set({ q })}
-          error={fieldProblem(error, 'q')}
-        />
+        <TextField label={t.dialog.search} help={t.dialog.searchHelp} most={2000} dir="ltr" {...bind('q')} />
       )}
       <Check label={t.dialog.fleetBans} checked={typed.fleet_bans} onChecked={on => set({ fleet_bans: on })} />
       {said.bans && <p className={parts.error}>{said.bans}</p>}
@@ -126,15 +113,7 @@ const Fields = (props: { typed: Typed; set: (change: Partial<Typed>) => void; sa
         onValue={family => set({ family })}
         options={(['both', 'ipv4', 'ipv6'] as const).map(value => ({ value, text: t.families[value] }))}
       />
-      <TextField
-        label={t.dialog.maximum}
-        help={t.dialog.maximumHelp}
-        most={6}
-        kind="numeric"
-        value={typed.maximum}
-        onValue={maximum => set({ maximum })}
-        error={said.maximum ?? fieldProblem(error, 'maximum')}
-      />
+      <TextField label={t.dialog.maximum} help={t.dialog.maximumHelp} most={6} kind="numeric" {...bind('maximum')} />
     </>
   )
 }

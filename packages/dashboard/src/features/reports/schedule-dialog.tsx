@@ -1,6 +1,7 @@
 import { useState } from 'react'
 import { useMutation } from '@tanstack/react-query'
 import { api } from '../../api/client.ts'
+import { binding } from '../../kit/binding.ts'
 import { DialogButtons } from '../../kit/dialog-buttons.tsx'
 import { SelectField, TextField } from '../../kit/form-fields.tsx'
 import { useKept } from '../../kit/draft.ts'
@@ -92,18 +93,12 @@ const ScheduleDialog = ({ onClose }: { onClose: () => void }) => {
 export default ScheduleDialog
 
 const NameAndTime = ({ form: { typed, set }, said, error }: FieldsProps) => {
+  const bind = binding({ typed, set, said, error })
   const all = textsOf(reportsTexts)
   const t = all.schedules
   return (
     <>
-      <TextField
-        label={t.name}
-        most={100}
-        focus
-        value={typed.name}
-        onValue={name => set({ name })}
-        error={said.name ?? fieldProblem(error, 'name')}
-      />
+      <TextField label={t.name} most={100} focus {...bind('name')} />
       <SelectField
         label={t.period}
         value={typed.period}
@@ -143,6 +138,7 @@ const NameAndTime = ({ form: { typed, set }, said, error }: FieldsProps) => {
 }
 
 const AboutAndTo = ({ form: { typed, set, target }, said, error }: FieldsProps) => {
+  const bind = binding({ typed, set, said, error })
   const t = textsOf(reportsTexts).schedules
   return (
     <>
@@ -153,9 +149,7 @@ const AboutAndTo = ({ form: { typed, set, target }, said, error }: FieldsProps) 
         most={4000}
         kind="email"
         dir="ltr"
-        value={typed.recipients}
-        onValue={recipients => set({ recipients })}
-        error={fieldProblem(error, 'recipients')}
+        {...bind('recipients')}
       />
     </>
   )

@@ -3,6 +3,7 @@ import { Button } from '@mantine/core'
 import { useMutation } from '@tanstack/react-query'
 import { api } from '../../api/client.ts'
 import { TargetChoice } from '../fleet/target-choice.tsx'
+import { binding } from '../../kit/binding.ts'
 import { CancelButton } from '../../kit/dialog-buttons.tsx'
 import { TextField } from '../../kit/form-fields.tsx'
 import { Dialog } from '../../kit/modal.tsx'
@@ -86,15 +87,14 @@ const Names = ({ form, said, error }: { form: RuleForm; said: Said; error: unkno
     label={textsOf(rulesTexts).dialog.name}
     most={100}
     focus
-    value={form.typed.name}
-    onValue={name => form.set({ name })}
-    error={said.name ?? fieldProblem(error, 'name')}
+    {...binding({ typed: form.typed, set: form.set, said, error })('name')}
   />
 )
 
 const Conditions = ({ form, said, error }: { form: RuleForm; said: Said; error: unknown }) => {
   const t = textsOf(rulesTexts).dialog
   const { typed, set } = form
+  const bind = binding({ typed, set, said, error })
   return (
     <>
       <TextField
@@ -105,31 +105,10 @@ const Conditions = ({ form, said, error }: { form: RuleForm; said: Said; error: 
         onValue={servers => set({ servers })}
         error={fieldProblem(error, 'min_servers') ?? fieldProblem(error, 'min_bans')}
       />
-      <TextField
-        label={t.within}
-        help={t.withinHelp}
-        most={20}
-        value={typed.within}
-        onValue={within => set({ within })}
-        error={said.within ?? fieldProblem(error, 'within')}
-      />
-      <TextField
-        label={t.jails}
-        help={t.jailsHelp}
-        most={2000}
-        value={typed.jails}
-        onValue={jails => set({ jails })}
-        error={fieldProblem(error, 'jails')}
-      />
+      <TextField label={t.within} help={t.withinHelp} most={20} {...bind('within')} />
+      <TextField label={t.jails} help={t.jailsHelp} most={2000} {...bind('jails')} />
       <TargetChoice label={t.target} target={form.target} error={said.target ?? fieldProblem(error, 'target')} />
-      <TextField
-        label={t.length}
-        help={t.lengthHelp}
-        most={20}
-        value={typed.length}
-        onValue={length => set({ length })}
-        error={said.length ?? fieldProblem(error, 'duration')}
-      />
+      <TextField label={t.length} help={t.lengthHelp} most={20} {...bind('length', 'duration')} />
       <MoreConditions form={form} error={error} />
     </>
   )
@@ -138,27 +117,14 @@ const Conditions = ({ form, said, error }: { form: RuleForm; said: Said; error: 
 const MoreConditions = ({ form, error }: { form: RuleForm; error: unknown }) => {
   const t = textsOf(rulesTexts).dialog
   const { typed, set } = form
+  const bind = binding({ typed, set, error })
   return (
     <details>
       <summary>{t.more}</summary>
       <div className={parts.form}>
         <TextField label={t.bans} most={4} kind="numeric" value={typed.bans} onValue={bans => set({ bans })} />
-        <TextField
-          label={t.countries}
-          help={t.countriesHelp}
-          most={400}
-          value={typed.countries}
-          onValue={countries => set({ countries })}
-          error={fieldProblem(error, 'countries')}
-        />
-        <TextField
-          label={t.factor}
-          most={5}
-          kind="decimal"
-          value={typed.factor}
-          onValue={factor => set({ factor })}
-          error={fieldProblem(error, 'factor')}
-        />
+        <TextField label={t.countries} help={t.countriesHelp} most={400} {...bind('countries')} />
+        <TextField label={t.factor} most={5} kind="decimal" {...bind('factor')} />
       </div>
     </details>
   )
@@ -166,27 +132,11 @@ const MoreConditions = ({ form, error }: { form: RuleForm; error: unknown }) => 
 
 const Limits = ({ form, error }: { form: RuleForm; error: unknown }) => {
   const t = textsOf(rulesTexts).dialog
-  const { typed, set } = form
+  const bind = binding({ typed: form.typed, set: form.set, error })
   return (
     <>
-      <TextField
-        label={t.perHour}
-        help={t.perHourHelp}
-        most={5}
-        kind="numeric"
-        value={typed.perHour}
-        onValue={perHour => set({ perHour })}
-        error={fieldProblem(error, 'per_hour')}
-      />
-      <TextField
-        label={t.exclude}
-        help={t.excludeHelp}
-        most={20_000}
-        dir="ltr"
-        value={typed.exclude}
-        onValue={exclude => set({ exclude })}
-        error={fieldProblem(error, 'exclude')}
-      />
+      <TextField label={t.perHour} help={t.perHourHelp} most={5} kind="numeric" {...bind('perHour', 'per_hour')} />
+      <TextField label={t.exclude} help={t.excludeHelp} most={20_000} dir="ltr" {...bind('exclude')} />
     </>
   )
 }
