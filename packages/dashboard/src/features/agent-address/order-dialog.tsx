@@ -2,9 +2,8 @@ import { useState } from 'react'
 import { useMutation } from '@tanstack/react-query'
 import { DialogButtons } from '../../kit/dialog-buttons.tsx'
 import { useKept } from '../../kit/draft.ts'
+import { FormDialog } from '../../kit/form-dialog.tsx'
 import { TextField } from '../../kit/form-fields.tsx'
-import { Dialog } from '../../kit/modal.tsx'
-import { PlainForm } from '../../kit/plain-form.tsx'
 import { Refusal, fieldProblem } from '../../kit/trouble.tsx'
 import { textsOf } from '../../lib/texts/catalogue.ts'
 import { agentAddressTexts } from './agent-address.texts.ts'
@@ -21,32 +20,32 @@ const OrderDialog = (props: { is: Address; order: (url: string) => Promise<void>
   const url = typed.url.trim()
   const problem = isTried && !isUrl(url) ? t.urlMissing : fieldProblem(save.error, 'url')
   return (
-    <Dialog title={t.dialogTitle} onClose={props.onClose}>
-      <PlainForm
-        onSubmit={() => {
-          setTried(true)
-          if (isUrl(url) && !save.isPending) save.mutate(url)
+    <FormDialog
+      title={t.dialogTitle}
+      onClose={props.onClose}
+      onSubmit={() => {
+        setTried(true)
+        if (isUrl(url) && !save.isPending) save.mutate(url)
+      }}
+    >
+      <TextField
+        label={t.url}
+        help={t.urlHelp}
+        error={problem}
+        value={typed.url}
+        onValue={next => {
+          set({ url: next })
+          save.reset()
         }}
-      >
-        <TextField
-          label={t.url}
-          help={t.urlHelp}
-          error={problem}
-          value={typed.url}
-          onValue={next => {
-            set({ url: next })
-            save.reset()
-          }}
-          most={2048}
-          kind="url"
-          dir="ltr"
-          focus
-        />
-        <p>{t.trial}</p>
-        {problem === undefined && <Refusal error={save.error} />}
-        <DialogButtons verb={t.submit} isRunning={save.isPending} onCancel={props.onClose} />
-      </PlainForm>
-    </Dialog>
+        most={2048}
+        kind="url"
+        dir="ltr"
+        focus
+      />
+      <p>{t.trial}</p>
+      {problem === undefined && <Refusal error={save.error} />}
+      <DialogButtons verb={t.submit} isRunning={save.isPending} onCancel={props.onClose} />
+    </FormDialog>
   )
 }
 export default OrderDialog

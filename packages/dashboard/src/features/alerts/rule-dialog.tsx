@@ -4,11 +4,10 @@ import type { CallInput } from '@stockade/client'
 import { api } from '../../api/client.ts'
 import { queries } from '../../api/queries.ts'
 import { binding } from '../../kit/binding.ts'
+import { FormDialog } from '../../kit/form-dialog.tsx'
 import { SelectField, TextField } from '../../kit/form-fields.tsx'
 import { useKept } from '../../kit/draft.ts'
-import { Dialog } from '../../kit/modal.tsx'
 import parts from '../../kit/parts.module.css'
-import { PlainForm } from '../../kit/plain-form.tsx'
 import { Refusal } from '../../kit/trouble.tsx'
 import { textsOf } from '../../lib/texts/catalogue.ts'
 import { alertsTexts } from './alerts.texts.ts'
@@ -76,30 +75,30 @@ const RuleDialog = ({ onClose }: { onClose: () => void }) => {
   })
   const bind = binding({ typed, set, error: save.error })
   return (
-    <Dialog title={t.add} onClose={onClose}>
-      <PlainForm
-        onSubmit={() => {
-          if (!save.isPending) save.mutate()
-        }}
-      >
-        <TextField label={t.name} most={100} focus {...bind('name')} />
-        <Conditions typed={typed} set={set} />
-        <div role="status">
-          {tried.data && (tried.data.times.length > 0 ? t.previewTimes(tried.data.times.length) : t.previewNone)}
-        </div>
-        <Refusal error={save.error ?? tried.error} />
-        <div className={parts.actions}>
-          {isOfSums(typed.kind) && (
-            <Button variant="default" loading={tried.isPending} onClick={() => tried.mutate()}>
-              {t.preview}
-            </Button>
-          )}
-          <Button type="submit" loading={save.isPending} disabled={typed.name.trim() === ''}>
-            {t.add}
+    <FormDialog
+      title={t.add}
+      onClose={onClose}
+      onSubmit={() => {
+        if (!save.isPending) save.mutate()
+      }}
+    >
+      <TextField label={t.name} most={100} focus {...bind('name')} />
+      <Conditions typed={typed} set={set} />
+      <div role="status">
+        {tried.data && (tried.data.times.length > 0 ? t.previewTimes(tried.data.times.length) : t.previewNone)}
+      </div>
+      <Refusal error={save.error ?? tried.error} />
+      <div className={parts.actions}>
+        {isOfSums(typed.kind) && (
+          <Button variant="default" loading={tried.isPending} onClick={() => tried.mutate()}>
+            {t.preview}
           </Button>
-        </div>
-      </PlainForm>
-    </Dialog>
+        )}
+        <Button type="submit" loading={save.isPending} disabled={typed.name.trim() === ''}>
+          {t.add}
+        </Button>
+      </div>
+    </FormDialog>
   )
 }
 export default RuleDialog

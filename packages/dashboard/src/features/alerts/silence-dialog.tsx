@@ -3,10 +3,9 @@ import { useMutation } from '@tanstack/react-query'
 import { api } from '../../api/client.ts'
 import { queries } from '../../api/queries.ts'
 import { useKeptState } from '../../kit/draft.ts'
+import { FormDialog } from '../../kit/form-dialog.tsx'
 import { SelectField, TextField } from '../../kit/form-fields.tsx'
-import { Dialog } from '../../kit/modal.tsx'
 import parts from '../../kit/parts.module.css'
-import { PlainForm } from '../../kit/plain-form.tsx'
 import { Refusal, fieldProblem } from '../../kit/trouble.tsx'
 import { textsOf } from '../../lib/texts/catalogue.ts'
 import { alertsTexts } from './alerts.texts.ts'
@@ -37,35 +36,35 @@ const SilenceDialog = ({ alert, name, onClose }: { alert: Alert; name: string; o
     },
   })
   return (
-    <Dialog title={t.silenceTitle} onClose={onClose}>
-      <PlainForm
-        onSubmit={() => {
-          if (!save.isPending) save.mutate()
-        }}
-      >
-        <p>{t.silenceText(`${name} ${alert.server?.hostname ?? ''}`.trim())}</p>
-        <TextField
-          label={t.reason}
-          most={500}
-          focus
-          value={reason}
-          onValue={setReason}
-          error={fieldProblem(save.error, 'reason')}
-        />
-        <SelectField
-          label={t.length}
-          value={length}
-          onValue={setLength}
-          options={lengths.map(value => ({ value, text: t.lengths[value] }))}
-        />
-        <Refusal error={save.error} />
-        <div className={parts.actions}>
-          <Button type="submit" loading={save.isPending} disabled={reason.trim() === ''}>
-            {t.silenceVerb}
-          </Button>
-        </div>
-      </PlainForm>
-    </Dialog>
+    <FormDialog
+      title={t.silenceTitle}
+      onClose={onClose}
+      onSubmit={() => {
+        if (!save.isPending) save.mutate()
+      }}
+    >
+      <p>{t.silenceText(`${name} ${alert.server?.hostname ?? ''}`.trim())}</p>
+      <TextField
+        label={t.reason}
+        most={500}
+        focus
+        value={reason}
+        onValue={setReason}
+        error={fieldProblem(save.error, 'reason')}
+      />
+      <SelectField
+        label={t.length}
+        value={length}
+        onValue={setLength}
+        options={lengths.map(value => ({ value, text: t.lengths[value] }))}
+      />
+      <Refusal error={save.error} />
+      <div className={parts.actions}>
+        <Button type="submit" loading={save.isPending} disabled={reason.trim() === ''}>
+          {t.silenceVerb}
+        </Button>
+      </div>
+    </FormDialog>
   )
 }
 export default SilenceDialog

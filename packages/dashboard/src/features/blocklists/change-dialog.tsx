@@ -7,10 +7,9 @@ import { api } from '../../api/client.ts'
 import { TargetChoice, useTarget } from '../fleet/target-choice.tsx'
 import { binding } from '../../kit/binding.ts'
 import { DialogButtons } from '../../kit/dialog-buttons.tsx'
+import { FormDialog } from '../../kit/form-dialog.tsx'
 import { SelectField, TextField } from '../../kit/form-fields.tsx'
 import { useKept } from '../../kit/draft.ts'
-import { Dialog } from '../../kit/modal.tsx'
-import { PlainForm } from '../../kit/plain-form.tsx'
 import { Refusal } from '../../kit/trouble.tsx'
 import { textsOf } from '../../lib/texts/catalogue.ts'
 import { commonTexts } from '../../lib/texts/common.texts.ts'
@@ -132,20 +131,18 @@ const ChangeDialog = ({ list, onClose }: { list: Blocklist; onClose: () => void 
     if ('source' in change || 'format' in change || 'column' in change) preview.reset()
   }
   return (
-    <Dialog title={t.changeTitle(list.name)} onClose={onClose}>
-      <PlainForm onSubmit={() => act(() => save.mutate())}>
-        <Fields list={list} typed={typed} set={set} said={isTried ? problems : {}} error={save.error} />
-        <TargetChoice target={target} error={isTried ? target.problem : undefined} />
-        <Bounds typed={typed} set={set} said={isTried ? problems : {}} error={save.error} />
-        {preview.data && <Preview found={preview.data} />}
-        <Refusal error={save.error ?? preview.error} />
-        <DialogButtons verb={textsOf(commonTexts).save} isRunning={save.isPending} onCancel={onClose}>
-          <Button variant="default" loading={preview.isPending} onClick={() => act(() => preview.mutate())}>
-            {t.preview}
-          </Button>
-        </DialogButtons>
-      </PlainForm>
-    </Dialog>
+    <FormDialog title={t.changeTitle(list.name)} onClose={onClose} onSubmit={() => act(() => save.mutate())}>
+      <Fields list={list} typed={typed} set={set} said={isTried ? problems : {}} error={save.error} />
+      <TargetChoice target={target} error={isTried ? target.problem : undefined} />
+      <Bounds typed={typed} set={set} said={isTried ? problems : {}} error={save.error} />
+      {preview.data && <Preview found={preview.data} />}
+      <Refusal error={save.error ?? preview.error} />
+      <DialogButtons verb={textsOf(commonTexts).save} isRunning={save.isPending} onCancel={onClose}>
+        <Button variant="default" loading={preview.isPending} onClick={() => act(() => preview.mutate())}>
+          {t.preview}
+        </Button>
+      </DialogButtons>
+    </FormDialog>
   )
 }
 export default ChangeDialog

@@ -5,10 +5,9 @@ import { api } from '../../api/client.ts'
 import { TargetChoice, useTarget } from '../fleet/target-choice.tsx'
 import { DialogButtons } from '../../kit/dialog-buttons.tsx'
 import { useKeptState } from '../../kit/draft.ts'
+import { FormDialog } from '../../kit/form-dialog.tsx'
 import { SelectField, TextField } from '../../kit/form-fields.tsx'
-import { Dialog } from '../../kit/modal.tsx'
 import parts from '../../kit/parts.module.css'
-import { PlainForm } from '../../kit/plain-form.tsx'
 import { Refusal, fieldProblem } from '../../kit/trouble.tsx'
 import { textsOf } from '../../lib/texts/catalogue.ts'
 import { blocklistsTexts } from './blocklists.texts.ts'
@@ -69,39 +68,39 @@ const SubscribeDialog = ({ onClose }: { onClose: () => void }) => {
   })
   const isReady = typed.isFilled && typed.name.trim() !== '' && typed.target.problem === undefined
   return (
-    <Dialog title={t.title} onClose={onClose}>
-      <PlainForm
-        onSubmit={() => {
-          setTried(true)
-          if (isReady && !subscribe.isPending) subscribe.mutate()
-        }}
-      >
-        <SourceFields typed={typed} isTried={isTried} onChange={preview.reset} />
-        <TextField
-          label={t.name}
-          most={100}
-          value={typed.name}
-          onValue={typed.setName}
-          error={isTried && typed.name.trim() === '' ? t.missing : fieldProblem(subscribe.error, 'name')}
-        />
-        <TargetChoice target={typed.target} error={isTried ? typed.target.problem : undefined} />
-        {preview.data && <Preview found={preview.data} />}
-        <Refusal error={subscribe.error ?? preview.error} />
-        <p className={parts.muted}>{t.first}</p>
-        <DialogButtons verb={t.submit} isRunning={subscribe.isPending} onCancel={onClose}>
-          <Button
-            variant="default"
-            loading={preview.isPending}
-            onClick={() => {
-              setTried(true)
-              if (typed.isFilled) preview.mutate()
-            }}
-          >
-            {t.preview}
-          </Button>
-        </DialogButtons>
-      </PlainForm>
-    </Dialog>
+    <FormDialog
+      title={t.title}
+      onClose={onClose}
+      onSubmit={() => {
+        setTried(true)
+        if (isReady && !subscribe.isPending) subscribe.mutate()
+      }}
+    >
+      <SourceFields typed={typed} isTried={isTried} onChange={preview.reset} />
+      <TextField
+        label={t.name}
+        most={100}
+        value={typed.name}
+        onValue={typed.setName}
+        error={isTried && typed.name.trim() === '' ? t.missing : fieldProblem(subscribe.error, 'name')}
+      />
+      <TargetChoice target={typed.target} error={isTried ? typed.target.problem : undefined} />
+      {preview.data && <Preview found={preview.data} />}
+      <Refusal error={subscribe.error ?? preview.error} />
+      <p className={parts.muted}>{t.first}</p>
+      <DialogButtons verb={t.submit} isRunning={subscribe.isPending} onCancel={onClose}>
+        <Button
+          variant="default"
+          loading={preview.isPending}
+          onClick={() => {
+            setTried(true)
+            if (typed.isFilled) preview.mutate()
+          }}
+        >
+          {t.preview}
+        </Button>
+      </DialogButtons>
+    </FormDialog>
   )
 }
 export default SubscribeDialog

@@ -5,11 +5,10 @@ import type { Reply } from '@stockade/client'
 import { api } from '../../api/client.ts'
 import { binding } from '../../kit/binding.ts'
 import { DialogButtons } from '../../kit/dialog-buttons.tsx'
+import { FormDialog } from '../../kit/form-dialog.tsx'
 import { SelectField, TextField } from '../../kit/form-fields.tsx'
 import { useKept } from '../../kit/draft.ts'
-import { Dialog } from '../../kit/modal.tsx'
 import parts from '../../kit/parts.module.css'
-import { PlainForm } from '../../kit/plain-form.tsx'
 import { Refusal } from '../../kit/trouble.tsx'
 import { number } from '../../lib/numbers.ts'
 import { textsOf } from '../../lib/texts/catalogue.ts'
@@ -78,18 +77,20 @@ const FeedDialog = (props: {
     if (!('name' in change)) preview.reset()
   }
   return (
-    <Dialog title={feed ? t.changeTitle(feed.name) : t.newTitle} onClose={onClose}>
-      <PlainForm onSubmit={() => act(true, () => save.mutate())}>
-        <Fields typed={typed} set={set} said={isTried ? problemsOf(typed) : {}} error={save.error ?? preview.error} />
-        {preview.data && <Preview found={preview.data} />}
-        <Refusal error={save.error ?? preview.error} />
-        <DialogButtons verb={feed ? t.save : t.create} isRunning={save.isPending} onCancel={onClose}>
-          <Button variant="default" loading={preview.isPending} onClick={() => act(false, () => preview.mutate())}>
-            {t.preview}
-          </Button>
-        </DialogButtons>
-      </PlainForm>
-    </Dialog>
+    <FormDialog
+      title={feed ? t.changeTitle(feed.name) : t.newTitle}
+      onClose={onClose}
+      onSubmit={() => act(true, () => save.mutate())}
+    >
+      <Fields typed={typed} set={set} said={isTried ? problemsOf(typed) : {}} error={save.error ?? preview.error} />
+      {preview.data && <Preview found={preview.data} />}
+      <Refusal error={save.error ?? preview.error} />
+      <DialogButtons verb={feed ? t.save : t.create} isRunning={save.isPending} onCancel={onClose}>
+        <Button variant="default" loading={preview.isPending} onClick={() => act(false, () => preview.mutate())}>
+          {t.preview}
+        </Button>
+      </DialogButtons>
+    </FormDialog>
   )
 }
 export default FeedDialog

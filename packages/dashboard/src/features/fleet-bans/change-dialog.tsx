@@ -3,9 +3,8 @@ import { api } from '../../api/client.ts'
 import { queries } from '../../api/queries.ts'
 import { DialogButtons } from '../../kit/dialog-buttons.tsx'
 import { useKeptState } from '../../kit/draft.ts'
+import { FormDialog } from '../../kit/form-dialog.tsx'
 import { TextField } from '../../kit/form-fields.tsx'
-import { Dialog } from '../../kit/modal.tsx'
-import { PlainForm } from '../../kit/plain-form.tsx'
 import { Refusal, fieldProblem } from '../../kit/trouble.tsx'
 import { textsOf } from '../../lib/texts/catalogue.ts'
 import { commonTexts } from '../../lib/texts/common.texts.ts'
@@ -34,33 +33,33 @@ const ChangeDialog = ({ ban, onClose }: { ban: FleetBan; onClose: () => void }) 
     },
   })
   return (
-    <Dialog title={t.changeTitle(ban.entry)} onClose={onClose}>
-      <PlainForm
-        onSubmit={() => {
-          if (seconds !== null && !save.isPending) save.mutate()
-        }}
-      >
-        <TextField
-          label={t.newDuration}
-          help={t.newDurationHelp}
-          most={20}
-          focus
-          value={time}
-          onValue={setTime}
-          error={seconds === null ? t.wrongDuration : fieldProblem(save.error, 'duration')}
-        />
-        <TextField
-          label={t.reason}
-          help={t.reasonHelp}
-          most={500}
-          value={reason}
-          onValue={setReason}
-          error={fieldProblem(save.error, 'reason')}
-        />
-        <Refusal error={save.error} />
-        <DialogButtons verb={textsOf(commonTexts).save} isRunning={save.isPending} onCancel={onClose} />
-      </PlainForm>
-    </Dialog>
+    <FormDialog
+      title={t.changeTitle(ban.entry)}
+      onClose={onClose}
+      onSubmit={() => {
+        if (seconds !== null && !save.isPending) save.mutate()
+      }}
+    >
+      <TextField
+        label={t.newDuration}
+        help={t.newDurationHelp}
+        most={20}
+        focus
+        value={time}
+        onValue={setTime}
+        error={seconds === null ? t.wrongDuration : fieldProblem(save.error, 'duration')}
+      />
+      <TextField
+        label={t.reason}
+        help={t.reasonHelp}
+        most={500}
+        value={reason}
+        onValue={setReason}
+        error={fieldProblem(save.error, 'reason')}
+      />
+      <Refusal error={save.error} />
+      <DialogButtons verb={textsOf(commonTexts).save} isRunning={save.isPending} onCancel={onClose} />
+    </FormDialog>
   )
 }
 export default ChangeDialog

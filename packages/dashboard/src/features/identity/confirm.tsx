@@ -5,10 +5,9 @@ import { useMutation } from '@tanstack/react-query'
 import { statusOf } from '../../api/client.ts'
 import { mayBeWrong } from '../../api/queries.ts'
 import { CancelButton } from '../../kit/dialog-buttons.tsx'
+import { FormDialog } from '../../kit/form-dialog.tsx'
 import { TextField } from '../../kit/form-fields.tsx'
-import { Dialog } from '../../kit/modal.tsx'
 import parts from '../../kit/parts.module.css'
-import { PlainForm } from '../../kit/plain-form.tsx'
 import { Refusal, sentenceOf } from '../../kit/trouble.tsx'
 import { textsOf } from '../../lib/texts/catalogue.ts'
 import { PasswordField } from '../sign-in/password-field.tsx'
@@ -38,19 +37,17 @@ const Confirm = ({
     if (sure && !run.isPending) run.mutate()
   }
   return (
-    <Dialog title={title} onClose={onClose}>
-      <PlainForm onSubmit={submit}>
-        <p>{text}</p>
-        {name !== undefined && <TextField label={nameLabel ?? name} value={typed} onValue={setTyped} focus />}
-        <Refusal error={run.error} />
-        <div className={parts.row}>
-          <Button type="submit" variant="danger" disabled={!sure} loading={run.isPending}>
-            {verb}
-          </Button>
-          <CancelButton onClick={onClose} focus={name === undefined} />
-        </div>
-      </PlainForm>
-    </Dialog>
+    <FormDialog title={title} onClose={onClose} onSubmit={submit}>
+      <p>{text}</p>
+      {name !== undefined && <TextField label={nameLabel ?? name} value={typed} onValue={setTyped} focus />}
+      <Refusal error={run.error} />
+      <div className={parts.row}>
+        <Button type="submit" variant="danger" disabled={!sure} loading={run.isPending}>
+          {verb}
+        </Button>
+        <CancelButton onClick={onClose} focus={name === undefined} />
+      </div>
+    </FormDialog>
   )
 }
 export default Confirm
@@ -74,24 +71,22 @@ export const WithPassword = ({
   }
   const wrong = statusOf(run.error) === 401
   return (
-    <Dialog title={title} onClose={onClose}>
-      <PlainForm onSubmit={submit}>
-        <p>{text}</p>
-        <PasswordField
-          label={t.yours}
-          error={missing ? t.missing : wrong ? sentenceOf(run.error) : undefined}
-          value={password}
-          onValue={setPassword}
-          complete="current-password"
-        />
-        {!wrong && <Refusal error={run.error} />}
-        <div className={parts.row}>
-          <Button type="submit" variant={danger ? 'danger' : 'filled'} loading={run.isPending}>
-            {verb}
-          </Button>
-          <CancelButton onClick={onClose} />
-        </div>
-      </PlainForm>
-    </Dialog>
+    <FormDialog title={title} onClose={onClose} onSubmit={submit}>
+      <p>{text}</p>
+      <PasswordField
+        label={t.yours}
+        error={missing ? t.missing : wrong ? sentenceOf(run.error) : undefined}
+        value={password}
+        onValue={setPassword}
+        complete="current-password"
+      />
+      {!wrong && <Refusal error={run.error} />}
+      <div className={parts.row}>
+        <Button type="submit" variant={danger ? 'danger' : 'filled'} loading={run.isPending}>
+          {verb}
+        </Button>
+        <CancelButton onClick={onClose} />
+      </div>
+    </FormDialog>
   )
 }

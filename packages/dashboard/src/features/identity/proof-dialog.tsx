@@ -5,10 +5,9 @@ import { api, statusOf } from '../../api/client.ts'
 import type { ProofAsked } from '../../api/proof.ts'
 import { mayBeWrong } from '../../api/queries.ts'
 import { CancelButton } from '../../kit/dialog-buttons.tsx'
+import { FormDialog } from '../../kit/form-dialog.tsx'
 import { TextField } from '../../kit/text-field.tsx'
-import { Dialog } from '../../kit/modal.tsx'
 import parts from '../../kit/parts.module.css'
-import { PlainForm } from '../../kit/plain-form.tsx'
 import { Refusal, sentenceOf } from '../../kit/trouble.tsx'
 import { ownAddress } from '../../lib/place.ts'
 import { textsOf } from '../../lib/texts/catalogue.ts'
@@ -48,25 +47,23 @@ const ProofDialog = ({ methods, answer }: ProofAsked) => {
   }
   const wrong = statusOf(run.error) === 401 ? sentenceOf(run.error) : undefined
   return (
-    <Dialog title={t.title} onClose={() => answer(false)}>
-      <PlainForm onSubmit={submit}>
-        <p>{t.text}</p>
-        <Typed methods={methods} typed={typed} onTyped={setTyped} missing={missing} wrong={wrong} />
-        {methods.includes('passkey') && (
-          <PasskeyButton words={textsOf(passkeysTexts).use} act={proveByPasskey} onDone={() => answer(true)} />
+    <FormDialog title={t.title} onClose={() => answer(false)} onSubmit={submit}>
+      <p>{t.text}</p>
+      <Typed methods={methods} typed={typed} onTyped={setTyped} missing={missing} wrong={wrong} />
+      {methods.includes('passkey') && (
+        <PasskeyButton words={textsOf(passkeysTexts).use} act={proveByPasskey} onDone={() => answer(true)} />
+      )}
+      {provider && <ByProvider provider={provider} />}
+      {wrong === undefined && <Refusal error={run.error} />}
+      <div className={parts.row}>
+        {(byHand || provider) && (
+          <Button type="submit" loading={run.isPending}>
+            {t.go}
+          </Button>
         )}
-        {provider && <ByProvider provider={provider} />}
-        {wrong === undefined && <Refusal error={run.error} />}
-        <div className={parts.row}>
-          {(byHand || provider) && (
-            <Button type="submit" loading={run.isPending}>
-              {t.go}
-            </Button>
-          )}
-          <CancelButton onClick={() => answer(false)} />
-        </div>
-      </PlainForm>
-    </Dialog>
+        <CancelButton onClick={() => answer(false)} />
+      </div>
+    </FormDialog>
   )
 }
 export default ProofDialog

@@ -3,10 +3,9 @@ import { useMutation } from '@tanstack/react-query'
 import { api } from '../../api/client.ts'
 import { binding } from '../../kit/binding.ts'
 import { DialogButtons } from '../../kit/dialog-buttons.tsx'
+import { FormDialog } from '../../kit/form-dialog.tsx'
 import { SelectField, TextField } from '../../kit/form-fields.tsx'
 import { useKept } from '../../kit/draft.ts'
-import { Dialog } from '../../kit/modal.tsx'
-import { PlainForm } from '../../kit/plain-form.tsx'
 import { Refusal, fieldProblem } from '../../kit/trouble.tsx'
 import { locale, textsOf } from '../../lib/texts/catalogue.ts'
 import { TargetChoice, useTarget } from '../fleet/target-choice.tsx'
@@ -75,19 +74,19 @@ const ScheduleDialog = ({ onClose }: { onClose: () => void }) => {
   })
   const fields: FieldsProps = { form, said: isTried ? form.problems : {}, error: create.error }
   return (
-    <Dialog title={t.add} onClose={onClose}>
-      <PlainForm
-        onSubmit={() => {
-          setTried(true)
-          if (form.isRight && !create.isPending) create.mutate()
-        }}
-      >
-        <NameAndTime {...fields} />
-        <AboutAndTo {...fields} />
-        <Refusal error={create.error} />
-        <DialogButtons verb={t.create} isRunning={create.isPending} onCancel={onClose} />
-      </PlainForm>
-    </Dialog>
+    <FormDialog
+      title={t.add}
+      onClose={onClose}
+      onSubmit={() => {
+        setTried(true)
+        if (form.isRight && !create.isPending) create.mutate()
+      }}
+    >
+      <NameAndTime {...fields} />
+      <AboutAndTo {...fields} />
+      <Refusal error={create.error} />
+      <DialogButtons verb={t.create} isRunning={create.isPending} onCancel={onClose} />
+    </FormDialog>
   )
 }
 export default ScheduleDialog

@@ -4,9 +4,8 @@ import { useNavigate } from '@tanstack/react-router'
 import { templatesQuery } from '../fleet/queries.ts'
 import { DialogButtons } from '../../kit/dialog-buttons.tsx'
 import { useKeptState } from '../../kit/draft.ts'
+import { FormDialog } from '../../kit/form-dialog.tsx'
 import { SelectField } from '../../kit/form-fields.tsx'
-import { Dialog } from '../../kit/modal.tsx'
-import { PlainForm } from '../../kit/plain-form.tsx'
 import { Trouble } from '../../kit/trouble.tsx'
 import { textsOf } from '../../lib/texts/catalogue.ts'
 import { nameOf } from '../../lib/clip.ts'
@@ -27,26 +26,24 @@ const DeployDialog = ({ servers, onClose }: { servers: ReadonlySet<string>; onCl
     void navigate({ to: '/templates/$templateId/deploy', params: { templateId: chosen } })
   }
   return (
-    <Dialog title={t.deployTitle(servers.size)} onClose={onClose}>
-      <PlainForm onSubmit={submit}>
-        <Trouble what={t.templates} query={query} />
-        <SelectField
-          label={t.template}
-          error={tried && chosen === '' ? t.noTemplate : undefined}
-          focus
-          value={chosen}
-          options={[
-            { value: '', text: t.noTemplate },
-            ...(query.data?.templates ?? []).map(({ id, display_name }) => ({
-              value: String(id),
-              text: nameOf(display_name),
-            })),
-          ]}
-          onValue={setChosen}
-        />
-        <DialogButtons verb={t.next} onCancel={onClose} />
-      </PlainForm>
-    </Dialog>
+    <FormDialog title={t.deployTitle(servers.size)} onClose={onClose} onSubmit={submit}>
+      <Trouble what={t.templates} query={query} />
+      <SelectField
+        label={t.template}
+        error={tried && chosen === '' ? t.noTemplate : undefined}
+        focus
+        value={chosen}
+        options={[
+          { value: '', text: t.noTemplate },
+          ...(query.data?.templates ?? []).map(({ id, display_name }) => ({
+            value: String(id),
+            text: nameOf(display_name),
+          })),
+        ]}
+        onValue={setChosen}
+      />
+      <DialogButtons verb={t.next} onCancel={onClose} />
+    </FormDialog>
   )
 }
 export default DeployDialog

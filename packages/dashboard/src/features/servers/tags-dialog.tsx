@@ -8,8 +8,7 @@ import { targetsTexts } from '../fleet/targets.texts.ts'
 import { DialogButtons } from '../../kit/dialog-buttons.tsx'
 import { useKeptState } from '../../kit/draft.ts'
 import { announce } from '../../kit/announce.tsx'
-import { Dialog } from '../../kit/modal.tsx'
-import { PlainForm } from '../../kit/plain-form.tsx'
+import { FormDialog } from '../../kit/form-dialog.tsx'
 import { Refusal, fieldProblem } from '../../kit/trouble.tsx'
 import { textsOf } from '../../lib/texts/catalogue.ts'
 
@@ -46,19 +45,17 @@ const TagsDialog = ({ servers, onClose }: { servers: ReadonlySet<string>; onClos
     if (problem === undefined && wrongTag(add) === null && wrongTag(remove) === null) change.mutate()
   }
   return (
-    <Dialog title={t.title(servers.size)} onClose={onClose}>
-      <PlainForm onSubmit={submit}>
-        <TagsField
-          label={t.add}
-          value={add}
-          onValue={setAdd}
-          error={(isTried ? problem : undefined) ?? fieldProblem(change.error, 'add')}
-        />
-        <TagsField label={t.remove} value={remove} onValue={setRemove} isRemoval help="" />
-        <Refusal error={change.error} />
-        <DialogButtons verb={t.submit(servers.size)} isRunning={change.isPending} onCancel={onClose} />
-      </PlainForm>
-    </Dialog>
+    <FormDialog title={t.title(servers.size)} onClose={onClose} onSubmit={submit}>
+      <TagsField
+        label={t.add}
+        value={add}
+        onValue={setAdd}
+        error={(isTried ? problem : undefined) ?? fieldProblem(change.error, 'add')}
+      />
+      <TagsField label={t.remove} value={remove} onValue={setRemove} isRemoval help="" />
+      <Refusal error={change.error} />
+      <DialogButtons verb={t.submit(servers.size)} isRunning={change.isPending} onCancel={onClose} />
+    </FormDialog>
   )
 }
 export default TagsDialog

@@ -5,10 +5,9 @@ import { api } from '../../api/client.ts'
 import { TargetChoice } from '../fleet/target-choice.tsx'
 import { binding } from '../../kit/binding.ts'
 import { CancelButton } from '../../kit/dialog-buttons.tsx'
+import { FormDialog } from '../../kit/form-dialog.tsx'
 import { TextField } from '../../kit/form-fields.tsx'
-import { Dialog } from '../../kit/modal.tsx'
 import parts from '../../kit/parts.module.css'
-import { PlainForm } from '../../kit/plain-form.tsx'
 import { Refusal, fieldProblem } from '../../kit/trouble.tsx'
 import { textsOf } from '../../lib/texts/catalogue.ts'
 import { readAgain, turnOn } from './acts.ts'
@@ -50,32 +49,34 @@ const RuleDialog = ({ rule, onClose }: { rule?: Rule; onClose: () => void }) => 
     if (isRight(form.problems, withName) && !save.isPending && !simulation.isPending) run()
   }
   return (
-    <Dialog title={rule ? t.changeTitle(rule.name) : t.newTitle} onClose={onClose}>
-      <PlainForm onSubmit={() => act(isArmed, isArmed ? () => save.mutate(false) : () => simulation.mutate())}>
-        {isArmed && <p className={parts.help}>{t.armed}</p>}
-        <Names form={form} said={said} error={error} />
-        {!isArmed && <Conditions form={form} said={said} error={error} />}
-        <Limits form={form} error={error} />
-        <Refusal error={error} />
-        {!isArmed && <SimulationResult days={days} running={simulation.isPending} simulation={simulation.data} />}
-        <div className={parts.row}>
-          {!isArmed && (
-            <Button type="submit" variant={simulation.data ? 'default' : 'filled'} loading={simulation.isPending}>
-              {t.simulate}
-            </Button>
-          )}
-          {!isArmed && simulation.data && (
-            <Button loading={save.isPending} onClick={() => act(true, () => save.mutate(true))}>
-              {t.saveOn}
-            </Button>
-          )}
-          <Button variant="default" onClick={() => act(true, () => save.mutate(false))}>
-            {t.save}
+    <FormDialog
+      title={rule ? t.changeTitle(rule.name) : t.newTitle}
+      onClose={onClose}
+      onSubmit={() => act(isArmed, isArmed ? () => save.mutate(false) : () => simulation.mutate())}
+    >
+      {isArmed && <p className={parts.help}>{t.armed}</p>}
+      <Names form={form} said={said} error={error} />
+      {!isArmed && <Conditions form={form} said={said} error={error} />}
+      <Limits form={form} error={error} />
+      <Refusal error={error} />
+      {!isArmed && <SimulationResult days={days} running={simulation.isPending} simulation={simulation.data} />}
+      <div className={parts.row}>
+        {!isArmed && (
+          <Button type="submit" variant={simulation.data ? 'default' : 'filled'} loading={simulation.isPending}>
+            {t.simulate}
           </Button>
-          <CancelButton onClick={onClose} />
-        </div>
-      </PlainForm>
-    </Dialog>
+        )}
+        {!isArmed && simulation.data && (
+          <Button loading={save.isPending} onClick={() => act(true, () => save.mutate(true))}>
+            {t.saveOn}
+          </Button>
+        )}
+        <Button variant="default" onClick={() => act(true, () => save.mutate(false))}>
+          {t.save}
+        </Button>
+        <CancelButton onClick={onClose} />
+      </div>
+    </FormDialog>
   )
 }
 export default RuleDialog

@@ -3,10 +3,9 @@ import { Button } from '@mantine/core'
 import type { Coverage } from '../../api/coverage.ts'
 import { useMay } from '../../api/session.ts'
 import { CancelButton } from '../../kit/dialog-buttons.tsx'
+import { FormDialog } from '../../kit/form-dialog.tsx'
 import { TextField } from '../../kit/form-fields.tsx'
-import { Dialog } from '../../kit/modal.tsx'
 import parts from '../../kit/parts.module.css'
-import { PlainForm } from '../../kit/plain-form.tsx'
 import { textsOf } from '../../lib/texts/catalogue.ts'
 import { number } from '../../lib/numbers.ts'
 import { whitelistTexts } from './whitelist.texts.ts'
@@ -24,33 +23,31 @@ const CoverageDialog = (props: { coverage: Coverage; answer: (confirmed: boolean
     if (sure) props.answer(true)
   }
   return (
-    <Dialog title={t.title} onClose={() => props.answer(false)}>
-      <PlainForm onSubmit={submit}>
-        <p className={parts.warn}>{t.share(number(percent), t.families[family], number(limit_percent))}</p>
-        <p>{t.means}</p>
-        {may ? (
-          <TextField
-            label={t.type(number(percent))}
-            error={tried && !sure ? t.wrong : undefined}
-            value={typed}
-            onValue={setTyped}
-            kind="decimal"
-            dir="ltr"
-            focus
-          />
-        ) : (
-          <p>{t.adminsOnly}</p>
+    <FormDialog title={t.title} onClose={() => props.answer(false)} onSubmit={submit}>
+      <p className={parts.warn}>{t.share(number(percent), t.families[family], number(limit_percent))}</p>
+      <p>{t.means}</p>
+      {may ? (
+        <TextField
+          label={t.type(number(percent))}
+          error={tried && !sure ? t.wrong : undefined}
+          value={typed}
+          onValue={setTyped}
+          kind="decimal"
+          dir="ltr"
+          focus
+        />
+      ) : (
+        <p>{t.adminsOnly}</p>
+      )}
+      <div className={parts.row}>
+        {may && (
+          <Button type="submit" variant="danger">
+            {t.submit}
+          </Button>
         )}
-        <div className={parts.row}>
-          {may && (
-            <Button type="submit" variant="danger">
-              {t.submit}
-            </Button>
-          )}
-          <CancelButton onClick={() => props.answer(false)} />
-        </div>
-      </PlainForm>
-    </Dialog>
+        <CancelButton onClick={() => props.answer(false)} />
+      </div>
+    </FormDialog>
   )
 }
 export default CoverageDialog

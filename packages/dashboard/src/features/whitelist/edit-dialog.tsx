@@ -6,10 +6,9 @@ import { queries } from '../../api/queries.ts'
 import type { Entry } from '../fleet/queries.ts'
 import { CancelButton } from '../../kit/dialog-buttons.tsx'
 import { useKeptState } from '../../kit/draft.ts'
+import { FormDialog } from '../../kit/form-dialog.tsx'
 import { TextField } from '../../kit/form-fields.tsx'
-import { Dialog } from '../../kit/modal.tsx'
 import parts from '../../kit/parts.module.css'
-import { PlainForm } from '../../kit/plain-form.tsx'
 import { Refusal, fieldProblem } from '../../kit/trouble.tsx'
 import { textsOf } from '../../lib/texts/catalogue.ts'
 import { commonTexts } from '../../lib/texts/common.texts.ts'
@@ -51,39 +50,37 @@ const EditDialog = (props: { entry: Entry; onClose: () => void; onRemove: () => 
     else if (!save.isPending) save.mutate()
   }
   return (
-    <Dialog title={t.editTitle} onClose={onClose}>
-      <PlainForm onSubmit={submit}>
-        <p>
-          <AddressLink ip={entry.ip} />
-        </p>
-        <TextField
-          label={t.dialog.description}
-          error={fieldProblem(save.error, 'description')}
-          value={description}
-          onValue={setDescription}
-          most={1000}
-          focus
-        />
-        <EndChoice
-          value={end}
-          onValue={value => {
-            setEnd(value)
-            setLate(false)
-          }}
-          error={late ? textsOf(endsTexts).invalid : fieldProblem(save.error, 'expires_at')}
-        />
-        <Refusal error={save.error} />
-        <div className={parts.row}>
-          <Button type="submit" loading={save.isPending}>
-            {textsOf(commonTexts).save}
-          </Button>
-          <CancelButton onClick={onClose} />
-          <Button variant="default" onClick={onRemove}>
-            {t.remove}
-          </Button>
-        </div>
-      </PlainForm>
-    </Dialog>
+    <FormDialog title={t.editTitle} onClose={onClose} onSubmit={submit}>
+      <p>
+        <AddressLink ip={entry.ip} />
+      </p>
+      <TextField
+        label={t.dialog.description}
+        error={fieldProblem(save.error, 'description')}
+        value={description}
+        onValue={setDescription}
+        most={1000}
+        focus
+      />
+      <EndChoice
+        value={end}
+        onValue={value => {
+          setEnd(value)
+          setLate(false)
+        }}
+        error={late ? textsOf(endsTexts).invalid : fieldProblem(save.error, 'expires_at')}
+      />
+      <Refusal error={save.error} />
+      <div className={parts.row}>
+        <Button type="submit" loading={save.isPending}>
+          {textsOf(commonTexts).save}
+        </Button>
+        <CancelButton onClick={onClose} />
+        <Button variant="default" onClick={onRemove}>
+          {t.remove}
+        </Button>
+      </div>
+    </FormDialog>
   )
 }
 export default EditDialog
