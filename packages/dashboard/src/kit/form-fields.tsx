@@ -2,6 +2,7 @@ import { useState } from 'react'
 import { clip } from '../lib/clip.ts'
 import { textsOf } from '../lib/texts/catalogue.ts'
 import { Field } from './field.tsx'
+import type { FieldIds } from './field.tsx'
 import styles from './form.module.css'
 import { formTexts } from './form.texts.ts'
 import parts from './parts.module.css'
@@ -19,6 +20,25 @@ export const SelectField = <V extends string | number>(props: Common<V> & Choosi
   </Field>
 )
 
+/** A secret to be typed, which is not one of the passwords that the browser keeps. */
+export const SecretInput = (props: {
+  ids: FieldIds
+  most?: number | undefined
+  value: string
+  onValue: (value: string) => void
+}) => (
+  <input
+    {...props.ids}
+    className={parts.input}
+    type="password"
+    autoComplete="new-password"
+    dir="ltr"
+    maxLength={props.most ?? 1024}
+    value={props.value}
+    onChange={event => props.onValue(event.currentTarget.value)}
+  />
+)
+
 export const SecretField = (props: Common<SecretDraft> & { isSet: boolean; most?: number; canRemove?: boolean }) => {
   const t = textsOf(formTexts)
   const { isSet, value, onValue } = props
@@ -34,19 +54,7 @@ export const SecretField = (props: Common<SecretDraft> & { isSet: boolean; most?
         error={props.error}
         isChanged={props.isChanged}
       >
-        {ids => (
-          <input
-            {...ids}
-            className={parts.input}
-            type="password"
-            // Not one of the passwords that the browser keeps.
-            autoComplete="new-password"
-            dir="ltr"
-            maxLength={props.most ?? 1024}
-            value={value ?? ''}
-            onChange={event => onValue(event.currentTarget.value)}
-          />
-        )}
+        {ids => <SecretInput ids={ids} most={props.most} value={value ?? ''} onValue={onValue} />}
       </Field>
       {isSet && props.canRemove !== false && (
         <button

@@ -44,11 +44,10 @@ export const commandsQuery = (query: QueryOf<typeof commands.listCommands>) =>
     queryFn: ({ signal }) => api.call('GET /commands', { query, signal }),
     placeholderData: keepPreviousData,
   })
-export const commandStatsQuery = (period: Period, serverId?: string) =>
+export const commandStatsQuery = (period: Period) =>
   queryOptions({
-    queryKey: ['commands', 'stats', period, serverId ?? ''],
-    queryFn: ({ signal }) =>
-      api.call('GET /commands/stats', { query: { period, ...(serverId ? { server_id: serverId } : {}) }, signal }),
+    queryKey: ['commands', 'stats', period],
+    queryFn: ({ signal }) => api.call('GET /commands/stats', { query: { period }, signal }),
     placeholderData: keepPreviousData,
   })
 

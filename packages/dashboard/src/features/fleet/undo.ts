@@ -33,8 +33,8 @@ interface Opposite {
   readonly params: Record<string, unknown>
 }
 
-/** What undoes a command; null where nothing does. `duration`: what an unban took off, in seconds, -1 for ever. */
-const oppositeOf = ({ type, params }: Pick<Command, 'type' | 'params'>, duration?: number): Opposite | null => {
+/** What undoes a command; null where nothing does. */
+const oppositeOf = ({ type, params }: Pick<Command, 'type' | 'params'>): Opposite | null => {
   const { ip, jail } = params
   switch (type) {
     case 'ban-ip':
@@ -42,7 +42,7 @@ const oppositeOf = ({ type, params }: Pick<Command, 'type' | 'params'>, duration
     case 'unban-ip':
       // Nobody knows here which jails had it.
       if (jail === '*') return null
-      return { type: 'ban-ip', params: { ip, jail, ...(duration === undefined ? {} : { duration }) } }
+      return { type: 'ban-ip', params: { ip, jail } }
     case 'jail-enable':
       return { type: 'jail-disable', params: { jail } }
     case 'jail-disable':

@@ -6,7 +6,7 @@ import { valueAt } from '@stockade/contract/records.ts'
 import { api } from '../../api/client.ts'
 import { useKeptState } from '../../kit/draft.ts'
 import { Field } from '../../kit/field.tsx'
-import { SelectField, TextField } from '../../kit/form-fields.tsx'
+import { SecretInput, SelectField, TextField } from '../../kit/form-fields.tsx'
 import { Dialog } from '../../kit/modal.tsx'
 import parts from '../../kit/parts.module.css'
 import { PlainForm } from '../../kit/plain-form.tsx'
@@ -145,19 +145,7 @@ const Value = (props: {
     )
   return (
     <Field label={label} help={help} error={error}>
-      {ids => (
-        <input
-          {...ids}
-          className={parts.input}
-          type="password"
-          // Not one of the passwords that the browser keeps.
-          autoComplete="new-password"
-          dir="ltr"
-          maxLength={8000}
-          value={value}
-          onChange={event => onValue(event.currentTarget.value)}
-        />
-      )}
+      {ids => <SecretInput ids={ids} most={8000} value={value} onValue={onValue} />}
     </Field>
   )
 }
