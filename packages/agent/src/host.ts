@@ -98,11 +98,8 @@ export const aboutHost = (identity: Pick<Identity, 'server_id' | 'agent_id'>) =>
  * Tells two machines with one agent.json apart: a digest of the server's id and the machine id, so that the machine id itself
  * stays on the host. Null where the host has none.
  */
-const machineDigest = (
-  serverId: string,
-  files: readonly string[] = ['/etc/machine-id', '/var/lib/dbus/machine-id'],
-): string | null => {
-  for (const file of files) {
+const machineDigest = (serverId: string): string | null => {
+  for (const file of ['/etc/machine-id', '/var/lib/dbus/machine-id']) {
     try {
       const id = fs.readFileSync(file, 'utf8').trim()
       if (/^[0-9a-f]{32}$/.test(id)) return createHash('sha256').update(`${serverId}:${id}`).digest('hex').slice(0, 32)

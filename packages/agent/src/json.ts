@@ -10,7 +10,7 @@ export const asFields: (value: unknown) => Fields = recordOf
 export const isList = (value: unknown): value is readonly unknown[] => Array.isArray(value)
 export const asList = (value: unknown): readonly unknown[] => (isList(value) ? value : [])
 
-export const asText = (value: unknown, otherwise = ''): string => (typeof value === 'string' ? value : otherwise)
+export const asText = (value: unknown): string => (typeof value === 'string' ? value : '')
 
 export const asInteger = (value: unknown, otherwise: number): number =>
   typeof value === 'number' && Number.isSafeInteger(value) ? value : otherwise

@@ -55,18 +55,21 @@ CPUQuota=50%
 WantedBy=multi-user.target
 `
 
+/** What a unit waits for that runs before the network is up. */
+const beforeNetwork = `DefaultDependencies=no
+Requires=local-fs.target
+After=local-fs.target nftables.service
+Wants=network-pre.target
+Before=network-pre.target shutdown.target
+Conflicts=shutdown.target`
+
 /**
  * At boot the protected ports are closed before the network is there, with the rules that the server had last answered
  * with; the agent comes later and brings the rest. What flushes the firewall at boot has done so by then.
  */
 export const knockUnit = `[Unit]
 Description=Stockade agent: the rules of port knocking, before the network is up
-DefaultDependencies=no
-Requires=local-fs.target
-After=local-fs.target nftables.service
-Wants=network-pre.target
-Before=network-pre.target shutdown.target
-Conflicts=shutdown.target
+${beforeNetwork}
 ConditionPathExists=/var/lib/stockade-agent/knock.nft
 
 [Service]
@@ -102,12 +105,7 @@ const loadWithoutNode = [
  */
 export const shieldUnit = `[Unit]
 Description=Stockade agent: bans in the kernel, before the network is up
-DefaultDependencies=no
-Requires=local-fs.target
-After=local-fs.target nftables.service
-Wants=network-pre.target
-Before=network-pre.target shutdown.target
-Conflicts=shutdown.target
+${beforeNetwork}
 ConditionPathExists=/var/lib/stockade-agent/shield.json
 
 [Service]

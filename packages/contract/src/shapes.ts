@@ -29,8 +29,7 @@ const derived = <T extends TSchema>(schema: T, changes: object): T =>
   )
 
 /** The same schema with a description of what it means at this place. */
-export const field = <T extends TSchema>(schema: T, description: string, options: object = {}): T =>
-  derived(schema, { description, ...options })
+export const field = <T extends TSchema>(schema: T, description: string): T => derived(schema, { description })
 
 /** The value, or null where it is unknown. */
 export const nullable = <T extends TSchema>(schema: T) => {

@@ -22,7 +22,7 @@ const changeOf = (now: number, before: number): string => {
 }
 const sumOf = (counts: ReadonlyMap<number, number>) => [...counts.values()].reduce((total, n) => total + n, 0)
 const ranked = (counts: ReadonlyMap<number, number>) => [...counts].sort((a, b) => b[1] - a[1] || a[0] - b[0])
-const plural = (n: number, one: string, many = `${one}s`) => `${number.format(n)} ${n === 1 ? one : many}`
+const plural = (n: number, one: string) => `${number.format(n)} ${n === 1 ? one : `${one}s`}`
 
 type Table = NonNullable<Message['tables']>[number]
 /** A table without rows is left out. */

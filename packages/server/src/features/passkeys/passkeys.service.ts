@@ -52,8 +52,7 @@ export interface PasskeysService {
    * @throws Problem 401 for anything else, also where it is another user's than `userId`.
    */
   verify(purpose: Purpose, response: PasskeyResponse, userId: number | null): Promise<UserRow>
-  /** The site that passkeys belong to. @throws Problem 409 where browsers know no passkeys under this base URL. */
-  site(): { rp_id: string; origin: string }
+  /** The site that passkeys belong to; null where browsers know no passkeys under this base URL. */
   siteOrNull(): { rp_id: string; origin: string } | null
   sweep(): Promise<void>
 }
@@ -118,7 +117,6 @@ export const createPasskeys = (
   }
 
   return {
-    site,
     siteOrNull: () => (isKnownToBrowsers(baseUrl()) ? site() : null),
     async list(actor) {
       return (await passkeysOf(db.read, actor.userId)).map(row => view(actor.name, row))

@@ -24,7 +24,7 @@ import type { Tokens } from './tokens.ts'
 
 type Holding = Pick<
   SessionsService,
-  'listOf' | 'end' | 'endAll' | 'refresh' | 'logout' | 'byToken' | 'byCookie' | 'byId' | 'flush' | 'sweep'
+  'listOf' | 'end' | 'endAll' | 'refresh' | 'logout' | 'byToken' | 'byCookie' | 'flush' | 'sweep'
 >
 
 /** Sessions that were begun: who holds one, and how they end. */
@@ -122,9 +122,6 @@ export const createHolding = (
     },
     async byCookie(value, ip, quietly) {
       return actorOf(await findSession(db.read, 'cookie_hash', sha256(value)), ip, 'cookie', quietly)
-    },
-    async byId(sessionId, ip) {
-      return actorOf(await findSession(db.read, 'id', sessionId), ip)
     },
     async flush() {
       const batch = new Map(seen)

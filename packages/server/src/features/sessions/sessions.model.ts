@@ -79,8 +79,6 @@ export interface SessionsService {
   /** `quietly`: it counts as no activity of the session. */
   byToken(token: string, ip: string, quietly?: boolean): Promise<UserActor | null>
   byCookie(value: string, ip: string, quietly?: boolean): Promise<UserActor | null>
-  /** Still alive, with what it may do now; for connections that outlive a request. */
-  byId(sessionId: string, ip: string): Promise<UserActor | null>
   flush(): Promise<void>
   /** Forgets sessions that have ended. */
   sweep(): Promise<void>

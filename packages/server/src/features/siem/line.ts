@@ -79,10 +79,10 @@ export const lineTimes = {
   fresh: minute,
 }
 
-export const failure = (words: string, bytes: number, status: number | null = null): Outcome => ({
+export const failure = (words: string, bytes: number): Outcome => ({
   ok: false,
   about: 'target',
-  status,
+  status: null,
   words,
   retryAfter: null,
   bytes,
