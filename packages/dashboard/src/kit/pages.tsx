@@ -1,4 +1,4 @@
-import { Button } from '@mantine/core'
+import { SmallButton } from './small-button.tsx'
 import { textsOf } from '../lib/texts/catalogue.ts'
 import { commonTexts } from '../lib/texts/common.texts.ts'
 import { number } from '../lib/numbers.ts'
@@ -25,18 +25,18 @@ export const Pages = (props: {
       </span>
       {last > 1 && (
         <span className={parts.pageButtons}>
-          <Button variant="default" size="xs" disabled={page <= 1} onClick={() => onPage(1)}>
+          <SmallButton disabled={page <= 1} onClick={() => onPage(1)}>
             {t.first}
-          </Button>
-          <Button variant="default" size="xs" disabled={page <= 1} onClick={() => onPage(page - 1)}>
+          </SmallButton>
+          <SmallButton disabled={page <= 1} onClick={() => onPage(page - 1)}>
             {t.previous}
-          </Button>
-          <Button variant="default" size="xs" disabled={page >= last} onClick={() => onPage(page + 1)}>
+          </SmallButton>
+          <SmallButton disabled={page >= last} onClick={() => onPage(page + 1)}>
             {t.nextPage}
-          </Button>
-          <Button variant="default" size="xs" disabled={page >= last} onClick={() => onPage(last)}>
+          </SmallButton>
+          <SmallButton disabled={page >= last} onClick={() => onPage(last)}>
             {t.last}
-          </Button>
+          </SmallButton>
         </span>
       )}
     </nav>

@@ -11,6 +11,7 @@ import { useKeptState } from './draft.ts'
 import parts from './parts.module.css'
 import { PathLink } from './path-link.tsx'
 import { useViews } from './preferences.ts'
+import { SmallButton } from './small-button.tsx'
 import { toasts } from './toasts.ts'
 import { viewsTexts } from './views.texts.ts'
 
@@ -137,9 +138,7 @@ const Edit = ({ list, onDone }: { list: string; onDone: () => void }) => {
         </div>
       ))}
       <div>
-        <Button size="xs" variant="default" onClick={onDone}>
-          {t.done}
-        </Button>
+        <SmallButton onClick={onDone}>{t.done}</SmallButton>
       </div>
     </div>
   )

@@ -1,11 +1,11 @@
 import { Suspense, lazy, useState } from 'react'
-import { Button } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
 import { meQuery, queries } from '../../api/queries.ts'
 import type { Me } from '../../api/queries.ts'
 import { useMay } from '../../api/session.ts'
 import { Panel } from '../../kit/page.tsx'
 import parts from '../../kit/parts.module.css'
+import { SmallButton } from '../../kit/small-button.tsx'
 import { Mark, State } from '../../kit/state.tsx'
 import { Time } from '../../kit/time.tsx'
 import { textsOf } from '../../lib/texts/catalogue.ts'
@@ -52,14 +52,9 @@ export const Addresses = ({ me }: { me: Me }) => {
                 </div>
               </div>
               {!address.whitelisted && may && (
-                <Button
-                  variant="default"
-                  size="xs"
-                  aria-label={t.whitelistOf(address.ip)}
-                  onClick={() => setWhitelisting(address.ip)}
-                >
+                <SmallButton aria-label={t.whitelistOf(address.ip)} onClick={() => setWhitelisting(address.ip)}>
                   {t.whitelist}
-                </Button>
+                </SmallButton>
               )}
             </li>
           )

@@ -10,6 +10,7 @@ import { TextField } from '../../kit/form-fields.tsx'
 import { Panel } from '../../kit/page.tsx'
 import parts from '../../kit/parts.module.css'
 import { PlainForm } from '../../kit/plain-form.tsx'
+import { SmallButton } from '../../kit/small-button.tsx'
 import { Time } from '../../kit/time.tsx'
 import { Refusal, Trouble } from '../../kit/trouble.tsx'
 import { textsOf } from '../../lib/texts/catalogue.ts'
@@ -79,12 +80,12 @@ const Line = ({ passkey }: { passkey: Passkey }) => {
         <ForCommands passkey={passkey} />
       </div>
       <span className={parts.row}>
-        <Button size="xs" variant="default" aria-label={t.renameOf(name)} onClick={() => setDoing('rename')}>
+        <SmallButton aria-label={t.renameOf(name)} onClick={() => setDoing('rename')}>
           {t.rename}
-        </Button>
-        <Button size="xs" variant="default" aria-label={t.removeOf(name)} onClick={() => setDoing('remove')}>
+        </SmallButton>
+        <SmallButton aria-label={t.removeOf(name)} onClick={() => setDoing('remove')}>
           {t.remove}
-        </Button>
+        </SmallButton>
       </span>
       {doing === 'remove' && (
         <Suspense>
@@ -131,9 +132,7 @@ const Rename = ({ passkey, onDone }: { passkey: Passkey; onDone: () => void }) =
         <Button type="submit" size="xs" loading={rename.isPending}>
           {t.save}
         </Button>
-        <Button size="xs" variant="default" onClick={onDone}>
-          {textsOf(commonTexts).cancel}
-        </Button>
+        <SmallButton onClick={onDone}>{textsOf(commonTexts).cancel}</SmallButton>
       </div>
     </PlainForm>
   )

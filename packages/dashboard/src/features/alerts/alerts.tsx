@@ -1,5 +1,4 @@
 import { Suspense, lazy, useState } from 'react'
-import { Button } from '@mantine/core'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { valueAt } from '@stockade/contract/records.ts'
@@ -9,6 +8,7 @@ import { useMay } from '../../api/session.ts'
 import { useWords } from '../../kit/now.ts'
 import { Page, Panel } from '../../kit/page.tsx'
 import parts from '../../kit/parts.module.css'
+import { SmallButton } from '../../kit/small-button.tsx'
 import { Mark } from '../../kit/state.tsx'
 import type { Tone } from '../../kit/state.tsx'
 import { Stranger } from '../../kit/stranger.tsx'
@@ -162,20 +162,14 @@ const Acts = ({ is, onSilence }: { is: Alert; onSilence: (alert: Alert) => void 
   return (
     <div className={parts.row}>
       {!is.acknowledged && (
-        <Button
-          size="xs"
-          variant="default"
-          aria-label={t.ackOf(name)}
-          loading={ack.isPending}
-          onClick={() => ack.mutate()}
-        >
+        <SmallButton aria-label={t.ackOf(name)} loading={ack.isPending} onClick={() => ack.mutate()}>
           {t.ack}
-        </Button>
+        </SmallButton>
       )}
       {!is.silenced && (
-        <Button size="xs" variant="default" aria-label={t.silenceOf(name)} onClick={() => onSilence(is)}>
+        <SmallButton aria-label={t.silenceOf(name)} onClick={() => onSilence(is)}>
           {t.silence}
-        </Button>
+        </SmallButton>
       )}
       <Refusal error={ack.error} />
     </div>
@@ -206,9 +200,9 @@ const Silences = () => {
               </span>
             </div>
             {may && (
-              <Button size="xs" variant="default" aria-label={t.endOf(nameOf(rule))} onClick={() => end.mutate(id)}>
+              <SmallButton aria-label={t.endOf(nameOf(rule))} onClick={() => end.mutate(id)}>
                 {t.end}
-              </Button>
+              </SmallButton>
             )}
           </li>
         ))}

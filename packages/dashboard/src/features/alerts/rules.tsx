@@ -1,11 +1,11 @@
 import { Suspense, lazy, useState } from 'react'
-import { Button } from '@mantine/core'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { api } from '../../api/client.ts'
 import { queries } from '../../api/queries.ts'
 import { useMay } from '../../api/session.ts'
 import { Panel } from '../../kit/page.tsx'
 import parts from '../../kit/parts.module.css'
+import { SmallButton } from '../../kit/small-button.tsx'
 import { Mark } from '../../kit/state.tsx'
 import type { Tone } from '../../kit/state.tsx'
 import { Stranger } from '../../kit/stranger.tsx'
@@ -35,16 +35,7 @@ export const Rules = () => {
   const [isAdding, setAdding] = useState(false)
   const [removed, setRemoved] = useState<AlertRule | null>(null)
   return (
-    <Panel
-      title={t.rules}
-      aside={
-        may && (
-          <Button size="xs" variant="default" onClick={() => setAdding(true)}>
-            {t.add}
-          </Button>
-        )
-      }
-    >
+    <Panel title={t.rules} aside={may && <SmallButton onClick={() => setAdding(true)}>{t.add}</SmallButton>}>
       <Trouble what={t.what} query={query} />
       <ul className={styles.list}>
         {query.data?.rules.map(rule => (
@@ -92,19 +83,13 @@ const RuleLine = ({ is, onRemove }: { is: AlertRule; onRemove: (() => void) | un
       </div>
       {onRemove && (
         <div className={parts.row}>
-          <Button
-            size="xs"
-            variant="default"
-            aria-label={t.switchOf(verb, name)}
-            loading={set.isPending}
-            onClick={() => set.mutate()}
-          >
+          <SmallButton aria-label={t.switchOf(verb, name)} loading={set.isPending} onClick={() => set.mutate()}>
             {verb}
-          </Button>
+          </SmallButton>
           {!is.builtin && (
-            <Button size="xs" variant="default" aria-label={t.removeOf(name)} onClick={onRemove}>
+            <SmallButton aria-label={t.removeOf(name)} onClick={onRemove}>
               {t.remove}
-            </Button>
+            </SmallButton>
           )}
         </div>
       )}

@@ -1,8 +1,8 @@
 import { Suspense, lazy, useState } from 'react'
-import { Button } from '@mantine/core'
 import { IconBan, IconCopy, IconDots, IconList } from '@tabler/icons-react'
 import { Link, useNavigate } from '@tanstack/react-router'
 import { useMay } from '../../api/session.ts'
+import { SmallButton } from '../../kit/small-button.tsx'
 import { actsOn } from '../../kit/search/narrowing.tsx'
 import { Value, copyValue } from '../../kit/search/value-menu.tsx'
 import type { ValueActs } from '../../kit/search/value-menu.tsx'
@@ -94,20 +94,14 @@ export const AttackerActs = ({ attacker }: { attacker: Attacker }) => {
   return (
     <>
       {may && attacker.active_bans > 0 && (
-        <Button size="xs" variant="default" aria-label={t.unbanOf(ip)} data-key="u" onClick={() => ask('unban')}>
+        <SmallButton aria-label={t.unbanOf(ip)} data-key="u" onClick={() => ask('unban')}>
           {t.unban}
-        </Button>
+        </SmallButton>
       )}
       {may && attacker.state !== 'whitelisted' && (
-        <Button
-          size="xs"
-          variant="default"
-          aria-label={textsOf(bansTexts).whitelistOf(ip)}
-          data-key="w"
-          onClick={() => ask('whitelist')}
-        >
+        <SmallButton aria-label={textsOf(bansTexts).whitelistOf(ip)} data-key="w" onClick={() => ask('whitelist')}>
           {textsOf(bansTexts).whitelist}
-        </Button>
+        </SmallButton>
       )}
       <button
         type="button"

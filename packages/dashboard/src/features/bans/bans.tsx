@@ -14,6 +14,7 @@ import { Page } from '../../kit/page.tsx'
 import { Pages } from '../../kit/pages.tsx'
 import { PastEnd } from '../../kit/past-end.tsx'
 import parts from '../../kit/parts.module.css'
+import { SmallButton } from '../../kit/small-button.tsx'
 import { Select } from '../../kit/select.tsx'
 import { Trouble } from '../../kit/trouble.tsx'
 import { Waiting } from '../../kit/waiting.tsx'
@@ -331,9 +332,9 @@ const Foot = ({ shown, total, newest, onView }: Given & { shown: number; onView:
           />
         </label>
       )}
-      <Button variant="default" size="xs" leftSection={<IconAdjustmentsHorizontal size={14} />} onClick={onView}>
+      <SmallButton leftSection={<IconAdjustmentsHorizontal size={14} />} onClick={onView}>
         {t.view}
-      </Button>
+      </SmallButton>
     </footer>
   )
 }

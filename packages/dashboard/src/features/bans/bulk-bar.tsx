@@ -4,6 +4,7 @@ import type { Ban } from '../../api/queries.ts'
 import { useMay } from '../../api/session.ts'
 import { announce } from '../../kit/announce.tsx'
 import parts from '../../kit/parts.module.css'
+import { SmallButton } from '../../kit/small-button.tsx'
 import { Refusal } from '../../kit/trouble.tsx'
 import { textsOf } from '../../lib/texts/catalogue.ts'
 import { commonTexts } from '../../lib/texts/common.texts.ts'
@@ -115,9 +116,7 @@ const SelectAll = ({ search, rows, total }: { search: BansSearch; rows: readonly
     return (
       <span className={parts.row}>
         <span className={parts.muted}>{t.reading(number(read), number(most))}</span>
-        <Button size="xs" variant="default" onClick={() => running.current?.abort()}>
-          {textsOf(commonTexts).cancel}
-        </Button>
+        <SmallButton onClick={() => running.current?.abort()}>{textsOf(commonTexts).cancel}</SmallButton>
       </span>
     )
   return (

@@ -3,6 +3,7 @@ import { Button } from '@mantine/core'
 import { IconListDetails } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
+import { SmallButton } from '../../kit/small-button.tsx'
 import { useMay } from '../../api/session.ts'
 import { Empty } from '../../kit/list-states.tsx'
 import { List } from '../../kit/list.tsx'
@@ -89,15 +90,9 @@ export const BlocklistRows = (props: {
       acts={list => (
         <>
           {props.may && <Turn list={list} />}
-          <Button
-            size="xs"
-            variant="default"
-            aria-label={t.open(list.name)}
-            data-open
-            onClick={() => props.onOpen(list)}
-          >
+          <SmallButton aria-label={t.open(list.name)} data-open onClick={() => props.onOpen(list)}>
             {t.details}
-          </Button>
+          </SmallButton>
         </>
       )}
       empty={
@@ -117,13 +112,11 @@ const Turn = ({ list }: { list: Blocklist }) => {
   const t = textsOf(blocklistsTexts)
   const isEnforced = list.mode === 'enforce'
   return (
-    <Button
-      size="xs"
-      variant="default"
+    <SmallButton
       aria-label={(isEnforced ? t.observeOf : t.enforceOf)(list.name)}
       onClick={() => setMode(list, isEnforced ? 'observe' : 'enforce')}
     >
       {isEnforced ? t.observe : t.enforce}
-    </Button>
+    </SmallButton>
   )
 }

@@ -1,8 +1,8 @@
-import { Button } from '@mantine/core'
 import { useMutation } from '@tanstack/react-query'
 import { approvalAskedBy } from '@stockade/contract/seal.ts'
 import { api } from '../../api/client.ts'
 import parts from '../../kit/parts.module.css'
+import { SmallButton } from '../../kit/small-button.tsx'
 import { Refusal } from '../../kit/trouble.tsx'
 import { textsOf } from '../../lib/texts/catalogue.ts'
 import { nameOf } from '../../lib/clip.ts'
@@ -26,15 +26,13 @@ export const Approve = (props: { server: { id: string; hostname: string }; error
           {t.approvalSent}
         </p>
       ) : (
-        <Button
-          size="xs"
-          variant="default"
+        <SmallButton
           aria-label={t.approveOf(String(what), nameOf(props.server.hostname))}
           loading={run.isPending}
           onClick={() => run.mutate(approval)}
         >
           {t.approve(String(what))}
-        </Button>
+        </SmallButton>
       )}
     </>
   )

@@ -7,6 +7,7 @@ import { api } from '../../api/client.ts'
 import { Empty } from '../../kit/list-states.tsx'
 import { Panel } from '../../kit/page.tsx'
 import parts from '../../kit/parts.module.css'
+import { SmallButton } from '../../kit/small-button.tsx'
 import { Stranger } from '../../kit/stranger.tsx'
 import { Time } from '../../kit/time.tsx'
 import { toasts } from '../../kit/toasts.ts'
@@ -93,9 +94,9 @@ const FeedRow = ({ feed, onAct }: { feed: Feed; onAct: (act: Act) => void }) => 
       </p>
       <div className={`${styles.acts ?? ''} ${parts.untilTouched ?? ''}`}>
         {acts.map(([act, text, label]) => (
-          <Button key={act} size="xs" variant="default" aria-label={label(feed.name)} onClick={() => onAct(act)}>
+          <SmallButton key={act} aria-label={label(feed.name)} onClick={() => onAct(act)}>
             {text}
-          </Button>
+          </SmallButton>
         ))}
       </div>
     </li>

@@ -9,6 +9,7 @@ import { useKeys } from '../../kit/keys.ts'
 import { Empty } from '../../kit/list-states.tsx'
 import { List } from '../../kit/list.tsx'
 import type { ListProps } from '../../kit/list.tsx'
+import { SmallButton } from '../../kit/small-button.tsx'
 import { Segmented } from '../../kit/segmented.tsx'
 import { useTyped } from '../../kit/typed.ts'
 import { textsOf } from '../../lib/texts/catalogue.ts'
@@ -126,9 +127,9 @@ export const FleetBanRows = (props: {
   const acts = (ban: FleetBan) => (
     <>
       {may && !showEnded && <Changes ban={ban} onChange={props.onChange} />}
-      <Button size="xs" variant="default" aria-label={t.open(ban.entry)} data-open onClick={() => props.onDetail(ban)}>
+      <SmallButton aria-label={t.open(ban.entry)} data-open onClick={() => props.onDetail(ban)}>
         {t.details}
-      </Button>
+      </SmallButton>
     </>
   )
   return (
@@ -165,12 +166,12 @@ const Changes = ({ ban, onChange }: { ban: FleetBan; onChange: (ban: FleetBan) =
   const t = textsOf(fleetBansTexts)
   return (
     <>
-      <Button size="xs" variant="default" aria-label={t.liftOf(ban.entry)} onClick={() => lift(ban)}>
+      <SmallButton aria-label={t.liftOf(ban.entry)} onClick={() => lift(ban)}>
         {t.lift}
-      </Button>
-      <Button size="xs" variant="default" aria-label={t.changeOf(ban.entry)} onClick={() => onChange(ban)}>
+      </SmallButton>
+      <SmallButton aria-label={t.changeOf(ban.entry)} onClick={() => onChange(ban)}>
         {t.change}
-      </Button>
+      </SmallButton>
     </>
   )
 }

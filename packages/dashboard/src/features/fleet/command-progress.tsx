@@ -1,5 +1,4 @@
 import { useEffect } from 'react'
-import { Button } from '@mantine/core'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { api } from '../../api/client.ts'
 import { useLive } from '../../api/live.ts'
@@ -9,6 +8,7 @@ import { textsOf } from '../../lib/texts/catalogue.ts'
 import { commonTexts } from '../../lib/texts/common.texts.ts'
 import { commandTexts } from '../../kit/command.texts.ts'
 import parts from '../../kit/parts.module.css'
+import { SmallButton } from '../../kit/small-button.tsx'
 import { State } from '../../kit/state.tsx'
 import { Stranger } from '../../kit/stranger.tsx'
 import { Refusal } from '../../kit/trouble.tsx'
@@ -55,9 +55,9 @@ export const CommandProgress = ({ commandId, done }: { commandId: string; done?:
       {away && (
         <>
           <span className={parts.help}>{t.away(nameOf(command.server.hostname))}</span>
-          <Button size="xs" variant="default" onClick={() => cancel.mutate()} loading={cancel.isPending}>
+          <SmallButton onClick={() => cancel.mutate()} loading={cancel.isPending}>
             {textsOf(commonTexts).cancel}
-          </Button>
+          </SmallButton>
         </>
       )}
       {command.status === 'timeout' && <span className={parts.help}>{t.timeout}</span>}

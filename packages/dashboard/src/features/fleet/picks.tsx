@@ -4,6 +4,7 @@ import { useQuery } from '@tanstack/react-query'
 import { summaryQuery } from '../../api/queries.ts'
 import { FindField } from '../../kit/find-field.tsx'
 import parts from '../../kit/parts.module.css'
+import { SmallButton } from '../../kit/small-button.tsx'
 import { State } from '../../kit/state.tsx'
 import { Trouble } from '../../kit/trouble.tsx'
 import { textsOf } from '../../lib/texts/catalogue.ts'
@@ -65,12 +66,8 @@ const Shortcuts = ({ all, chosen, onChosen }: Choosing & { all: readonly Server[
   const choose = (servers: readonly Server[]) => onChosen(new Set(servers.map(({ id }) => id)))
   return (
     <div className={parts.row}>
-      <Button size="xs" variant="default" onClick={() => choose(all)}>
-        {t.all}
-      </Button>
-      <Button size="xs" variant="default" onClick={() => choose(all.filter(({ status }) => status === 'online'))}>
-        {t.allOnline}
-      </Button>
+      <SmallButton onClick={() => choose(all)}>{t.all}</SmallButton>
+      <SmallButton onClick={() => choose(all.filter(({ status }) => status === 'online'))}>{t.allOnline}</SmallButton>
       {chosen.size > 0 && (
         <Button size="xs" variant="subtle" onClick={() => choose([])}>
           {t.nobody}

@@ -1,5 +1,4 @@
 import { useEffect, useState } from 'react'
-import { Button } from '@mantine/core'
 import { useMutation } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { api } from '../../api/client.ts'
@@ -10,6 +9,7 @@ import { Receipt, ToneMark } from '../../kit/receipt.tsx'
 import { isSettled, phaseOf } from '../../kit/receipt-state.ts'
 import type { ReceiptPhase } from '../../kit/receipt-state.ts'
 import styles from '../../kit/receipt.module.css'
+import { SmallButton } from '../../kit/small-button.tsx'
 import { toneOf } from '../../kit/state.tsx'
 import { Stranger } from '../../kit/stranger.tsx'
 import { TimeSentence } from '../../kit/time.tsx'
@@ -77,14 +77,14 @@ const ReceiptActs = (props: {
   return (
     <>
       {canRetry && (
-        <Button size="xs" variant="default" loading={acts.retry.isPending} onClick={() => acts.retry.mutate()}>
+        <SmallButton loading={acts.retry.isPending} onClick={() => acts.retry.mutate()}>
           {t.retry(failed)}
-        </Button>
+        </SmallButton>
       )}
       {canCancel && (
-        <Button size="xs" variant="default" loading={acts.cancel.isPending} onClick={() => acts.cancel.mutate()}>
+        <SmallButton loading={acts.cancel.isPending} onClick={() => acts.cancel.mutate()}>
           {done + failed > 0 ? t.cancelRest : textsOf(commonTexts).cancel}
-        </Button>
+        </SmallButton>
       )}
     </>
   )

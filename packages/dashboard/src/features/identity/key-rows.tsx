@@ -1,10 +1,10 @@
-import { Button } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { summaryQuery } from '../../api/queries.ts'
 import { useWords } from '../../kit/now.ts'
 import parts from '../../kit/parts.module.css'
 import { PlainTable, headsOf } from '../../kit/plain-table.tsx'
+import { SmallButton } from '../../kit/small-button.tsx'
 import { Mark, State } from '../../kit/state.tsx'
 import { Stranger } from '../../kit/stranger.tsx'
 import { DatedTime, Time } from '../../kit/time.tsx'
@@ -91,9 +91,9 @@ interface Rows {
 const Revoke = ({ of, onRevoke }: { of: Key; onRevoke: (key: Key) => void }) => {
   const t = textsOf(identityTexts).keys
   return (
-    <Button variant="default" size="xs" aria-label={t.revokeOf(nameOf(of.name))} onClick={() => onRevoke(of)}>
+    <SmallButton aria-label={t.revokeOf(nameOf(of.name))} onClick={() => onRevoke(of)}>
       {t.revoke}
-    </Button>
+    </SmallButton>
   )
 }
 export const KeyTable = ({ rows, onRevoke }: Rows) => {

@@ -7,6 +7,7 @@ import { meQuery, queries } from '../../api/queries.ts'
 import { announce } from '../../kit/announce.tsx'
 import { Panel } from '../../kit/page.tsx'
 import parts from '../../kit/parts.module.css'
+import { SmallButton } from '../../kit/small-button.tsx'
 import { Mark } from '../../kit/state.tsx'
 import { Time } from '../../kit/time.tsx'
 import { Refusal, Trouble } from '../../kit/trouble.tsx'
@@ -123,15 +124,9 @@ const Line = ({ session, ending, onEnd }: { session: Session; ending: boolean; o
       {session.current ? (
         <Mark tone="ok">{t.thisOne}</Mark>
       ) : (
-        <Button
-          variant="default"
-          size="xs"
-          loading={ending}
-          aria-label={t.endOf(browser, session.ip_address)}
-          onClick={onEnd}
-        >
+        <SmallButton loading={ending} aria-label={t.endOf(browser, session.ip_address)} onClick={onEnd}>
           {t.end}
-        </Button>
+        </SmallButton>
       )}
     </li>
   )

@@ -1,9 +1,9 @@
 import { useState } from 'react'
 import { IconCopy } from '@tabler/icons-react'
-import { Button } from '@mantine/core'
 import type { Ban } from '../../api/queries.ts'
 import { Panel } from '../../kit/page.tsx'
 import parts from '../../kit/parts.module.css'
+import { SmallButton } from '../../kit/small-button.tsx'
 import { copyValue } from '../../kit/search/value-menu.tsx'
 import { Stranger } from '../../kit/stranger.tsx'
 import { usePhone } from '../../kit/width.ts'
@@ -72,14 +72,12 @@ const Excerpt = ({ ban, most }: { ban: Ban; most: number }) => {
         <span className={styles.dim} data-end>
           {t.lines(number(shown.length), number(lines.length), lines.length)}
         </span>
-        <Button
-          size="xs"
-          variant="default"
+        <SmallButton
           leftSection={<IconCopy size={14} />}
           onClick={() => void copyValue(ban.log_lines, t.linesCopied(lines.length))}
         >
           {copy}
-        </Button>
+        </SmallButton>
       </div>
       <pre
         className={styles.well}

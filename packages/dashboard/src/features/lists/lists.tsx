@@ -1,6 +1,7 @@
 import { Button } from '@mantine/core'
 import { IconPlus } from '@tabler/icons-react'
 import { Link, useNavigate } from '@tanstack/react-router'
+import { SmallButton } from '../../kit/small-button.tsx'
 import { Page } from '../../kit/page.tsx'
 import parts from '../../kit/parts.module.css'
 import { textsOf } from '../../lib/texts/catalogue.ts'
@@ -96,11 +97,7 @@ const RulesPart = ({ opening }: { opening: ReturnType<typeof useRuleDialogs> }) 
     aside={
       <>
         <All to="/lists/rules" what={textsOf(shellTexts).sharingRules} />
-        {opening.may && (
-          <Button size="xs" variant="default" onClick={() => opening.onOpen('new')}>
-            {textsOf(rulesTexts).add}
-          </Button>
-        )}
+        {opening.may && <SmallButton onClick={() => opening.onOpen('new')}>{textsOf(rulesTexts).add}</SmallButton>}
       </>
     }
   />

@@ -1,5 +1,4 @@
 import { Suspense, useState } from 'react'
-import { Button } from '@mantine/core'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { useSearch } from '@tanstack/react-router'
 import { api } from '../../api/client.ts'
@@ -7,6 +6,7 @@ import { queries, summaryQuery } from '../../api/queries.ts'
 import { useMay } from '../../api/session.ts'
 import parts from '../../kit/parts.module.css'
 import { PlainTable, headsOf } from '../../kit/plain-table.tsx'
+import { SmallButton } from '../../kit/small-button.tsx'
 import { Stranger } from '../../kit/stranger.tsx'
 import { Time } from '../../kit/time.tsx'
 import { useNarrow } from '../../kit/width.ts'
@@ -117,19 +117,17 @@ const Acts = ({ row, serversOf, onHere, onEverywhere, busy }: Acting & { row: Bl
   if (!may) return null
   return (
     <span className={`${parts.acts ?? ''} ${parts.wrapping ?? ''}`}>
-      <Button
-        size="xs"
-        variant="default"
+      <SmallButton
         aria-label={t.hereOf(row.ip, nameOf(hostnameOf(row.server_id)))}
         loading={busy?.ip === row.ip && busy.serverId === row.server_id}
         onClick={() => onHere(row)}
       >
         {t.here}
-      </Button>
+      </SmallButton>
       {serversOf(row.ip) > 1 && (
-        <Button size="xs" variant="default" aria-label={t.everywhereOf(row.ip)} onClick={() => onEverywhere(row.ip)}>
+        <SmallButton aria-label={t.everywhereOf(row.ip)} onClick={() => onEverywhere(row.ip)}>
           {t.everywhere}
-        </Button>
+        </SmallButton>
       )}
     </span>
   )

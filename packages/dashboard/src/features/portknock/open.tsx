@@ -1,5 +1,4 @@
 import { Suspense, useState } from 'react'
-import { Button } from '@mantine/core'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { useSearch } from '@tanstack/react-router'
 import { api } from '../../api/client.ts'
@@ -7,6 +6,7 @@ import { queries } from '../../api/queries.ts'
 import { useMay, useMe } from '../../api/session.ts'
 import parts from '../../kit/parts.module.css'
 import { PlainTable, headsOf } from '../../kit/plain-table.tsx'
+import { SmallButton } from '../../kit/small-button.tsx'
 import { Mark } from '../../kit/state.tsx'
 import { Stranger } from '../../kit/stranger.tsx'
 import { useNarrow } from '../../kit/width.ts'
@@ -106,18 +106,12 @@ const Acts = ({ opening, onClose, onCut, busy }: Acting & { opening: Opening }) 
   const names = [opening.protected_port, nameOf(opening.server.hostname), opening.ip] as const
   return (
     <span className={`${parts.acts ?? ''} ${parts.wrapping ?? ''}`}>
-      <Button
-        size="xs"
-        variant="default"
-        aria-label={t.closeOf(...names)}
-        loading={busy === opening.id}
-        onClick={() => onClose(opening)}
-      >
+      <SmallButton aria-label={t.closeOf(...names)} loading={busy === opening.id} onClick={() => onClose(opening)}>
         {t.close}
-      </Button>
-      <Button size="xs" variant="default" aria-label={t.cutOf(...names)} onClick={() => onCut(opening)}>
+      </SmallButton>
+      <SmallButton aria-label={t.cutOf(...names)} onClick={() => onCut(opening)}>
         {t.cut}
-      </Button>
+      </SmallButton>
     </span>
   )
 }

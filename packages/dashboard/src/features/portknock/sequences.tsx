@@ -12,6 +12,7 @@ import { SelectField } from '../../kit/form-fields.tsx'
 import { Pages } from '../../kit/pages.tsx'
 import { PastEnd } from '../../kit/past-end.tsx'
 import parts from '../../kit/parts.module.css'
+import { SmallButton } from '../../kit/small-button.tsx'
 import { Mark } from '../../kit/state.tsx'
 import { Stranger } from '../../kit/stranger.tsx'
 import { textsOf } from '../../lib/texts/catalogue.ts'
@@ -151,22 +152,12 @@ const Card = ({ sequence, onAsk }: { sequence: Sequence; onAsk: (asked: Asked) =
         </h2>
         {may && (
           <span className={parts.acts}>
-            <Button
-              size="xs"
-              variant="default"
-              aria-label={t.editOf(name)}
-              onClick={() => onAsk({ what: 'edit', sequence })}
-            >
+            <SmallButton aria-label={t.editOf(name)} onClick={() => onAsk({ what: 'edit', sequence })}>
               {t.edit}
-            </Button>
-            <Button
-              size="xs"
-              variant="default"
-              aria-label={t.deleteOf(name)}
-              onClick={() => onAsk({ what: 'delete', sequence })}
-            >
+            </SmallButton>
+            <SmallButton aria-label={t.deleteOf(name)} onClick={() => onAsk({ what: 'delete', sequence })}>
               {t.delete}
-            </Button>
+            </SmallButton>
           </span>
         )}
       </div>

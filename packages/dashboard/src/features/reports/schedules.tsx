@@ -1,9 +1,9 @@
 import { Suspense, lazy, useState } from 'react'
-import { Button } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { api } from '../../api/client.ts'
 import { Panel } from '../../kit/page.tsx'
 import parts from '../../kit/parts.module.css'
+import { SmallButton } from '../../kit/small-button.tsx'
 import { Stranger } from '../../kit/stranger.tsx'
 import { DatedTime } from '../../kit/time.tsx'
 import { toasts } from '../../kit/toasts.ts'
@@ -33,14 +33,7 @@ export const Schedules = () => {
   const [isOpen, setOpen] = useState(false)
   return (
     <div className={styles.schedules}>
-      <Panel
-        title={t.title}
-        aside={
-          <Button size="xs" variant="default" onClick={() => setOpen(true)}>
-            {t.add}
-          </Button>
-        }
-      >
+      <Panel title={t.title} aside={<SmallButton onClick={() => setOpen(true)}>{t.add}</SmallButton>}>
         <Trouble what={t.what} query={query} />
         {query.data?.total === 0 && <p className={parts.muted}>{t.none}</p>}
         <ul className={styles.lines}>
@@ -77,32 +70,26 @@ const ScheduleLine = ({ schedule }: { schedule: Schedule }) => {
       </span>
       {schedule.last_error !== null && <span className={parts.error}>{schedule.last_error}</span>}
       <span className={parts.row}>
-        <Button
-          size="xs"
-          variant="default"
+        <SmallButton
           aria-label={t.sendOf(name)}
           onClick={() => act(api.call('POST /reports/schedules/{id}/test', { params }))}
         >
           {t.send}
-        </Button>
-        <Button
-          size="xs"
-          variant="default"
+        </SmallButton>
+        <SmallButton
           aria-label={t.turnOf(enabled, name)}
           onClick={() =>
             act(api.call('PATCH /reports/schedules/{id}', { params, body: { enabled: !enabled } }).then(() => ({})))
           }
         >
           {t.turn(enabled)}
-        </Button>
-        <Button
-          size="xs"
-          variant="default"
+        </SmallButton>
+        <SmallButton
           aria-label={t.removeOf(name)}
           onClick={() => act(api.call('DELETE /reports/schedules/{id}', { params }).then(() => ({})))}
         >
           {t.remove}
-        </Button>
+        </SmallButton>
       </span>
     </li>
   )

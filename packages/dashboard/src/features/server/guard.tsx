@@ -9,6 +9,7 @@ import { announce } from '../../kit/announce.tsx'
 import { TextField } from '../../kit/form-fields.tsx'
 import parts from '../../kit/parts.module.css'
 import { PlainForm } from '../../kit/plain-form.tsx'
+import { SmallButton } from '../../kit/small-button.tsx'
 import { Time } from '../../kit/time.tsx'
 import { Refusal } from '../../kit/trouble.tsx'
 import { textsOf } from '../../lib/texts/catalogue.ts'
@@ -206,9 +207,9 @@ export const AgentKeys = ({ server }: { server: Server }) => {
                 </>
               )}
             </span>
-            <Button size="xs" variant="default" aria-label={t.endKeyOf(key.prefix)} onClick={() => setEnding(key)}>
+            <SmallButton aria-label={t.endKeyOf(key.prefix)} onClick={() => setEnding(key)}>
               {t.endKey}
-            </Button>
+            </SmallButton>
           </li>
         ))}
       </ul>

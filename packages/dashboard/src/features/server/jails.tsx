@@ -1,5 +1,4 @@
 import { Suspense, lazy, useMemo, useState } from 'react'
-import { Button } from '@mantine/core'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useParams } from '@tanstack/react-router'
 import { queryTerm } from '@stockade/contract/query/index.ts'
@@ -13,6 +12,7 @@ import { tellSwitched } from '../fleet/undo.ts'
 import { CommandProgress, isOver, useCommand } from '../fleet/command-progress.tsx'
 import parts from '../../kit/parts.module.css'
 import { PlainTable, headsOf } from '../../kit/plain-table.tsx'
+import { SmallButton } from '../../kit/small-button.tsx'
 import { State } from '../../kit/state.tsx'
 import { Lines, Stranger } from '../../kit/stranger.tsx'
 import { Refusal, Trouble } from '../../kit/trouble.tsx'
@@ -197,9 +197,7 @@ const Acts = ({ jail, serverId }: { jail: Jail; serverId: string }) => {
   })
   if (!may) return null
   const button = (act: Act, words: string) => (
-    <Button
-      size="xs"
-      variant="default"
+    <SmallButton
       aria-label={t.of(words, jail.name)}
       loading={run.isPending && run.variables === act}
       onClick={() => {
@@ -208,7 +206,7 @@ const Acts = ({ jail, serverId }: { jail: Jail; serverId: string }) => {
       }}
     >
       {words}
-    </Button>
+    </SmallButton>
   )
   return (
     <>
@@ -217,9 +215,9 @@ const Acts = ({ jail, serverId }: { jail: Jail; serverId: string }) => {
         {jail.enabled && button('jail-reload', t.reload)}
         {jail.enabled ? button('jail-disable', t.disable) : button('jail-enable', t.enable)}
         {jail.enabled && (
-          <Button size="xs" variant="default" aria-label={t.of(t.ban, jail.name)} onClick={() => setDialog('ban')}>
+          <SmallButton aria-label={t.of(t.ban, jail.name)} onClick={() => setDialog('ban')}>
             {t.ban}
-          </Button>
+          </SmallButton>
         )}
       </span>
       {asked && <Answer key={asked.commandId} act={asked.act} commandId={asked.commandId} jail={jail.name} />}

@@ -5,6 +5,7 @@ import { api } from '../../api/client.ts'
 import type { CommandType } from '../fleet/queries.ts'
 import { tellSyncAgain } from '../fleet/undo.ts'
 import { targetsTexts } from '../fleet/targets.texts.ts'
+import { SmallButton } from '../../kit/small-button.tsx'
 import { SelectionBar } from '../../kit/selection-bar.tsx'
 import { Refusal } from '../../kit/trouble.tsx'
 import { textsOf } from '../../lib/texts/catalogue.ts'
@@ -43,19 +44,15 @@ export const BulkBar = (props: {
       }
     >
       {commands.map(type => (
-        <Button key={type} size="xs" variant="default" onClick={() => setOpen(type)}>
+        <SmallButton key={type} onClick={() => setOpen(type)}>
           {t.acts[type]}
-        </Button>
+        </SmallButton>
       ))}
-      <Button size="xs" variant="default" onClick={() => setOpen('deploy')}>
-        {t.deploy}
-      </Button>
-      <Button size="xs" variant="default" onClick={() => setOpen('tags')}>
-        {textsOf(targetsTexts).bulk.open}
-      </Button>
-      <Button size="xs" variant="default" loading={sync.isPending} onClick={() => sync.mutate()}>
+      <SmallButton onClick={() => setOpen('deploy')}>{t.deploy}</SmallButton>
+      <SmallButton onClick={() => setOpen('tags')}>{textsOf(targetsTexts).bulk.open}</SmallButton>
+      <SmallButton loading={sync.isPending} onClick={() => sync.mutate()}>
         {t.sync}
-      </Button>
+      </SmallButton>
       <Refusal error={sync.error} />
       {open && (
         <Suspense>

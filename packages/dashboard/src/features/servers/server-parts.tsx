@@ -1,5 +1,4 @@
 import { Suspense, lazy, useState } from 'react'
-import { Button } from '@mantine/core'
 import { IconArrowUp } from '@tabler/icons-react'
 import { Link } from '@tanstack/react-router'
 import type { ServerRow } from '../../api/queries.ts'
@@ -8,6 +7,7 @@ import { fleetTexts } from '../fleet/fleet.texts.ts'
 import { healthOf, healthTones } from '../fleet/health.ts'
 import { guardTexts } from '../server/guard.texts.ts'
 import parts from '../../kit/parts.module.css'
+import { SmallButton } from '../../kit/small-button.tsx'
 import type { Term } from '../../kit/search/narrowing.tsx'
 import { Mark, Shape } from '../../kit/state.tsx'
 import { Stranger } from '../../kit/stranger.tsx'
@@ -131,17 +131,12 @@ export const RowActions = ({ server }: { server: ServerRow }) => {
   const name = nameOf(server.hostname)
   return (
     <>
-      <Button
-        size="xs"
-        variant="default"
-        aria-label={t.rowActions.reloadOn(name)}
-        onClick={() => setOpen('reload-all')}
-      >
+      <SmallButton aria-label={t.rowActions.reloadOn(name)} onClick={() => setOpen('reload-all')}>
         {t.rowActions.reload}
-      </Button>
-      <Button size="xs" variant="default" aria-label={t.rowActions.banOn(name)} onClick={() => setOpen('ban-ip')}>
+      </SmallButton>
+      <SmallButton aria-label={t.rowActions.banOn(name)} onClick={() => setOpen('ban-ip')}>
         {t.rowActions.ban}
-      </Button>
+      </SmallButton>
       {open && (
         <Suspense>
           <RunDialog type={open} servers={new Set([server.id])} onClose={() => setOpen(null)} />

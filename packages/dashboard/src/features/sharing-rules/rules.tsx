@@ -8,6 +8,7 @@ import { useKeys } from '../../kit/keys.ts'
 import { Empty } from '../../kit/list-states.tsx'
 import { Panel } from '../../kit/page.tsx'
 import parts from '../../kit/parts.module.css'
+import { SmallButton } from '../../kit/small-button.tsx'
 import { Mark } from '../../kit/state.tsx'
 import type { Tone } from '../../kit/state.tsx'
 import { Switch } from '../../kit/switch.tsx'
@@ -111,18 +112,18 @@ const RuleRow = ({ rule, may, onOpen }: { rule: Rule; may: boolean; onOpen: (ope
           : t.wouldHave(simulation.banned, simulation.days)}
       </p>
       <div className={`${styles.acts ?? ''} ${parts.untilTouched ?? ''}`}>
-        <Button size="xs" variant="default" aria-label={t.showOf(rule.name)} onClick={() => onOpen({ history: rule })}>
+        <SmallButton aria-label={t.showOf(rule.name)} onClick={() => onOpen({ history: rule })}>
           {t.show}
-        </Button>
+        </SmallButton>
         {may && (
-          <Button size="xs" variant="default" aria-label={t.editOf(rule.name)} onClick={() => onOpen({ edit: rule })}>
+          <SmallButton aria-label={t.editOf(rule.name)} onClick={() => onOpen({ edit: rule })}>
             {t.edit}
-          </Button>
+          </SmallButton>
         )}
         {may && rule.state !== 'armed' && (
-          <Button size="xs" variant="default" aria-label={t.removeOf(rule.name)} onClick={() => remove(rule)}>
+          <SmallButton aria-label={t.removeOf(rule.name)} onClick={() => remove(rule)}>
             {t.remove}
-          </Button>
+          </SmallButton>
         )}
       </div>
     </li>

@@ -1,5 +1,4 @@
 import { useState } from 'react'
-import { Button } from '@mantine/core'
 import { useMutation } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { api } from '../../api/client.ts'
@@ -13,6 +12,7 @@ import { useSync } from '../fleet/sync.ts'
 import { CopyButton } from '../../kit/copy.tsx'
 import { Panel } from '../../kit/page.tsx'
 import parts from '../../kit/parts.module.css'
+import { SmallButton } from '../../kit/small-button.tsx'
 import { State } from '../../kit/state.tsx'
 import { Stranger } from '../../kit/stranger.tsx'
 import { Time } from '../../kit/time.tsx'
@@ -54,9 +54,9 @@ export const SyncPanel = () => {
           <div className={fleet.line}>
             <WhitelistReceipt since={0} />
             {servers.length > 0 && may && (
-              <Button size="xs" variant="default" loading={sync.isPending} onClick={() => sync.mutate()}>
+              <SmallButton loading={sync.isPending} onClick={() => sync.mutate()}>
                 {t.all}
-              </Button>
+              </SmallButton>
             )}
           </div>
         )}
@@ -120,15 +120,9 @@ export const SyncRow = ({ server }: { server: Sync }) => {
       </span>
       <State is={server.sync_status} />
       {may && server.sync_status === 'failed' && (
-        <Button
-          size="xs"
-          variant="default"
-          aria-label={t.one(nameOf(server.hostname))}
-          loading={sync.isPending}
-          onClick={() => sync.mutate()}
-        >
+        <SmallButton aria-label={t.one(nameOf(server.hostname))} loading={sync.isPending} onClick={() => sync.mutate()}>
           {t.oneShort}
-        </Button>
+        </SmallButton>
       )}
     </li>
   )

@@ -10,6 +10,7 @@ import type { Entry } from '../fleet/queries.ts'
 import { useKeys } from '../../kit/keys.ts'
 import { List } from '../../kit/list.tsx'
 import { Page } from '../../kit/page.tsx'
+import { SmallButton } from '../../kit/small-button.tsx'
 import { SelectionBar } from '../../kit/selection-bar.tsx'
 import { useSelection } from '../../kit/selection.ts'
 import { hasAnswered } from '../../kit/trouble.tsx'
@@ -125,9 +126,7 @@ const Entries = (props: {
       {(isReady || query.isError) && <SyncPanel />}
       {may && chosen.length > 0 && (
         <SelectionBar count={t.selected(number(chosen.length), chosen.length)} onClear={selection.clear}>
-          <Button size="xs" variant="default" onClick={() => onRemove(chosen, selection.clear)}>
-            {t.remove}
-          </Button>
+          <SmallButton onClick={() => onRemove(chosen, selection.clear)}>{t.remove}</SmallButton>
         </SelectionBar>
       )}
     </div>
@@ -143,12 +142,12 @@ const Acts = (props: {
   const { entry, onEdit, onRemove } = props
   return (
     <>
-      <Button size="xs" variant="default" aria-label={t.editOf(entry.ip)} onClick={() => onEdit(entry)}>
+      <SmallButton aria-label={t.editOf(entry.ip)} onClick={() => onEdit(entry)}>
         {t.edit}
-      </Button>
-      <Button size="xs" variant="default" aria-label={t.removeOf(entry.ip)} onClick={() => onRemove([entry])}>
+      </SmallButton>
+      <SmallButton aria-label={t.removeOf(entry.ip)} onClick={() => onRemove([entry])}>
         {t.remove}
-      </Button>
+      </SmallButton>
     </>
   )
 }
