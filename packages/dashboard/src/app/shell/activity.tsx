@@ -9,6 +9,7 @@ import { useReceipt } from '../../features/fleet/receipt.ts'
 import { NamedReceipt } from '../../features/fleet/receipts.tsx'
 import { useSaid } from '../../features/fleet/said.ts'
 import { canUndo, cancelCommand, undoCommand } from '../../features/fleet/undo.ts'
+import { Loading } from '../../kit/loading.tsx'
 import { announce } from '../../kit/announce.tsx'
 import { useWords } from '../../kit/now.ts'
 import parts from '../../kit/parts.module.css'
@@ -19,8 +20,6 @@ import { Mark, toneOf } from '../../kit/state.tsx'
 import type { ReceiptOf } from '../../kit/toasts.ts'
 import { Stranger } from '../../kit/stranger.tsx'
 import { Time } from '../../kit/time.tsx'
-import { Trouble } from '../../kit/trouble.tsx'
-import { Waiting } from '../../kit/waiting.tsx'
 import { fleetTexts } from '../../features/fleet/fleet.texts.ts'
 import { textsOf } from '../../lib/texts/catalogue.ts'
 import { commonTexts } from '../../lib/texts/common.texts.ts'
@@ -144,8 +143,7 @@ export const ActivityList = () => {
   const said = useSaid()
   return (
     <>
-      <Trouble what={t.what} query={query} />
-      {query.isPending && <Waiting lines={3} />}
+      <Loading what={t.what} query={query} lines={3} />
       {rows?.length === 0 && <p className={parts.muted}>{t.none}</p>}
       {rows && rows.length > 0 && (
         <>

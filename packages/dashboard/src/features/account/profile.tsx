@@ -1,11 +1,10 @@
 import { useQuery } from '@tanstack/react-query'
 import { useMe } from '../../api/session.ts'
+import { Loading } from '../../kit/loading.tsx'
 import { Panel } from '../../kit/page.tsx'
 import parts from '../../kit/parts.module.css'
 import { Stranger } from '../../kit/stranger.tsx'
 import { Time } from '../../kit/time.tsx'
-import { Trouble } from '../../kit/trouble.tsx'
-import { Waiting } from '../../kit/waiting.tsx'
 import { textsOf } from '../../lib/texts/catalogue.ts'
 import { commonTexts } from '../../lib/texts/common.texts.ts'
 import { identityTexts } from '../identity/identity.texts.ts'
@@ -26,8 +25,7 @@ const About = ({ userId }: { userId: number }) => {
   const of = user.data
   return (
     <>
-      <Trouble what={t.what} query={user} />
-      {user.isPending && <Waiting lines={6} />}
+      <Loading what={t.what} query={user} lines={6} />
       {of && (
         <Panel>
           <dl className={parts.details}>

@@ -4,6 +4,7 @@ import { useMutation, useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { api } from '../../api/client.ts'
 import { queries } from '../../api/queries.ts'
+import { Loading } from '../../kit/loading.tsx'
 import { Coverage } from '../../kit/coverage.tsx'
 import { Panel } from '../../kit/page.tsx'
 import parts from '../../kit/parts.module.css'
@@ -12,7 +13,6 @@ import type { Tone } from '../../kit/state.tsx'
 import { Stranger } from '../../kit/stranger.tsx'
 import { Time } from '../../kit/time.tsx'
 import { Refusal, Trouble } from '../../kit/trouble.tsx'
-import { Waiting } from '../../kit/waiting.tsx'
 import { number } from '../../lib/numbers.ts'
 import { textsOf } from '../../lib/texts/catalogue.ts'
 import { Confirm } from '../identity/dialogs.ts'
@@ -34,8 +34,7 @@ export const AddressPanel = () => {
   const query = useQuery(addressQuery)
   return (
     <Panel title={t.title}>
-      <Trouble what={t.what} query={query} />
-      {query.isPending && <Waiting lines={3} />}
+      <Loading what={t.what} query={query} lines={3} />
       {query.data && <Present is={query.data} />}
     </Panel>
   )

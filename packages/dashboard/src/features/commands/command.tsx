@@ -1,12 +1,11 @@
 import { useCallback, useMemo } from 'react'
 import { useParams } from '@tanstack/react-router'
 import { statusOf } from '../../api/client.ts'
+import { Loading } from '../../kit/loading.tsx'
 import { ButtonLink } from '../../kit/button-link.tsx'
 import { useCommand } from '../fleet/command-progress.tsx'
 import { GonePage } from '../../kit/gone-page.tsx'
 import { Page } from '../../kit/page.tsx'
-import { Trouble } from '../../kit/trouble.tsx'
-import { Waiting } from '../../kit/waiting.tsx'
 import { useSaid } from '../fleet/said.ts'
 import { Forbidden } from '../navigation/lone-pages.tsx'
 import { textsOf } from '../../lib/texts/catalogue.ts'
@@ -52,8 +51,7 @@ export const CommandPage = () => {
         </>
       }
     >
-      <Trouble what={t.whatOne} query={query} />
-      {query.isPending && <Waiting lines={5} />}
+      <Loading what={t.whatOne} query={query} lines={5} />
       {row && <Facts row={row} />}
     </Page>
   )

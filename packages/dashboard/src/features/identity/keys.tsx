@@ -5,11 +5,10 @@ import { IconPlus } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { api } from '../../api/client.ts'
 import { queries } from '../../api/queries.ts'
+import { Loading } from '../../kit/loading.tsx'
 import { announce } from '../../kit/announce.tsx'
 import { Panel } from '../../kit/page.tsx'
 import parts from '../../kit/parts.module.css'
-import { Trouble } from '../../kit/trouble.tsx'
-import { Waiting } from '../../kit/waiting.tsx'
 import { useNarrow } from '../../kit/width.ts'
 import { textsOf } from '../../lib/texts/catalogue.ts'
 import { nameOf } from '../../lib/clip.ts'
@@ -60,8 +59,7 @@ export const Keys = ({ userId, role, title }: { userId: number; role: Role; titl
           />
         )}
         {made && <ShownOnce made={made} onDone={done} />}
-        <Trouble what={t.what} query={keys} />
-        {keys.isPending && <Waiting lines={2} />}
+        <Loading what={t.what} query={keys} lines={2} />
         {rows && <Found rows={rows} create={create} onRevoke={setRevoking} />}
       </div>
       {revoking && <Revoke userId={userId} of={revoking} onClose={() => setRevoking(undefined)} />}

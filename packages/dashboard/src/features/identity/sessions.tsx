@@ -4,14 +4,14 @@ import { useMutation, useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { api } from '../../api/client.ts'
 import { meQuery, queries } from '../../api/queries.ts'
+import { Loading } from '../../kit/loading.tsx'
 import { announce } from '../../kit/announce.tsx'
 import { Panel } from '../../kit/page.tsx'
 import parts from '../../kit/parts.module.css'
 import { SmallButton } from '../../kit/small-button.tsx'
 import { Mark } from '../../kit/state.tsx'
 import { Time } from '../../kit/time.tsx'
-import { Refusal, Trouble } from '../../kit/trouble.tsx'
-import { Waiting } from '../../kit/waiting.tsx'
+import { Refusal } from '../../kit/trouble.tsx'
 import { textsOf } from '../../lib/texts/catalogue.ts'
 import { browserWords } from './browser-words.ts'
 import { Confirm } from './dialogs.ts'
@@ -58,8 +58,7 @@ export const Sessions = (props: {
   const words = hasOwn ? t.endOthers : t.endAll
   return (
     <Panel title={t.title}>
-      <Trouble what={t.what} query={sessions} />
-      {sessions.isPending && <Waiting lines={2} />}
+      <Loading what={t.what} query={sessions} lines={2} />
       {rows?.length === 0 && <p className={parts.muted}>{t.none}</p>}
       <Refusal error={end.error} />
       {rows && rows.length > 0 && <Rows rows={rows} end={end} />}

@@ -5,12 +5,12 @@ import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import type { Reply } from '@stockade/client'
 import { api, statusOf } from '../../api/client.ts'
 import { queries } from '../../api/queries.ts'
+import { Loading } from '../../kit/loading.tsx'
 import { TextField } from '../../kit/text-field.tsx'
 import parts from '../../kit/parts.module.css'
 import { PlainForm } from '../../kit/plain-form.tsx'
 import { State } from '../../kit/state.tsx'
-import { Refusal, Trouble, fieldProblem } from '../../kit/trouble.tsx'
-import { Waiting } from '../../kit/waiting.tsx'
+import { Refusal, fieldProblem } from '../../kit/trouble.tsx'
 import { textsOf } from '../../lib/texts/catalogue.ts'
 import { exactTime } from '../../lib/time.ts'
 import { Entry } from '../sign-in/entry.tsx'
@@ -39,8 +39,7 @@ export const Invite = () => {
         <Gone text={code === undefined ? t.noCode : t.gone} />
       ) : (
         <>
-          <Trouble what={t.what} query={invite} />
-          {invite.isPending && <Waiting lines={4} />}
+          <Loading what={t.what} query={invite} lines={4} />
           {invite.data && <Form code={code} invite={invite.data} />}
         </>
       )}

@@ -2,12 +2,11 @@ import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import type { Reply } from '@stockade/client'
 import { api } from '../../api/client.ts'
+import { Loading } from '../../kit/loading.tsx'
 import { Panel } from '../../kit/page.tsx'
 import parts from '../../kit/parts.module.css'
 import { Stranger } from '../../kit/stranger.tsx'
 import { Time } from '../../kit/time.tsx'
-import { Trouble } from '../../kit/trouble.tsx'
-import { Waiting } from '../../kit/waiting.tsx'
 import { textsOf } from '../../lib/texts/catalogue.ts'
 import { around } from '../../lib/clip.ts'
 import { auditTexts } from '../audit/audit.texts.ts'
@@ -55,8 +54,7 @@ export const Done = ({ ip }: { ip: string }) => {
         </Link>
       }
     >
-      <Trouble what={t.whatAudit} query={query} />
-      {query.isPending && <Waiting lines={2} />}
+      <Loading what={t.whatAudit} query={query} lines={2} />
       {entries?.length === 0 && <p className={parts.muted}>{t.auditNone}</p>}
       <ol className={styles.done}>
         {together(entries ?? [])

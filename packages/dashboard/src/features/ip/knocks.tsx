@@ -1,13 +1,12 @@
 import { useQuery } from '@tanstack/react-query'
 import { api } from '../../api/client.ts'
 import fleet from '../fleet/fleet.module.css'
+import { Loading } from '../../kit/loading.tsx'
 import { Panel } from '../../kit/page.tsx'
 import parts from '../../kit/parts.module.css'
 import { Mark } from '../../kit/state.tsx'
 import { Stranger } from '../../kit/stranger.tsx'
 import { Time } from '../../kit/time.tsx'
-import { Trouble } from '../../kit/trouble.tsx'
-import { Waiting } from '../../kit/waiting.tsx'
 import { textsOf } from '../../lib/texts/catalogue.ts'
 import { number } from '../../lib/numbers.ts'
 import { ipTexts } from './ip.texts.ts'
@@ -24,8 +23,7 @@ export const Knocks = ({ ip }: { ip: string }) => {
   const rows = query.data?.history
   return (
     <Panel title={t.knocks}>
-      <Trouble what={t.whatKnocks} query={query} />
-      {query.isPending && <Waiting lines={2} />}
+      <Loading what={t.whatKnocks} query={query} lines={2} />
       {rows?.length === 0 && <p className={parts.muted}>{t.knocksNone}</p>}
       <ul className={fleet.lines}>
         {rows?.map(knock => (

@@ -4,11 +4,10 @@ import { Link, useNavigate } from '@tanstack/react-router'
 import type { Reply } from '@stockade/client'
 import { api } from '../../api/client.ts'
 import { useMay } from '../../api/session.ts'
+import { Loading } from '../../kit/loading.tsx'
 import { Spark } from '../../kit/charts/spark.tsx'
 import { Panel } from '../../kit/page.tsx'
 import parts from '../../kit/parts.module.css'
-import { Trouble } from '../../kit/trouble.tsx'
-import { Waiting } from '../../kit/waiting.tsx'
 import { textsOf } from '../../lib/texts/catalogue.ts'
 import { number } from '../../lib/numbers.ts'
 import { ipTexts } from './ip.texts.ts'
@@ -31,8 +30,7 @@ export const Neighbours = ({ ip }: { ip: string }) => {
   const inMonth = around?.days.reduce((sum, count) => sum + count, 0) ?? 0
   return (
     <Panel title={t.neighbours} aside={around && <bdi className={styles.dim}>{around.range}</bdi>}>
-      <Trouble what={t.whatNeighbours} query={query} />
-      {query.isPending && <Waiting lines={4} />}
+      <Loading what={t.whatNeighbours} query={query} lines={4} />
       {around && (
         <>
           <div className={styles.around}>

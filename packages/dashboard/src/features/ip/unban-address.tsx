@@ -1,8 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { lookUpQuery } from '../fleet/queries.ts'
+import { Loading } from '../../kit/loading.tsx'
 import { Dialog } from '../../kit/modal.tsx'
-import { Trouble } from '../../kit/trouble.tsx'
-import { Waiting } from '../../kit/waiting.tsx'
 import { textsOf } from '../../lib/texts/catalogue.ts'
 import { ipTexts } from './ip.texts.ts'
 import UnbanDialog from './unban-dialog.tsx'
@@ -15,8 +14,7 @@ const UnbanAddress = ({ ip, onClose }: { ip: string; onClose: () => void }) => {
     <UnbanDialog found={query.data} onClose={onClose} />
   ) : (
     <Dialog title={t.unbanTitle(ip)} onClose={onClose}>
-      <Trouble what={t.what} query={query} />
-      {query.isPending && <Waiting lines={3} />}
+      <Loading what={t.what} query={query} lines={3} />
     </Dialog>
   )
 }

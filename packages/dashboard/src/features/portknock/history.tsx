@@ -2,6 +2,7 @@ import { Button } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { summaryQuery } from '../../api/queries.ts'
+import { Loading } from '../../kit/loading.tsx'
 import { Pages } from '../../kit/pages.tsx'
 import { PastEnd } from '../../kit/past-end.tsx'
 import parts from '../../kit/parts.module.css'
@@ -10,8 +11,6 @@ import { Select } from '../../kit/select.tsx'
 import { Mark } from '../../kit/state.tsx'
 import { Stranger } from '../../kit/stranger.tsx'
 import { TimeRange } from '../../kit/time-range.tsx'
-import { Trouble } from '../../kit/trouble.tsx'
-import { Waiting } from '../../kit/waiting.tsx'
 import { useNarrow } from '../../kit/width.ts'
 import { textsOf } from '../../lib/texts/catalogue.ts'
 import { clip, nameOf } from '../../lib/clip.ts'
@@ -47,8 +46,7 @@ const List = ({ sequences }: Known) => {
     <>
       <p className={parts.muted}>{t.history.lead}</p>
       <Filters sequences={sequences} />
-      <Trouble what={t.what.history} query={query} />
-      {query.isPending && <Waiting />}
+      <Loading what={t.what.history} query={query} />
       {query.data && <Found list={query.data} />}
     </>
   )

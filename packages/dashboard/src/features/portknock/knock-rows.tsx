@@ -1,11 +1,11 @@
 import type { ReactNode } from 'react'
 import { useNavigate } from '@tanstack/react-router'
+import { Loading } from '../../kit/loading.tsx'
 import { Pages } from '../../kit/pages.tsx'
 import parts from '../../kit/parts.module.css'
 import { PastEnd } from '../../kit/past-end.tsx'
-import { Refusal, Trouble } from '../../kit/trouble.tsx'
+import { Refusal } from '../../kit/trouble.tsx'
 import type { Asked } from '../../kit/trouble.tsx'
-import { Waiting } from '../../kit/waiting.tsx'
 import { pageOf } from './knock-page.tsx'
 import styles from './portknock.module.css'
 
@@ -36,8 +36,7 @@ export const KnockRows = <Row,>(props: {
         {props.said && <p className={parts.note}>{props.said}</p>}
       </div>
       <Refusal error={props.refusal} />
-      <Trouble what={props.what} query={query} />
-      {query.isPending && <Waiting lines={4} />}
+      <Loading what={props.what} query={query} lines={4} />
       {all?.length === 0 && (
         <div className={parts.empty}>
           <p>{props.empty}</p>

@@ -4,12 +4,11 @@ import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import { Ranked } from '../fleet/bars.tsx'
 import { fleetTexts } from '../fleet/fleet.texts.ts'
 import fleet from '../fleet/fleet.module.css'
+import { Loading } from '../../kit/loading.tsx'
 import { Panel } from '../../kit/page.tsx'
 import parts from '../../kit/parts.module.css'
 import { PlainTable, headsOf } from '../../kit/plain-table.tsx'
 import { Stranger } from '../../kit/stranger.tsx'
-import { Trouble } from '../../kit/trouble.tsx'
-import { Waiting } from '../../kit/waiting.tsx'
 import { textsOf } from '../../lib/texts/catalogue.ts'
 import { number, percent } from '../../lib/numbers.ts'
 import { Address } from './facts.tsx'
@@ -37,8 +36,7 @@ const Stats = ({ sequences }: { sequences: readonly Sequence[] | undefined }) =>
   return (
     <>
       <PeriodChips now={period} />
-      <Trouble what={t.what.stats} query={query} />
-      {query.isPending && <Waiting />}
+      <Loading what={t.what.stats} query={query} />
       {stats && (
         <>
           <dl className={styles.figures}>

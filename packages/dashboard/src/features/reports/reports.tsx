@@ -3,11 +3,11 @@ import { IconChevronLeft, IconChevronRight, IconPrinter } from '@tabler/icons-re
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { useMay, useMe } from '../../api/session.ts'
+import { Loading } from '../../kit/loading.tsx'
 import { Page } from '../../kit/page.tsx'
 import parts from '../../kit/parts.module.css'
 import { Segmented } from '../../kit/segmented.tsx'
-import { Trouble } from '../../kit/trouble.tsx'
-import { Waiting, isFirstRead } from '../../kit/waiting.tsx'
+import { isFirstRead } from '../../kit/waiting.tsx'
 import { textsOf } from '../../lib/texts/catalogue.ts'
 import { dateAfter } from './filter.ts'
 import type { ReportPeriod, ReportsSearch } from './filter.ts'
@@ -28,8 +28,7 @@ export const Reports = () => {
   const isRestricted = useMe()?.server_access === 'specific'
   return (
     <Page title={t.title} tools={<Tools />} actions={<Moves />}>
-      <Trouble what={t.what} query={query} />
-      {query.isPending && <Waiting lines={6} />}
+      <Loading what={t.what} query={query} lines={6} />
       {query.data && <ReportBody report={query.data} />}
       {isAdmin && !isRestricted && !isFirstRead(query) && <Schedules />}
     </Page>

@@ -4,11 +4,10 @@ import { useQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useParams } from '@tanstack/react-router'
 import { every } from '../../api/quiet.ts'
 import { useMay } from '../../api/session.ts'
+import { Loading } from '../../kit/loading.tsx'
 import { ButtonLink } from '../../kit/button-link.tsx'
 import { useListKeys } from '../../kit/list-keys.ts'
 import parts from '../../kit/parts.module.css'
-import { Trouble } from '../../kit/trouble.tsx'
-import { Waiting } from '../../kit/waiting.tsx'
 import { useNarrow } from '../../kit/width.ts'
 import { textsOf } from '../../lib/texts/catalogue.ts'
 import { number } from '../../lib/numbers.ts'
@@ -34,8 +33,7 @@ export const BansTab = () => {
   const rows = query.data?.bans
   return (
     <FixedSearch value={search}>
-      <Trouble what={t.whatBans} query={query} />
-      {query.isPending && <Waiting />}
+      <Loading what={t.whatBans} query={query} />
       {rows && (
         <p className={parts.muted}>
           {rows.length === 0 ? t.noBans : t.lastBans(rows.length, number(query.data?.total ?? 0))}{' '}

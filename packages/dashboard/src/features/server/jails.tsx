@@ -10,13 +10,13 @@ import { useMay } from '../../api/session.ts'
 import { guardsSsh } from '@stockade/contract/guards-ssh.ts'
 import { tellSwitched } from '../fleet/undo.ts'
 import { CommandProgress, isOver, useCommand } from '../fleet/command-progress.tsx'
+import { Loading } from '../../kit/loading.tsx'
 import parts from '../../kit/parts.module.css'
 import { PlainTable, headsOf } from '../../kit/plain-table.tsx'
 import { SmallButton } from '../../kit/small-button.tsx'
 import { State } from '../../kit/state.tsx'
 import { Lines, Stranger } from '../../kit/stranger.tsx'
-import { Refusal, Trouble } from '../../kit/trouble.tsx'
-import { Waiting } from '../../kit/waiting.tsx'
+import { Refusal } from '../../kit/trouble.tsx'
 import { useNarrow } from '../../kit/width.ts'
 import { textsOf } from '../../lib/texts/catalogue.ts'
 import { commonTexts } from '../../lib/texts/common.texts.ts'
@@ -43,8 +43,7 @@ export const JailsTab = () => {
   const own = useMemo(() => ({ server: serverId }), [serverId])
   return (
     <FixedSearch value={own}>
-      <Trouble what={t.whatJails} query={jails} />
-      {jails.isPending && <Waiting lines={3} />}
+      <Loading what={t.whatJails} query={jails} lines={3} />
       {rows?.length === 0 && (
         <div className={parts.empty}>
           <p>{t.noJails}</p>

@@ -9,13 +9,13 @@ import fleet from '../fleet/fleet.module.css'
 import identity from '../identity/identity.module.css'
 import { CheckChain } from '../fleet/check-chain.tsx'
 import { SelfTestPanel } from '../fleet/self-test.tsx'
+import { Loading } from '../../kit/loading.tsx'
 import { useKeys } from '../../kit/keys.ts'
 import { GonePage } from '../../kit/gone-page.tsx'
 import { Page, Panel } from '../../kit/page.tsx'
 import parts from '../../kit/parts.module.css'
 import { TimeSentence } from '../../kit/time.tsx'
 import { Trouble } from '../../kit/trouble.tsx'
-import { Waiting } from '../../kit/waiting.tsx'
 import { Forbidden } from '../navigation/lone-pages.tsx'
 import { shellTexts } from '../navigation/shell.texts.ts'
 import { textsOf } from '../../lib/texts/catalogue.ts'
@@ -67,8 +67,7 @@ export const ServerPage = () => {
           </Link>
         ))}
       </nav>
-      <Trouble what={t.what} query={server} />
-      {server.isPending && <Waiting />}
+      <Loading what={t.what} query={server} />
       {server.data && <Quarantined quarantined={server.data.quarantined} />}
       {server.data && <Cloned server={server.data} maySettle={may} />}
       {server.data?.status === 'offline' && <Away since={server.data.last_heartbeat} />}

@@ -4,11 +4,10 @@ import { useQuery } from '@tanstack/react-query'
 import type { Reply } from '@stockade/client'
 import { api } from '../../api/client.ts'
 import { queries } from '../../api/queries.ts'
+import { Loading } from '../../kit/loading.tsx'
 import { Panel } from '../../kit/page.tsx'
 import parts from '../../kit/parts.module.css'
 import { Stranger } from '../../kit/stranger.tsx'
-import { Trouble } from '../../kit/trouble.tsx'
-import { Waiting } from '../../kit/waiting.tsx'
 import { number } from '../../lib/numbers.ts'
 import { textsOf } from '../../lib/texts/catalogue.ts'
 import { AddressPanel } from '../agent-address/address-panel.tsx'
@@ -28,8 +27,7 @@ export const AgentSettings = () => {
   const release = useQuery(releaseQuery(isBusy))
   return (
     <SettingsPage title={t.title}>
-      <Trouble what={t.what} query={release} />
-      {release.isPending && <Waiting lines={4} />}
+      <Loading what={t.what} query={release} lines={4} />
       {release.data && <ReleasePanel is={release.data} isBusy={isBusy} />}
       <Rollouts />
       <AddressPanel />

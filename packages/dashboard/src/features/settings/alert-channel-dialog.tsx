@@ -4,14 +4,14 @@ import { useMutation, useQuery } from '@tanstack/react-query'
 import type { Reply } from '@stockade/client'
 import { valueAt } from '@stockade/contract/records.ts'
 import { api } from '../../api/client.ts'
+import { Loading } from '../../kit/loading.tsx'
 import { useKeptState } from '../../kit/draft.ts'
 import { Field } from '../../kit/field.tsx'
 import { SecretInput, SelectField, TextField } from '../../kit/form-fields.tsx'
 import { Dialog } from '../../kit/modal.tsx'
 import parts from '../../kit/parts.module.css'
 import { PlainForm } from '../../kit/plain-form.tsx'
-import { Refusal, Trouble, fieldProblem } from '../../kit/trouble.tsx'
-import { Waiting } from '../../kit/waiting.tsx'
+import { Refusal, fieldProblem } from '../../kit/trouble.tsx'
 import { textsOf } from '../../lib/texts/catalogue.ts'
 import { alertChannelsTexts } from './alert-channels.texts.ts'
 
@@ -34,8 +34,7 @@ const ChannelDialog = (props: Props) => {
   })
   return (
     <Dialog title={props.is ? t.editOf(props.is.name) : t.add} onClose={props.onClose}>
-      <Trouble what={t.what} query={query} />
-      {query.isPending && <Waiting lines={4} />}
+      <Loading what={t.what} query={query} lines={4} />
       {query.data && <ChannelForm {...props} presets={query.data.presets} />}
     </Dialog>
   )

@@ -7,12 +7,12 @@ import { valueAt } from '@stockade/contract/records.ts'
 import { api } from '../../api/client.ts'
 import { queries } from '../../api/queries.ts'
 import { every } from '../../api/quiet.ts'
+import { Loading } from '../../kit/loading.tsx'
 import { Panel } from '../../kit/page.tsx'
 import parts from '../../kit/parts.module.css'
 import { Mark } from '../../kit/state.tsx'
 import { Stranger } from '../../kit/stranger.tsx'
-import { Refusal, Trouble } from '../../kit/trouble.tsx'
-import { Waiting } from '../../kit/waiting.tsx'
+import { Refusal } from '../../kit/trouble.tsx'
 import { textsOf } from '../../lib/texts/catalogue.ts'
 import { Confirm } from '../identity/dialogs.ts'
 import { alertChannelsTexts } from './alert-channels.texts.ts'
@@ -46,8 +46,7 @@ export const ChannelSettings = () => {
       <div className={parts.row}>
         <Button onClick={() => setOpen('new')}>{t.add}</Button>
       </div>
-      <Trouble what={t.what} query={query} />
-      {query.isPending && <Waiting lines={4} />}
+      <Loading what={t.what} query={query} lines={4} />
       {query.data?.channels.map(channel => (
         <ChannelPanel key={channel.id} is={channel} onOpen={what => setOpen({ what, is: channel })} />
       ))}

@@ -1,13 +1,12 @@
 import { useQuery } from '@tanstack/react-query'
 import { api } from '../../api/client.ts'
+import { Loading } from '../../kit/loading.tsx'
 import { Dialog } from '../../kit/modal.tsx'
 import parts from '../../kit/parts.module.css'
 import { Mark } from '../../kit/state.tsx'
 import type { Tone } from '../../kit/state.tsx'
 import { Stranger } from '../../kit/stranger.tsx'
 import { Time } from '../../kit/time.tsx'
-import { Trouble } from '../../kit/trouble.tsx'
-import { Waiting } from '../../kit/waiting.tsx'
 import { textsOf } from '../../lib/texts/catalogue.ts'
 import { alertChannelsTexts } from './alert-channels.texts.ts'
 
@@ -22,8 +21,7 @@ const DeliveriesDialog = ({ is, onClose }: { is: { id: string; name: string }; o
   })
   return (
     <Dialog title={t.logOf(is.name)} onClose={onClose}>
-      <Trouble what={t.what} query={query} />
-      {query.isPending && <Waiting lines={3} />}
+      <Loading what={t.what} query={query} lines={3} />
       {query.data?.total === 0 && <p className={parts.muted}>{t.logEmpty}</p>}
       <ul className={parts.apart}>
         {query.data?.deliveries.map(({ id, at, outcome, title, detail }) => (

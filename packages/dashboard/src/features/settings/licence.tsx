@@ -4,6 +4,7 @@ import { useMutation, useQuery } from '@tanstack/react-query'
 import type { Reply } from '@stockade/client'
 import { api } from '../../api/client.ts'
 import { queries } from '../../api/queries.ts'
+import { Loading } from '../../kit/loading.tsx'
 import { announce } from '../../kit/announce.tsx'
 import { TextField } from '../../kit/form-fields.tsx'
 import { Panel } from '../../kit/page.tsx'
@@ -11,8 +12,7 @@ import parts from '../../kit/parts.module.css'
 import { PlainForm } from '../../kit/plain-form.tsx'
 import { Mark } from '../../kit/state.tsx'
 import { Stranger } from '../../kit/stranger.tsx'
-import { Refusal, Trouble, fieldProblem } from '../../kit/trouble.tsx'
-import { Waiting } from '../../kit/waiting.tsx'
+import { Refusal, fieldProblem } from '../../kit/trouble.tsx'
 import { textsOf } from '../../lib/texts/catalogue.ts'
 import { number } from '../../lib/numbers.ts'
 import { exactTime } from '../../lib/time.ts'
@@ -36,8 +36,7 @@ export const LicenceSettings = () => {
   const licence = useQuery(licenceQuery)
   return (
     <SettingsPage title={textsOf(settingsTexts).licence}>
-      <Trouble what={t.what} query={licence} />
-      {licence.isPending && <Waiting lines={6} />}
+      <Loading what={t.what} query={licence} lines={6} />
       {licence.data && (
         <div className={identity.columns}>
           <Facts is={licence.data} />

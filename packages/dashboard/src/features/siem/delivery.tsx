@@ -3,6 +3,7 @@ import { Link } from '@tanstack/react-router'
 import { useQuery } from '@tanstack/react-query'
 import { queries } from '../../api/queries.ts'
 import { Bars, Ranked } from '../fleet/bars.tsx'
+import { Loading } from '../../kit/loading.tsx'
 import { useWords } from '../../kit/now.ts'
 import { Panel } from '../../kit/page.tsx'
 import parts from '../../kit/parts.module.css'
@@ -11,7 +12,6 @@ import { Mark } from '../../kit/state.tsx'
 import { Stranger } from '../../kit/stranger.tsx'
 import { Time } from '../../kit/time.tsx'
 import { Trouble } from '../../kit/trouble.tsx'
-import { Waiting } from '../../kit/waiting.tsx'
 import { useNarrow } from '../../kit/width.ts'
 import { textsOf } from '../../lib/texts/catalogue.ts'
 import { number, percent } from '../../lib/numbers.ts'
@@ -44,13 +44,11 @@ const Shown = ({ is }: { is: SiemSettings | undefined }) => {
   }, [mark])
   return (
     <>
-      <Trouble what={t.what.status} query={status} />
-      {status.isPending && <Waiting lines={3} />}
+      <Loading what={t.what.status} query={status} lines={3} />
       {status.data && <State is={is} status={status.data} attempts={deliveries.data ?? []} />}
       <Trouble what={t.what.stats} query={stats} />
       {stats.data && <Statistics />}
-      <Trouble what={t.what.deliveries} query={deliveries} />
-      {deliveries.isPending && <Waiting />}
+      <Loading what={t.what.deliveries} query={deliveries} />
       {deliveries.data && <Attempts rows={deliveries.data} />}
     </>
   )

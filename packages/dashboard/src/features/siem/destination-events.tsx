@@ -1,9 +1,8 @@
 import { useQuery } from '@tanstack/react-query'
+import { Loading } from '../../kit/loading.tsx'
 import { SelectField } from '../../kit/form-fields.tsx'
 import { Panel } from '../../kit/page.tsx'
 import parts from '../../kit/parts.module.css'
-import { Trouble } from '../../kit/trouble.tsx'
-import { Waiting } from '../../kit/waiting.tsx'
 import { textsOf } from '../../lib/texts/catalogue.ts'
 import { Check } from '../identity/choices.tsx'
 import type { DestinationForm } from './destination-form.ts'
@@ -28,8 +27,7 @@ export const Events = ({ form }: { form: DestinationForm }) => {
   return (
     <Panel title={t.eventsTitle}>
       <div className={parts.form}>
-        <Trouble what={t.what.types} query={types} />
-        {types.isPending && <Waiting lines={8} />}
+        <Loading what={t.what.types} query={types} lines={8} />
         {types.data && (
           <fieldset className={styles.types}>
             <legend>{t.events}</legend>

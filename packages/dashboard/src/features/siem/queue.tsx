@@ -4,13 +4,13 @@ import { useMutation, useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { api } from '../../api/client.ts'
 import { queries } from '../../api/queries.ts'
+import { Loading } from '../../kit/loading.tsx'
 import { announce } from '../../kit/announce.tsx'
 import parts from '../../kit/parts.module.css'
 import { PlainTable, headsOf } from '../../kit/plain-table.tsx'
 import { Stranger } from '../../kit/stranger.tsx'
 import { Time } from '../../kit/time.tsx'
 import { Refusal, Trouble } from '../../kit/trouble.tsx'
-import { Waiting } from '../../kit/waiting.tsx'
 import { useNarrow } from '../../kit/width.ts'
 import { textsOf } from '../../lib/texts/catalogue.ts'
 import { number } from '../../lib/numbers.ts'
@@ -84,8 +84,7 @@ const Waiters = () => {
   const { queue_size: size, events = [] } = queue.data ?? { queue_size: 0 }
   return (
     <>
-      <Trouble what={t.what.queue} query={queue} />
-      {queue.isPending && <Waiting />}
+      <Loading what={t.what.queue} query={queue} />
       <Why />
       {queue.data && size === 0 && (
         <div className={parts.empty}>

@@ -12,12 +12,12 @@ import { templateQuery } from '../fleet/queries.ts'
 import type { Template } from '../fleet/queries.ts'
 import { BatchReceipt } from '../fleet/receipts.tsx'
 import { tellAsked } from '../fleet/undo.ts'
+import { Loading } from '../../kit/loading.tsx'
 import { ButtonLink } from '../../kit/button-link.tsx'
 import { useForgotten, useKept } from '../../kit/draft.ts'
 import parts from '../../kit/parts.module.css'
 import { PlainForm } from '../../kit/plain-form.tsx'
-import { Refusal, Trouble } from '../../kit/trouble.tsx'
-import { Waiting } from '../../kit/waiting.tsx'
+import { Refusal } from '../../kit/trouble.tsx'
 import { Forbidden } from '../navigation/lone-pages.tsx'
 import { writeDraft } from '../../lib/drafts.ts'
 import { textsOf } from '../../lib/texts/catalogue.ts'
@@ -105,8 +105,7 @@ export const DeployTemplate = () => {
   const title = template ? t.deployPage.title(nameOf(template.display_name)) : t.title
   return (
     <TemplateFrame title={title}>
-      <Trouble what={t.whatOne} query={query} />
-      {query.isPending && <Waiting />}
+      <Loading what={t.whatOne} query={query} />
       {template &&
         (wizard.deploy.data ? (
           <Asked template={template} batchId={wizard.deploy.data.batch_id} />

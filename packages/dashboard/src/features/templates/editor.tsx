@@ -5,13 +5,12 @@ import { useParams, useSearch } from '@tanstack/react-router'
 import { statusOf } from '../../api/client.ts'
 import { templateQuery } from '../fleet/queries.ts'
 import type { Template } from '../fleet/queries.ts'
+import { Loading } from '../../kit/loading.tsx'
 import { ButtonLink } from '../../kit/button-link.tsx'
 import { formTexts } from '../../kit/form.texts.ts'
 import { Form } from '../../kit/form.tsx'
 import { Page, Panel } from '../../kit/page.tsx'
 import parts from '../../kit/parts.module.css'
-import { Trouble } from '../../kit/trouble.tsx'
-import { Waiting } from '../../kit/waiting.tsx'
 import { textsOf } from '../../lib/texts/catalogue.ts'
 import { nameOf } from '../../lib/clip.ts'
 import { useTemplateCheck } from './check.ts'
@@ -36,8 +35,7 @@ export const NewTemplate = () => {
   if (!query.data)
     return (
       <Page title={t.newTitle}>
-        <Trouble what={textsOf(templatesTexts).whatOne} query={query} />
-        {query.isPending && <Waiting />}
+        <Loading what={textsOf(templatesTexts).whatOne} query={query} />
       </Page>
     )
   const copied = draftOf(query.data)
@@ -60,8 +58,7 @@ export const EditTemplate = () => {
   if (!template)
     return (
       <Page title={textsOf(templatesTexts).title}>
-        <Trouble what={textsOf(templatesTexts).whatOne} query={query} />
-        {query.isPending && <Waiting />}
+        <Loading what={textsOf(templatesTexts).whatOne} query={query} />
       </Page>
     )
   return (

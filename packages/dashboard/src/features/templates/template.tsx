@@ -11,13 +11,12 @@ import { templateQuery, templateStatusQuery } from '../fleet/queries.ts'
 import type { Template } from '../fleet/queries.ts'
 import { questionOf, toldOf } from '../fleet/ssh-asked.ts'
 import type { SshQuestion } from '../fleet/ssh-asked.ts'
+import { Loading } from '../../kit/loading.tsx'
 import { ButtonLink } from '../../kit/button-link.tsx'
 import { Panel } from '../../kit/page.tsx'
 import parts from '../../kit/parts.module.css'
 import { State } from '../../kit/state.tsx'
 import { Stranger } from '../../kit/stranger.tsx'
-import { Trouble } from '../../kit/trouble.tsx'
-import { Waiting } from '../../kit/waiting.tsx'
 import { textsOf } from '../../lib/texts/catalogue.ts'
 import { nameOf } from '../../lib/clip.ts'
 import { number } from '../../lib/numbers.ts'
@@ -44,8 +43,7 @@ export const TemplatePage = () => {
       title={title}
       actions={template && <Actions template={template} onDelete={() => setDeleting(true)} />}
     >
-      <Trouble what={t.whatOne} query={query} />
-      {query.isPending && <Waiting />}
+      <Loading what={t.whatOne} query={query} />
       {template && (
         <>
           <p>
@@ -202,8 +200,7 @@ const Status = ({ template }: { template: Template }) => {
   const remove = useMutation({ mutationFn: order })
   return (
     <Panel title={t.onServers}>
-      <Trouble what={t.whatStatus} query={query} />
-      {query.isPending && <Waiting lines={3} />}
+      <Loading what={t.whatStatus} query={query} lines={3} />
       {query.data && <p className={parts.muted}>{t.deployedOn(deployed.length, rows.length)}</p>}
       <ul className={fleet.lines} aria-label={t.onServers}>
         {rows.slice(0, 100).map(row => (

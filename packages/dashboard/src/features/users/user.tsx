@@ -3,12 +3,12 @@ import { useMutation, useQuery } from '@tanstack/react-query'
 import { Link, useParams } from '@tanstack/react-router'
 import { api, statusOf } from '../../api/client.ts'
 import { useMe } from '../../api/session.ts'
+import { Loading } from '../../kit/loading.tsx'
 import { useWords } from '../../kit/now.ts'
 import { GonePage } from '../../kit/gone-page.tsx'
 import { Page, Panel } from '../../kit/page.tsx'
 import parts from '../../kit/parts.module.css'
-import { Refusal, Trouble } from '../../kit/trouble.tsx'
-import { Waiting } from '../../kit/waiting.tsx'
+import { Refusal } from '../../kit/trouble.tsx'
 import { textsOf } from '../../lib/texts/catalogue.ts'
 import { nameOf } from '../../lib/clip.ts'
 import { readId } from '../../lib/numbers.ts'
@@ -39,8 +39,7 @@ export const UserPage = () => {
   const name = user.data ? nameOf(user.data.username) : t.title
   return (
     <Page title={name} heading={<bdi>{name}</bdi>} above={<Link to="/users">{t.title}</Link>}>
-      <Trouble what={t.whatOne} query={user} />
-      {user.isPending && <Waiting />}
+      <Loading what={t.whatOne} query={user} />
       {user.data && <Parts key={user.data.id} user={user.data} />}
     </Page>
   )

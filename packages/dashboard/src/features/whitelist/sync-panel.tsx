@@ -9,6 +9,7 @@ import { syncQuery } from '../fleet/queries.ts'
 import type { Sync } from '../fleet/queries.ts'
 import { WhitelistReceipt } from '../fleet/receipts.tsx'
 import { useSync } from '../fleet/sync.ts'
+import { Loading } from '../../kit/loading.tsx'
 import { CopyButton } from '../../kit/copy.tsx'
 import { Panel } from '../../kit/page.tsx'
 import parts from '../../kit/parts.module.css'
@@ -16,8 +17,7 @@ import { SmallButton } from '../../kit/small-button.tsx'
 import { State } from '../../kit/state.tsx'
 import { Stranger } from '../../kit/stranger.tsx'
 import { Time } from '../../kit/time.tsx'
-import { Refusal, Trouble } from '../../kit/trouble.tsx'
-import { Waiting } from '../../kit/waiting.tsx'
+import { Refusal } from '../../kit/trouble.tsx'
 import { ownAddress } from '../../lib/place.ts'
 import { textsOf } from '../../lib/texts/catalogue.ts'
 import { commonTexts } from '../../lib/texts/common.texts.ts'
@@ -47,8 +47,7 @@ export const SyncPanel = () => {
   return (
     <Panel title={t.title}>
       <div className={fleet.stack}>
-        <Trouble what={texts.whatSync} query={query} />
-        {query.isPending && <Waiting lines={3} />}
+        <Loading what={texts.whatSync} query={query} lines={3} />
         {query.data && servers.length === 0 && <p className={parts.muted}>{t.none}</p>}
         {query.data && (
           <div className={fleet.line}>
