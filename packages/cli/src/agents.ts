@@ -5,7 +5,7 @@ import { addAddressCommands } from './agent-address.ts'
 import { contextOf } from './context.ts'
 import { Failure } from './failure.ts'
 import { findServer } from './named.ts'
-import { print, printFields, printJson, printTable } from './print.ts'
+import { print, printEither, printFields, printJson, printTable } from './print.ts'
 import { safe } from './safe.ts'
 import { shown, wholeOf } from './times.ts'
 import { patiently } from './wait.ts'
@@ -73,8 +73,7 @@ const runUpgrade = async (options: UpgradeOptions, command: Command): Promise<vo
   const body = { ...(server_ids ? { server_ids } : {}), ...(waves ? { waves: [...waves] } : {}) }
   const made = await client.call('POST /agents/rollouts', { body })
   const rollout = wait ? await untilEnded(client, made.id, timeout) : made
-  if (json) printJson(rollout)
-  else print(headOf(rollout))
+  printEither(json, rollout, headOf(rollout))
   if (wait && (rollout.state !== 'finished' || rollout.counts.failed > 0))
     throw new Failure('Not every server runs it.')
 }
@@ -126,8 +125,7 @@ const actions = {
 const acting = (verb: keyof typeof actions) => async (id: number, _: object, command: Command) => {
   const { client, json } = contextOf(command)
   const rollout = await client.call(actions[verb], { params: { id } })
-  if (json) printJson(rollout)
-  else print(headOf(rollout))
+  printEither(json, rollout, headOf(rollout))
 }
 
 export const addAgentCommands = (program: Command): void => {

@@ -7,7 +7,7 @@ import { hoursOf } from './alert-rules.ts'
 import { findChannel } from './channels.ts'
 import { contextOf } from './context.ts'
 import { Failure } from './failure.ts'
-import { print, printJson, printTable } from './print.ts'
+import { print, printEither, printJson, printTable } from './print.ts'
 import { isTargeted, targetOf, whereOf, withTarget } from './targets.ts'
 import type { TargetOptions } from './targets.ts'
 import { wholeOf } from './times.ts'
@@ -64,8 +64,7 @@ const runAdd = async (options: RouteOptions, command: Command): Promise<void> =>
     ...(isTargeted(options) ? { target: await targetOf(client, options) } : {}),
   }
   const done = await change(client, routes => [...routes, route])
-  if (json) printJson(done)
-  else print(`Route ${done.routes.length} is added.`)
+  printEither(json, done, `Route ${done.routes.length} is added.`)
 }
 
 const runRemove = async (number: number, _options: object, command: Command): Promise<void> => {
@@ -74,8 +73,7 @@ const runRemove = async (number: number, _options: object, command: Command): Pr
     if (number > routes.length) throw new Failure(`There is no route ${number}. See: stockade alerts routes`)
     return routes.filter((_, index) => index !== number - 1)
   })
-  if (json) printJson(done)
-  else print(`Route ${number} is removed. ${done.routes.length} are left.`)
+  printEither(json, done, `Route ${number} is removed. ${done.routes.length} are left.`)
 }
 
 /** `stockade alerts routes …` */

@@ -6,7 +6,7 @@ import { alertSeverities, banKinds } from '@stockade/contract'
 import type { AlertSeverity, BanKind } from '@stockade/contract'
 import { contextOf } from './context.ts'
 import { Failure, Misuse } from './failure.ts'
-import { print, printJson, printTable } from './print.ts'
+import { print, printEither, printJson, printTable } from './print.ts'
 import { safe } from './safe.ts'
 import { isTargeted, targetOf, whereOf, withTarget } from './targets.ts'
 import type { TargetOptions } from './targets.ts'
@@ -88,8 +88,7 @@ const bodyOf = async (client: Client, name: string, options: RuleOptions): Promi
 const runAdd = async (name: string, options: RuleOptions, command: Command): Promise<void> => {
   const { client, json } = contextOf(command)
   const rule = await client.call('POST /alerts/rules', { body: await bodyOf(client, name, options) })
-  if (json) printJson(rule)
-  else print(`Rule ${rule.id} ${safe(rule.name)} is on.`)
+  printEither(json, rule, `Rule ${rule.id} ${safe(rule.name)} is on.`)
 }
 const runTry = async (options: RuleOptions, command: Command): Promise<void> => {
   const { client, json } = contextOf(command)
@@ -114,22 +113,19 @@ const runChange = async (typed: string, options: RuleOptions, command: Command):
     // The API takes all conditions at once; those that are not named stay.
     body: { ...settings, ...(hasConditions ? { conditions: { ...rule.conditions, ...conditions } } : {}) },
   })
-  if (json) printJson(done)
-  else print(`${safe(done.name)} is changed.`)
+  printEither(json, done, `${safe(done.name)} is changed.`)
 }
 const runRemove = async (typed: string, _options: object, command: Command): Promise<void> => {
   const { client, json } = contextOf(command)
   const { id } = await ruleNamed(client, typed)
   const done = await client.call('DELETE /alerts/rules/{id}', { params: { id } })
-  if (json) printJson(done)
-  else print(done.message)
+  printEither(json, done, done.message)
 }
 const switching = (enabled: boolean) => async (typed: string, _options: object, command: Command) => {
   const { client, json } = contextOf(command)
   const { id } = await ruleNamed(client, typed)
   const rule = await client.call('PATCH /alerts/rules/{id}', { params: { id }, body: { enabled } })
-  if (json) printJson(rule)
-  else print(`${safe(rule.name)} is ${enabled ? 'on' : 'off'}.`)
+  printEither(json, rule, `${safe(rule.name)} is ${enabled ? 'on' : 'off'}.`)
 }
 
 const withSettings = (command: Command): Command =>

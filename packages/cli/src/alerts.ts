@@ -4,7 +4,7 @@ import { addAlertRouteCommands } from './alert-routes.ts'
 import { addAlertRuleCommands } from './alert-rules.ts'
 import { contextOf } from './context.ts'
 import { findServer } from './named.ts'
-import { print, printJson, printTable } from './print.ts'
+import { print, printEither, printJson, printTable } from './print.ts'
 import { safe } from './safe.ts'
 import { shown, wholeOf } from './times.ts'
 
@@ -48,8 +48,7 @@ const runAck = async (id: number, options: { note?: string }, command: Command):
     params: { id },
     body: options.note ? { note: options.note } : {},
   })
-  if (json) printJson(done)
-  else print(`Acknowledged: ${safe(done.title)}`)
+  printEither(json, done, `Acknowledged: ${safe(done.title)}`)
 }
 
 interface SilenceOptions {
@@ -67,8 +66,7 @@ const runSilence = async (options: SilenceOptions, command: Command): Promise<vo
   const made = await client.call('POST /alerts/silences', {
     body: { target, reason, ends_at: new Date(Date.now() + hours * hour).toISOString(), ...(rule ? { rule } : {}) },
   })
-  if (json) printJson(made)
-  else print(`Silence ${made.id} lasts until ${shown(made.ends_at) ?? ''}.`)
+  printEither(json, made, `Silence ${made.id} lasts until ${shown(made.ends_at) ?? ''}.`)
 }
 const runSilences = async (_options: object, command: Command): Promise<void> => {
   const { client, json } = contextOf(command)
@@ -88,8 +86,7 @@ const runSilences = async (_options: object, command: Command): Promise<void> =>
 const runUnsilence = async (id: number, _options: object, command: Command): Promise<void> => {
   const { client, json } = contextOf(command)
   const done = await client.call('DELETE /alerts/silences/{id}', { params: { id } })
-  if (json) printJson(done)
-  else print(done.message)
+  printEither(json, done, done.message)
 }
 
 export const addAlertCommands = (program: Command): void => {

@@ -3,7 +3,7 @@ import type { Command } from 'commander'
 import type { CallInput, Client, Reply } from '@stockade/client'
 import { contextOf } from './context.ts'
 import { Failure, Misuse } from './failure.ts'
-import { print, printJson, printTable } from './print.ts'
+import { print, printEither, printJson, printTable } from './print.ts'
 import { safe } from './safe.ts'
 import { printTest } from './steps.ts'
 import { shown } from './times.ts'
@@ -109,16 +109,14 @@ const runChange = async (typed: string, options: ChangeOptions, command: Command
   const { client, json } = contextOf(command)
   const { id } = await findChannel(client, typed)
   const done = await client.call('PATCH /channels/{id}', { params: { id }, body })
-  if (json) printJson(done)
-  else print(`Channel ${done.id} ${safe(done.name)} is ${stateOf(done)}.`)
+  printEither(json, done, `Channel ${done.id} ${safe(done.name)} is ${stateOf(done)}.`)
 }
 
 const runRemove = async (typed: string, _options: object, command: Command): Promise<void> => {
   const { client, json } = contextOf(command)
   const { id, name } = await findChannel(client, typed)
   const done = await client.call('DELETE /channels/{id}', { params: { id } })
-  if (json) printJson(done)
-  else print(`Channel ${id} ${safe(name)} is deleted.`)
+  printEither(json, done, `Channel ${id} ${safe(name)} is deleted.`)
 }
 
 /** `name=value`, or `name=@FILE` for secrets that must not be seen among the processes. */

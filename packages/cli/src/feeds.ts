@@ -3,7 +3,7 @@ import type { Command } from 'commander'
 import type { Client, Reply } from '@stockade/client'
 import { contextOf } from './context.ts'
 import { Failure, Misuse } from './failure.ts'
-import { print, printJson, printTable } from './print.ts'
+import { print, printEither, printJson, printTable } from './print.ts'
 import { printReply } from './printed.ts'
 import { safe } from './safe.ts'
 import { shown, wholeOf } from './times.ts'
@@ -65,8 +65,7 @@ const runChange = async (typed: string, options: FeedOptions, command: Command):
   if (Object.keys(body).length === 0) throw new Misuse('Say what to change, such as --search jail:sshd.')
   const { id } = await feedNamed(client, typed)
   const feed = await client.call('PATCH /fleet/feeds/{id}', { params: { id }, body })
-  if (json) printJson(feed)
-  else print(`${safe(feed.name)} holds ${safe(contentsOf(feed))}.`)
+  printEither(json, feed, `${safe(feed.name)} holds ${safe(contentsOf(feed))}.`)
 }
 const runRotate = async (typed: string, _: object, command: Command): Promise<void> => {
   const { client, json } = contextOf(command)
@@ -81,8 +80,7 @@ const runRemove = async (typed: string, { dryRun }: { dryRun?: boolean }, comman
   const { id, name } = await feedNamed(client, typed)
   if (dryRun) return json ? printJson({ dry_run: true, id }) : print(`Would delete ${safe(name)}. Nothing was done.`)
   const reply = await client.call('DELETE /fleet/feeds/{id}', { params: { id } })
-  if (json) printJson(reply)
-  else print(safe(reply.message))
+  printEither(json, reply, safe(reply.message))
 }
 
 const runPreview = async (options: FeedOptions, command: Command): Promise<void> => {

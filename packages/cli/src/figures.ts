@@ -3,7 +3,7 @@ import type { Command } from 'commander'
 import { contextOf } from './context.ts'
 import { Misuse } from './failure.ts'
 import { findServer } from './named.ts'
-import { print, printFields, printJson, printTable } from './print.ts'
+import { print, printEither, printFields, printJson, printTable } from './print.ts'
 import { printReply, writeOut } from './printed.ts'
 import { safe, safeLines } from './safe.ts'
 import { shown, wholeOf } from './times.ts'
@@ -75,8 +75,7 @@ const runBan = async (banId: number, _: object, command: Command): Promise<void>
 const runReport = async (banId: number, _: object, command: Command): Promise<void> => {
   const { client, json } = contextOf(command)
   const reply = await client.call('POST /bans/{banId}/report', { params: { banId } })
-  if (json) printJson(reply)
-  else print(safe(reply.message))
+  printEither(json, reply, safe(reply.message))
 }
 
 export const addBanFigures = (bans: Command): void => {
@@ -182,8 +181,7 @@ const runChange = async (
   if (Object.keys(body).length === 0) throw new Misuse('Say what to change, such as --rename web-02.example.')
   const params = { serverId: await findServer(client, typed) }
   const done = await client.call('PATCH /servers/{serverId}', { params, body })
-  if (json) printJson(done)
-  else print(`${safe(done.hostname)} is changed.`)
+  printEither(json, done, `${safe(done.hostname)} is changed.`)
 }
 export const addServerFigures = (servers: Command): void => {
   const named = (name: string, description: string) =>

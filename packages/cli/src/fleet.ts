@@ -7,7 +7,7 @@ import type { TargetInput } from '@stockade/contract'
 import { contextOf } from './context.ts'
 import { Failure, Misuse } from './failure.ts'
 import { findServer } from './named.ts'
-import { print, printFields, printJson, printPlace, printTable } from './print.ts'
+import { print, printEither, printFields, printJson, printPlace, printTable } from './print.ts'
 import { safe } from './safe.ts'
 import { isTargeted, targetOf, whereOf, withTarget } from './targets.ts'
 import type { TargetOptions } from './targets.ts'
@@ -249,8 +249,7 @@ const runChange = async (typed: string, options: ChangeOptions, command: Command
     params: { id: ban.id },
     body: { ...body, ...(force ? { force } : {}) },
   })
-  if (json) printJson(done)
-  else print(`Fleet ban ${done.id} of ${done.entry} on ${whereOf(done)}, until: ${untilOf(done)}.`)
+  printEither(json, done, `Fleet ban ${done.id} of ${done.entry} on ${whereOf(done)}, until: ${untilOf(done)}.`)
 }
 
 const runNeighbours = async (ip: string, command: Command): Promise<void> => {

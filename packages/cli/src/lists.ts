@@ -4,7 +4,7 @@ import type { Command } from 'commander'
 import type { Client, Reply } from '@stockade/client'
 import { contextOf } from './context.ts'
 import { Failure, Misuse } from './failure.ts'
-import { print, printFields, printJson, printPlace, printTable } from './print.ts'
+import { print, printEither, printFields, printJson, printPlace, printTable } from './print.ts'
 import { safe } from './safe.ts'
 import { isTargeted, targetOf, withTarget } from './targets.ts'
 import type { TargetOptions } from './targets.ts'
@@ -189,8 +189,7 @@ const runRemove = async (typed: string, { dryRun }: { dryRun?: boolean }, comman
   if (dryRun)
     return json ? printJson({ dry_run: true, id }) : print(`Would unsubscribe from ${safe(name)}. Nothing was done.`)
   const reply = await client.call('DELETE /lists/{id}', { params: { id } })
-  if (json) printJson(reply)
-  else print(safe(reply.message))
+  printEither(json, reply, safe(reply.message))
 }
 
 const runRefresh = async (typed: string, { accept }: { accept?: boolean }, command: Command): Promise<void> => {

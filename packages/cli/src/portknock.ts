@@ -5,7 +5,7 @@ import { agree } from './ask.ts'
 import { contextOf } from './context.ts'
 import { Failure, Misuse } from './failure.ts'
 import { findServer } from './named.ts'
-import { print, printFields, printJson, printPlace, printTable } from './print.ts'
+import { print, printEither, printFields, printJson, printPlace, printTable } from './print.ts'
 import { printReply } from './printed.ts'
 import { safe } from './safe.ts'
 import { durationOf, momentOf, shown, wholeOf } from './times.ts'
@@ -134,8 +134,7 @@ const runRemove = async (typed: string, { yes }: { yes?: boolean }, command: Com
   const { id, name, protected_port: port } = await sequenceNamed(client, typed)
   if (!yes) await agree(`${safe(name)}: port ${port} is no longer guarded by it.`, 'Delete it?', 'Nothing was deleted.')
   const done = await client.call('DELETE /portknock/sequences/{sequenceId}', { params: { sequenceId: id } })
-  if (json) printJson(done)
-  else print(safe(done.message))
+  printEither(json, done, safe(done.message))
 }
 
 const runOpen = async (server: string, sequence: string, _: object, command: Command): Promise<void> => {
@@ -169,8 +168,7 @@ const runClose = async (openingId: string, { cut }: { cut?: boolean }, command: 
     params: { openingId },
     query: cut ? { cut } : {},
   })
-  if (json) printJson(done)
-  else print(safe(done.message))
+  printEither(json, done, safe(done.message))
 }
 const runBlocked = async (_: object, command: Command): Promise<void> => {
   const { client, json } = contextOf(command)
@@ -192,8 +190,7 @@ const runUnblock = async (ip: string, { server }: { server?: string }, command: 
   const { client, json } = contextOf(command)
   const query = server === undefined ? {} : { server_id: await findServer(client, server) }
   const done = await client.call('DELETE /portknock/blocked/{ip}', { params: { ip }, query })
-  if (json) printJson(done)
-  else print(safe(done.message))
+  printEither(json, done, safe(done.message))
 }
 interface HistoryOptions {
   readonly server?: string

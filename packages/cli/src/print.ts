@@ -5,6 +5,9 @@ export const print = (text: string): void => {
   process.stdout.write(`${text}\n`)
 }
 export const printJson = (value: unknown): void => print(safeJson(value))
+/** The whole answer for a program, or what it means for a person. */
+export const printEither = (json: boolean, value: unknown, words: string): void =>
+  json ? printJson(value) : print(words)
 
 /** Colours are for people: only on a terminal, and never where NO_COLOR is set. */
 const coloured = () => process.stdout.isTTY === true && !process.env.NO_COLOR && process.env.TERM !== 'dumb'

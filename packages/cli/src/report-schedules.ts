@@ -4,7 +4,7 @@ import type { CallInput, Client, Reply } from '@stockade/client'
 import { findChannel } from './channels.ts'
 import { contextOf } from './context.ts'
 import { Failure, Misuse } from './failure.ts'
-import { print, printJson, printTable } from './print.ts'
+import { print, printEither, printJson, printTable } from './print.ts'
 import { safe } from './safe.ts'
 import { isTargeted, targetOf, whereOf, withTarget } from './targets.ts'
 import type { TargetOptions } from './targets.ts'
@@ -96,29 +96,25 @@ const runChange = async (typed: string, options: ScheduleOptions, command: Comma
   if (Object.keys(body).length === 0) throw new Misuse('Say what to change, such as --hour 8.')
   const { id } = await scheduleNamed(client, typed)
   const schedule = await client.call('PATCH /reports/schedules/{id}', { params: { id }, body })
-  if (json) printJson(schedule)
-  else print(`${safe(schedule.name)}: ${whenOf(schedule)}.`)
+  printEither(json, schedule, `${safe(schedule.name)}: ${whenOf(schedule)}.`)
 }
 const switching = (enabled: boolean) => async (typed: string, _options: object, command: Command) => {
   const { client, json } = contextOf(command)
   const { id } = await scheduleNamed(client, typed)
   const schedule = await client.call('PATCH /reports/schedules/{id}', { params: { id }, body: { enabled } })
-  if (json) printJson(schedule)
-  else print(`${safe(schedule.name)} is ${enabled ? 'on' : 'off'}.`)
+  printEither(json, schedule, `${safe(schedule.name)} is ${enabled ? 'on' : 'off'}.`)
 }
 const runSend = async (typed: string, _options: object, command: Command): Promise<void> => {
   const { client, json } = contextOf(command)
   const { id } = await scheduleNamed(client, typed)
   const done = await client.call('POST /reports/schedules/{id}/test', { params: { id } })
-  if (json) printJson(done)
-  else print(safe(done.message))
+  printEither(json, done, safe(done.message))
 }
 const runRemove = async (typed: string, _options: object, command: Command): Promise<void> => {
   const { client, json } = contextOf(command)
   const { id } = await scheduleNamed(client, typed)
   const done = await client.call('DELETE /reports/schedules/{id}', { params: { id } })
-  if (json) printJson(done)
-  else print(safe(done.message))
+  printEither(json, done, safe(done.message))
 }
 
 const withSettings = (command: Command): Command =>

@@ -3,7 +3,7 @@ import type { Command } from 'commander'
 import type { Client, Reply } from '@stockade/client'
 import { contextOf } from './context.ts'
 import { Failure, Misuse } from './failure.ts'
-import { print, printFields, printJson, printPlace, printTable } from './print.ts'
+import { print, printEither, printFields, printJson, printPlace, printTable } from './print.ts'
 import { safe } from './safe.ts'
 import { isTargeted, targetOf, whereOf, withTarget } from './targets.ts'
 import type { TargetOptions } from './targets.ts'
@@ -133,8 +133,7 @@ const runChange = async (typed: string, options: RuleOptions, command: Command):
       ? printJson({ dry_run: true, id, ...body })
       : print(`Would change ${safe(name)}: ${safe(JSON.stringify(body))}. Nothing was done.`)
   const rule = await client.call('PATCH /rules/{id}', { params: { id }, body })
-  if (json) printJson(rule)
-  else print(`${safe(rule.name)} (${rule.state}): ${safe(sentenceOf(rule))}.`)
+  printEither(json, rule, `${safe(rule.name)} (${rule.state}): ${safe(sentenceOf(rule))}.`)
 }
 
 const printSimulation = (simulation: Simulation): void => {
@@ -169,15 +168,17 @@ const runArm = async (typed: string, _: object, command: Command): Promise<void>
   const { client, json } = contextOf(command)
   const { id } = await ruleNamed(client, typed)
   const rule = await client.call('POST /rules/{id}/arm', { params: { id } })
-  if (json) printJson(rule)
-  else print(`${safe(rule.name)} is armed. The first ban comes with the next match.`)
+  printEither(json, rule, `${safe(rule.name)} is armed. The first ban comes with the next match.`)
 }
 const runDisarm = async (typed: string, { lift = false }: { lift?: boolean }, command: Command): Promise<void> => {
   const { client, json } = contextOf(command)
   const { id } = await ruleNamed(client, typed)
   const rule = await client.call('POST /rules/{id}/disarm', { params: { id }, body: { lift } })
-  if (json) printJson(rule)
-  else print(`${safe(rule.name)} is off. ${lift ? 'Its bans are being lifted.' : 'Its bans stay until they end.'}`)
+  printEither(
+    json,
+    rule,
+    `${safe(rule.name)} is off. ${lift ? 'Its bans are being lifted.' : 'Its bans stay until they end.'}`,
+  )
 }
 const runRemove = async (
   typed: string,
@@ -188,8 +189,7 @@ const runRemove = async (
   const { id, name } = await ruleNamed(client, typed)
   if (dryRun) return json ? printJson({ dry_run: true, id }) : print(`Would delete ${safe(name)}. Nothing was done.`)
   const reply = await client.call('DELETE /rules/{id}', { params: { id }, query: { lift } })
-  if (json) printJson(reply)
-  else print(safe(reply.message))
+  printEither(json, reply, safe(reply.message))
 }
 
 const withConditions = (command: Command): Command =>

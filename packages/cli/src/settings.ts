@@ -5,7 +5,7 @@ import type { EndpointName } from '@stockade/contract'
 import { contentOf } from './content.ts'
 import { contextOf } from './context.ts'
 import { Misuse } from './failure.ts'
-import { print, printJson } from './print.ts'
+import { print, printEither, printJson } from './print.ts'
 import { printReply, writeOut } from './printed.ts'
 import { safe } from './safe.ts'
 import { printTest } from './steps.ts'
@@ -127,8 +127,7 @@ const runSet = async (
     return printChanges(recordOf(await client.callByName(read)), body)
   }
   const reply = recordOf(await client.callByName(change, { body }))
-  if (json) printJson(reply)
-  else print(safe(String(reply.message)))
+  printEither(json, reply, safe(String(reply.message)))
 }
 
 const runTest = async (
@@ -164,8 +163,7 @@ const runImport = async (file: string, { dryRun }: { readonly dryRun?: boolean }
     return printChanges(await client.call('GET /settings'), settings)
   }
   const reply = recordOf(await client.callByName('POST /settings/import', { body }))
-  if (json) printJson(reply)
-  else print(safe(String(reply.message)))
+  printEither(json, reply, safe(String(reply.message)))
 }
 
 export const addSettings = (program: Command): void => {

@@ -5,7 +5,7 @@ import { ApiError } from '@stockade/client'
 import type { Reply } from '@stockade/client'
 import { contextOf } from './context.ts'
 import { Failure, Misuse } from './failure.ts'
-import { print, printFields, printJson, printTable } from './print.ts'
+import { print, printEither, printFields, printJson, printTable } from './print.ts'
 import { safe } from './safe.ts'
 import { stepsOf } from './steps.ts'
 import type { Step } from './steps.ts'
@@ -209,8 +209,7 @@ const addDelivery = (siem: Command): void => {
     .action(async (_: object, command: Command) => {
       const { client, json } = contextOf(command)
       const done = await client.call('POST /siem/flush')
-      if (json) printJson(done)
-      else print(safe(done.message))
+      printEither(json, done, safe(done.message))
       if (done.events_failed > 0)
         throw new Failure(`${done.events_failed} ${done.events_failed === 1 ? 'event was' : 'events were'} not taken.`)
     })

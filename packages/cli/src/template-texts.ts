@@ -4,7 +4,7 @@ import { agree } from './ask.ts'
 import { contentOf } from './content.ts'
 import { contextOf } from './context.ts'
 import { Misuse } from './failure.ts'
-import { print, printJson, printTable } from './print.ts'
+import { print, printEither, printJson, printTable } from './print.ts'
 import { safe } from './safe.ts'
 import { durationOf, wholeOf } from './times.ts'
 
@@ -51,15 +51,13 @@ const runChange = async (templateId: string, options: Texts, command: Command): 
   if (Object.keys(body).length === 0) throw new Misuse('Say what to change, such as --jail FILE.')
   const { client, json } = contextOf(command)
   const done = await client.call('PATCH /templates/{templateId}', { params: { templateId }, body })
-  if (json) printJson(done)
-  else print(`${safe(done.name)} is changed. Hosts keep what they have until it is deployed again.`)
+  printEither(json, done, `${safe(done.name)} is changed. Hosts keep what they have until it is deployed again.`)
 }
 const runDelete = async (templateId: string, { yes }: { yes?: boolean }, command: Command): Promise<void> => {
   const { client, json } = contextOf(command)
   if (!yes) await agree(`${safe(templateId)}: hosts that have it keep it.`, 'Delete it?', 'Nothing was deleted.')
   const done = await client.call('DELETE /templates/{templateId}', { params: { templateId } })
-  if (json) printJson(done)
-  else print(safe(done.message))
+  printEither(json, done, safe(done.message))
 }
 const runCategories = async (_: object, command: Command): Promise<void> => {
   const { client, json } = contextOf(command)

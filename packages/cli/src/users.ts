@@ -3,7 +3,7 @@ import type { Command } from 'commander'
 import type { Client, Reply } from '@stockade/client'
 import { contextOf } from './context.ts'
 import { Failure, Misuse } from './failure.ts'
-import { print, printFields, printJson, printPlace, printTable } from './print.ts'
+import { print, printEither, printFields, printJson, printPlace, printTable } from './print.ts'
 import { safe } from './safe.ts'
 import { targetOf, withTarget } from './targets.ts'
 import type { TargetOptions } from './targets.ts'
@@ -131,8 +131,7 @@ const runChange = async (typed: string, options: ChangeOptions, command: Command
   if (Object.keys(body).length === 0) throw new Misuse('Say what to change, such as --role Viewer.')
   const { id } = await findUser(client, typed)
   const user = await client.call('PATCH /users/{userId}', { params: { userId: id }, body })
-  if (json) printJson(user)
-  else print(`${safe(user.username)} is ${user.role}, ${safe(user.email)}.${keysNote(user.revoked_keys)}`)
+  printEither(json, user, `${safe(user.username)} is ${user.role}, ${safe(user.email)}.${keysNote(user.revoked_keys)}`)
 }
 const runAccess = async (typed: string, options: TargetOptions, command: Command): Promise<void> => {
   const { client, json } = contextOf(command)
@@ -144,8 +143,7 @@ const runAccess = async (typed: string, options: TargetOptions, command: Command
       ? { access_type: 'all' }
       : { access_type: 'specific', ...(server_ids ? { server_ids } : {}), ...(tags ? { tags } : {}) },
   })
-  if (json) printJson(done)
-  else print(`${safe(done.message)} ${done.server_count} servers can be seen now.`)
+  printEither(json, done, `${safe(done.message)} ${done.server_count} servers can be seen now.`)
 }
 
 const runResetPassword = async (typed: string, options: { keepKeys?: boolean }, command: Command): Promise<void> => {
@@ -166,8 +164,7 @@ const runResetMfa = async (typed: string, options: { keepKeys?: boolean }, comma
     params: { userId: id },
     body: { keep_keys: options.keepKeys === true },
   })
-  if (json) printJson(done)
-  else print(`${safe(done.message)}${keysNote(done.revoked_keys)}`)
+  printEither(json, done, `${safe(done.message)}${keysNote(done.revoked_keys)}`)
 }
 const runSignOut = async (typed: string, { session }: { session?: string }, command: Command): Promise<void> => {
   const { client, json } = contextOf(command)
@@ -178,16 +175,14 @@ const runSignOut = async (typed: string, { session }: { session?: string }, comm
     return json ? printJson(ended) : print(safe(ended.message))
   }
   const done = await client.call('DELETE /users/{userId}/sessions', { params: { userId: id } })
-  if (json) printJson(done)
-  else print(`${done.terminated_count} sessions have ended.`)
+  printEither(json, done, `${done.terminated_count} sessions have ended.`)
 }
 const runRemove = async (typed: string, options: { yes?: boolean }, command: Command): Promise<void> => {
   const { client, json } = contextOf(command)
   const { id, username } = await findUser(client, typed)
   if (!options.yes) throw new Misuse(`${username}, the sessions and the API keys will be gone: repeat it with --yes.`)
   const done = await client.call('DELETE /users/{userId}', { params: { userId: id } })
-  if (json) printJson(done)
-  else print(safe(done.message))
+  printEither(json, done, safe(done.message))
 }
 
 export const addUserCommands = (program: Command): void => {

@@ -5,7 +5,7 @@ import { contentOf } from './content.ts'
 import { contextOf } from './context.ts'
 import { Failure, Misuse } from './failure.ts'
 import { findServer } from './named.ts'
-import { print, printJson, printPlace, printTable } from './print.ts'
+import { print, printEither, printJson, printPlace, printTable } from './print.ts'
 import { writeOut } from './printed.ts'
 import { safe } from './safe.ts'
 import { endOf, shown, wholeOf } from './times.ts'
@@ -52,8 +52,7 @@ const addChanges = (whitelist: Command): void => {
         return json ? printJson(reply) : print(safe(reply.message))
       }
       const reply = await client.call('POST /whitelist/remove', { body: { ids } })
-      if (json) printJson(reply)
-      else print(`${reply.removed} entries are off the whitelist.`)
+      printEither(json, reply, `${reply.removed} entries are off the whitelist.`)
     })
 
   whitelist
