@@ -6,7 +6,7 @@ import type { Client } from '@stockade/client'
 import { movableClock, raw, startServer } from '../../testing/index.ts'
 import type { TestServer } from '../../testing/index.ts'
 import { guideBlocks } from '../../testing/guides.ts'
-import { standIns } from './stand-ins.ts'
+import { standIns } from '../../testing/stand-ins.ts'
 
 /* Each kind of channel against a receiver that checks what the service's documentation demands. */
 

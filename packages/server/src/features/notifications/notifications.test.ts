@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Client } from '@stockade/client'
 import { aHost, engine, eventually, freePort, movableClock, raw, startServer } from '../../testing/index.ts'
 import type { EnrolledHost, TestServer } from '../../testing/index.ts'
-import { testCertificate, testKey } from './test-certificate.ts'
+import { testCertificate, testKey } from '../../testing/certificate.ts'
 
 /* A webhook's receiver and a mail server, both real: what they get is what is checked. */
 
