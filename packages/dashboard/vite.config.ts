@@ -213,7 +213,7 @@ export default defineConfig({
             {
               name: 'shared-pages',
               priority: 1,
-              test: /src\/(?:(?:api|kit)\/(?!search|charts|styles|theme|modal|views|path-link|list-keys)|app\/shell\/activity|features\/(?:navigation\/places|fleet\/protection)[.])/,
+              test: /src\/(?:(?:api|kit)\/(?!search|charts|styles|theme|modal|form-dialog|views|path-link|list-keys)|app\/shell\/activity|features\/(?:navigation\/places|fleet\/protection)[.])/,
             },
             // A file of its own for each icon of two pages would be twenty requests.
             { name: 'icons', priority: 1, test: /@tabler\/icons-react\//, minShareCount: 2 },
