@@ -38,7 +38,6 @@ export const proveAddress = endpoint({
     nonce: field(Type.String({ pattern: '^[A-Za-z0-9_-]{43}$' }), 'Random: 32 bytes, base64url.'),
     address: field(baseUrl, 'Base URL that the server uses.'),
   }),
-  status: 200,
   reply: shape({
     proof: field(Type.String(), 'HMAC-SHA256 in hex.'),
     known_as: field(
@@ -94,7 +93,6 @@ export const getAgentAddress = endpoint({
   method: 'GET',
   path: '/agents/address',
   summary: 'Read the address that agents are ordered to use',
-  status: 200,
   reply: agentAddress,
 })
 
@@ -113,7 +111,6 @@ export const changeAgentAddress = endpoint({
       'Only say whether the URL is accepted: `true` orders nothing, and answers what is ordered at present.',
     ),
   }),
-  status: 200,
   reply: agentAddress,
   refusals: [409],
 })
@@ -125,7 +122,6 @@ export const listAgentMoves = endpoint({
   summary: 'List how far each server is with the ordered address',
   description: 'Those that failed first, then by hostname; empty without an order.',
   query: shape({ state: field(Type.Optional(moveState), 'Only servers in this state.'), ...paging(pages.rollouts) }),
-  status: 200,
   reply: listOf(
     'servers',
     resource('AgentMove', {

@@ -166,7 +166,6 @@ export const heartbeat = endpoint({
       'Whether what is banned on the server does not get through; null before the first look.',
     ),
   }),
-  status: 200,
   reply: shape({
     message: Type.String(),
     commands: field(Type.Array(order), 'Commands to execute now.'),
@@ -222,7 +221,6 @@ export const agentState = endpoint({
   description: 'Answers 304 to a matching `If-None-Match`.',
   access: 'agent',
   lenient: true,
-  status: 200,
   reply: shape({
     version: field(Type.String(), 'Version of the whole state.'),
     whitelist: field(
@@ -295,7 +293,6 @@ export const acknowledgeState = endpoint({
     shield: field(Type.Optional(appliedShield), 'What the server holds in its shield; older agents leave it out.'),
     move: field(Type.Optional(appliedMove), 'What became of the ordered address; left out without an order.'),
   }),
-  status: 200,
   reply: message,
 })
 
@@ -329,7 +326,6 @@ export const putJails = endpoint({
     ),
     report: reportVersion,
   }),
-  status: 200,
   reply: message,
 })
 
@@ -347,7 +343,6 @@ export const reportResults = endpoint({
       'The results.',
     ),
   }),
-  status: 200,
   reply: shape({
     results: field(
       Type.Array(resource('ResultAcknowledgement', { id: uuid, error: nullable(Type.String()) })),
@@ -380,7 +375,6 @@ export const reportKnocks = endpoint({
       'The knock attempts.',
     ),
   }),
-  status: 200,
   reply: shape({
     results: field(
       Type.Array(

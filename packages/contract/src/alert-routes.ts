@@ -33,7 +33,6 @@ export const getAlertRoutes = endpoint({
   fleet: true,
   summary: 'Read which alerts go to which channels',
   access: 'admin',
-  status: 200,
   reply: routesReply,
 })
 
@@ -59,7 +58,6 @@ export const putAlertRoutes = endpoint({
       'All of them, in their order.',
     ),
   }),
-  status: 200,
   reply: routesReply,
 })
 
@@ -81,7 +79,6 @@ export const listAlertSilences = endpoint({
   scope,
   summary: 'List the silences of alerts',
   access: 'read',
-  status: 200,
   reply: shape({ silences: field(Type.Array(alertSilence), 'Those that have not ended.'), total: count }),
 })
 
@@ -112,7 +109,6 @@ export const deleteAlertSilence = endpoint({
   summary: 'End a silence of alerts',
   access: 'write',
   params: shape({ id }),
-  status: 200,
   reply: message,
   refusals: [404],
 })

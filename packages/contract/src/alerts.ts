@@ -80,7 +80,6 @@ export const listAlerts = endpoint({
     severity: field(Type.Optional(severity), 'Only alerts of this severity.'),
     ...paging(pages.alerts),
   }),
-  status: 200,
   reply: Type.Object(
     {
       ...listOf('alerts', alert).properties,
@@ -107,7 +106,6 @@ export const ackAlert = endpoint({
   access: 'write',
   params: shape({ id }),
   body: shape({ note: field(Type.Optional(text(0, bounds.reason)), 'Words for the others.') }),
-  status: 200,
   reply: alert,
   refusals: [404, 409],
 })
@@ -180,7 +178,6 @@ export const listAlertRules = endpoint({
   scope,
   summary: 'List the rules of alerts',
   access: 'read',
-  status: 200,
   reply: shape({ rules: field(Type.Array(alertRule), 'The built-in ones first.'), total: count }),
 })
 
@@ -230,7 +227,6 @@ export const updateAlertRule = endpoint({
     quiet_hours: Type.Optional(input.quiet_hours),
     conditions: Type.Optional(conditionsInput),
   }),
-  status: 200,
   reply: alertRule,
   refusals: [404, 409],
 })
@@ -244,7 +240,6 @@ export const deleteAlertRule = endpoint({
   summary: 'Delete a rule of alerts',
   access: 'admin',
   params: shape({ id: field(ruleId, 'Id of the rule.') }),
-  status: 200,
   reply: message,
   refusals: [404, 409],
 })
@@ -259,7 +254,6 @@ export const previewAlertRule = endpoint({
   description: 'By the sums of each hour, or of each UTC day where a jail or a country is asked of some servers only.',
   access: 'admin',
   body: ruleBody,
-  status: 200,
   reply: shape({
     supported: field(Type.Boolean(), 'False for conditions of which no sums are kept.'),
     times: field(

@@ -69,7 +69,6 @@ export const listAttackers = endpoint({
     order: field(Type.Optional(oneOf(['asc', 'desc'], { default: 'desc' })), 'Direction of the order.'),
     ...paging(pages.bans),
   }),
-  status: 200,
   reply: shape({
     attackers: field(Type.Array(attacker), 'The attackers of this page.'),
     total: count,

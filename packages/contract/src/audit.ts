@@ -33,7 +33,6 @@ export const listAudit = endpoint({
   description:
     'Newest first. `action` is a whole name, or a beginning that ends in a dot such as `auth.`; `from` is inclusive, `to` exclusive.',
   query: shape({ ...auditFilter, ...paging(pages.audit) }),
-  status: 200,
   reply: listOf('entries', auditEntry),
 })
 
@@ -46,7 +45,6 @@ export const exportAudit = endpoint({
   description:
     'All entries that match, newest first, as far as there were any when it began. `csv` has the header `id,timestamp,user,action,ip_address,details`, with details as JSON, and escapes what a spreadsheet would run.',
   query: shape({ ...auditFilter, format: Type.Optional(oneOf(['json', 'csv'], { default: 'json' })) }),
-  status: 200,
   reply: shape({ exported_at: timestamp, entries: field(Type.Array(auditEntry), 'The entries, newest first.') }),
   produces: ['application/json', 'text/csv'],
 })

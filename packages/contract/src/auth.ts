@@ -55,7 +55,6 @@ export const login = endpoint({
   access: 'public',
   rate: 'sensitive',
   body: shape({ username: typedName, password: typedPassword }),
-  status: 200,
   reply: Type.Union([signedIn, secondFactorWanted], { title: 'LoginResult' }),
   refusals: [401, 403],
 })
@@ -69,7 +68,6 @@ export const verifyMfa = endpoint({
   access: 'public',
   rate: 'sensitive',
   body: shape({ mfa_token: text(1, 2048), code: field(code, 'The 6-digit code, or a backup code.') }),
-  status: 200,
   reply: signedIn,
   refusals: [401],
 })
@@ -82,7 +80,6 @@ export const refresh = endpoint({
   access: 'public',
   rate: 'sensitive',
   body: shape({ refresh_token: text(1, 512) }),
-  status: 200,
   reply: shape({ access_token: Type.String(), expires_in: Type.Integer() }),
   refusals: [401],
 })
@@ -93,7 +90,6 @@ export const logout = endpoint({
   tag,
   summary: 'End the current session',
   access: 'session-before-mfa',
-  status: 200,
   reply: message,
 })
 
@@ -103,7 +99,6 @@ export const me = endpoint({
   tag,
   summary: 'Who am I',
   access: 'session-before-mfa',
-  status: 200,
   reply: shape({
     id,
     username: Type.String(),
@@ -154,7 +149,6 @@ export const enableMfa = endpoint({
   description: '2FA is on only after `/auth/mfa/confirm`. The secret and the backup codes are shown once.',
   access: 'session-before-mfa',
   rate: 'sensitive',
-  status: 200,
   reply: shape({
     secret: field(Type.String(), 'Secret for the authenticator app, in Base32.'),
     qr_code: field(Type.String(), 'QR code of the secret as a `data:` URL.'),
@@ -172,7 +166,6 @@ export const confirmMfa = endpoint({
   access: 'session-before-mfa',
   rate: 'sensitive',
   body: shape({ code: field(code, 'The current 6-digit code.') }),
-  status: 200,
   reply: shape({ message: Type.String(), mfa_enabled: Type.Boolean() }),
   refusals: [401, 409],
 })
@@ -185,7 +178,6 @@ export const disableMfa = endpoint({
   access: 'session-before-mfa',
   rate: 'sensitive',
   body: shape({ password: typedPassword }),
-  status: 200,
   reply: shape({ message: Type.String(), mfa_enabled: Type.Boolean() }),
   refusals: [401, 409],
 })
@@ -198,7 +190,6 @@ export const renewBackupCodes = endpoint({
   access: 'session-before-mfa',
   rate: 'sensitive',
   body: shape({ password: typedPassword }),
-  status: 200,
   reply: shape({ backup_codes: Type.Array(Type.String()) }),
   refusals: [401, 409],
 })
@@ -217,7 +208,6 @@ export const stepUp = endpoint({
     code: field(Type.Optional(code), 'A 6-digit code, or a backup code.'),
     passkey: field(Type.Optional(passkeyResponse), 'The answer of the passkey.'),
   }),
-  status: 200,
   reply: shape({
     message: Type.String(),
     proved_until: field(timestamp, 'Time until which no further proof is needed.'),
@@ -238,7 +228,6 @@ export const changePassword = endpoint({
     new_password: newPassword,
     ...refuseCommon,
   }),
-  status: 200,
   reply: message,
   refusals: [401, 409],
 })
@@ -253,7 +242,6 @@ export const getInvite = endpoint({
   access: 'public',
   rate: 'sensitive',
   query: shape({ code: field(Type.Optional(text(1, 128)), 'Code from the invitation link.') }),
-  status: 200,
   reply: shape({
     username: Type.String(),
     expires_at: field(timestamp, 'Time until which the invitation can be accepted.'),
@@ -281,7 +269,6 @@ export const acceptInvite = endpoint({
   access: 'public',
   rate: 'sensitive',
   body: shape({ code: field(text(1, 128), 'Code from the invitation link.'), password: newPassword, ...refuseCommon }),
-  status: 200,
   reply: signedIn,
   refusals: [401, 403],
 })
@@ -326,7 +313,6 @@ export const authOptions = endpoint({
   tag,
   summary: 'What the sign-in page needs to know',
   access: 'public',
-  status: 200,
   reply: shape({
     site_name: Type.String(),
     base_url: field(Type.String(), 'Public address of this installation.'),
@@ -353,7 +339,6 @@ export const getSetup = endpoint({
   tag,
   summary: 'Whether the first administrator is still to be made',
   access: 'public',
-  status: 200,
   reply: shape({ required: field(Type.Boolean(), 'Whether the first administrator does not exist yet.') }),
 })
 

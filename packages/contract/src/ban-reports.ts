@@ -69,7 +69,6 @@ export const reportBans = endpoint({
       'Ends of bans: objects with `ip`, `jail`, `unbanned_at` and `event_id`.',
     ),
   }),
-  status: 200,
   reply: shape({
     results: field(
       Type.Array(
@@ -99,7 +98,6 @@ export const adoptBans = endpoint({
     pages: field(Type.Optional(Type.Integer({ minimum: 1 })), 'Number of pages.'),
     bans: field(Type.Array(Type.Unknown(), { maxItems: bounds.batch }), 'Bans, each as in `POST /bans`.'),
   }),
-  status: 200,
   reply: reportBans.reply,
   refusals: [503],
 })
@@ -137,7 +135,6 @@ export const compareBans = endpoint({
       'The bans in force.',
     ),
   }),
-  status: 200,
   reply: shape({
     unknown: field(Type.Array(Type.String()), 'Ids of the bans that are not listed for this server.'),
     listed_as_ended: field(Type.Array(Type.String()), 'Ids of the bans that are listed as ended.'),

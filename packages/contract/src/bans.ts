@@ -48,7 +48,6 @@ export const listBans = endpoint({
     ),
     ...paging(pages.bans),
   }),
-  status: 200,
   reply: listOf('bans', listedBan),
   refusals: [503],
 })
@@ -62,7 +61,6 @@ export const exportBans = endpoint({
     'All bans that match, newest first: the filters are those of the list, and so is the number. `csv` escapes what a spreadsheet would run; `plain` is the address of each, one a line.',
   access: 'read',
   query: shape({ ...banFilter, format: Type.Optional(oneOf(['json', 'csv', 'plain'], { default: 'json' })) }),
-  status: 200,
   reply: shape({
     exported_at: timestamp,
     bans: field(Type.Array(listedBan), 'The bans, newest first.'),
@@ -79,7 +77,6 @@ export const getBan = endpoint({
   summary: 'Read one ban',
   access: 'read',
   params,
-  status: 200,
   reply: resource('BanDetail', { ...banFields, reputation_score }),
   refusals: [404],
 })
@@ -121,7 +118,6 @@ export const removeBan = endpoint({
   access: 'write',
   params: shape({ serverId: uuid, ip: ipOrRange }),
   query: shape({ jail: Type.Optional(jailName) }),
-  status: 200,
   reply: shape({ message: Type.String(), command_id: uuid }),
   refusals: [404],
 })
@@ -159,7 +155,6 @@ export const banStats = endpoint({
     'A rolling window that ends now. Every figure is exact. `bans_by_hour` are the 24 hours of the day (UTC), `bans_by_day` the UTC dates that the window touches. Bans of unknown country stand under `ZZ`.',
   access: 'read',
   query: shape({ server_id: Type.Optional(uuid), period: Type.Optional(period) }),
-  status: 200,
   reply: shape({
     total_bans: count,
     unique_ips: count,
@@ -202,7 +197,6 @@ export const topBans = endpoint({
     period: Type.Optional(period),
     limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: 10 })),
   }),
-  status: 200,
   reply: shape({
     from: timestamp,
     to: timestamp,
@@ -256,7 +250,6 @@ export const lookUp = endpoint({
   access: 'read',
   params: shape({ ip }),
   query: shape({ reverse: field(Type.Optional(Type.Boolean()), 'Whether to resolve the host name of the address.') }),
-  status: 200,
   reply: shape({
     ip: Type.String(),
     country: nullable(Type.String()),
@@ -306,7 +299,6 @@ export const reportToReputation = endpoint({
   summary: "Report a ban's address to the reputation database",
   access: 'write',
   params,
-  status: 200,
   reply: shape({ message: Type.String(), reputation_score: nullable(Type.Integer()) }),
   refusals: [404, 409, 502],
 })

@@ -140,7 +140,6 @@ export const listBlocklists = endpoint({
   description: 'In the order of names. Who has access to some servers only gets the lists that concern these.',
   access: 'read',
   query: shape({ ...paging(pages.blocklists) }),
-  status: 200,
   reply: listOf('lists', blocklist),
 })
 
@@ -172,7 +171,6 @@ export const getBlocklist = endpoint({
   summary: 'Read one blocklist',
   access: 'read',
   params,
-  status: 200,
   reply: blocklist,
   refusals: [404],
 })
@@ -188,7 +186,6 @@ export const changeBlocklist = endpoint({
   access: 'write',
   params,
   body: shape(settings),
-  status: 200,
   reply: blocklist,
   refusals: [404, 409],
 })
@@ -202,7 +199,6 @@ export const removeBlocklist = endpoint({
   description: 'Its entries leave the firewalls. Offline servers take them out when they are back.',
   access: 'write',
   params,
-  status: 200,
   reply: message,
   refusals: [404],
 })
@@ -220,7 +216,6 @@ export const refreshBlocklist = endpoint({
   body: shape({
     accept_change: field(Type.Optional(Type.Boolean()), 'Applies a version that changes more than `max_change`.'),
   }),
-  status: 200,
   reply: blocklist,
   refusals: [404],
 })
@@ -238,7 +233,6 @@ export const previewBlocklist = endpoint({
     format: settings.format,
     column: settings.column,
   }),
-  status: 200,
   reply: resource('BlocklistPreview', {
     format: field(nullable(format), 'How the content is written; null for countries and networks.'),
     bytes: field(count, 'Size of the content.'),
@@ -274,7 +268,6 @@ export const listBlocklistServers = endpoint({
   access: 'read',
   params,
   query: shape({ state: field(Type.Optional(hostState), 'Only servers in this state.'), ...paging(pages.blocklists) }),
-  status: 200,
   reply: listOf(
     'servers',
     resource('BlocklistServer', {
@@ -305,7 +298,6 @@ export const listBlocklistEntries = endpoint({
     search: field(Type.Optional(text(1, 64)), 'An address, a range, or the beginning of an entry.'),
     ...paging(pages.blocklists),
   }),
-  status: 200,
   reply: listOf('entries', Type.String()),
   refusals: [404],
 })
@@ -329,7 +321,6 @@ export const agentBlocklist = endpoint({
     'One canonical address or range a line, ordered, without overlaps. Has an `ETag` that is the version; answers 304 to a matching `If-None-Match`. A list that does not concern the server is 404.',
   access: 'agent',
   params,
-  status: 200,
   reply: Type.String(),
   produces: 'text/plain',
   refusals: [404],

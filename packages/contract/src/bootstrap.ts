@@ -13,7 +13,6 @@ export const bootstrap = endpoint({
   summary: 'What a page of the dashboard needs at first',
   description: 'Replies of other endpoints in one, each in its own shape.',
   access: 'session-before-mfa',
-  status: 200,
   reply: shape({
     me: field(resource('OwnAccount', me.reply.properties), 'As `GET /auth/me`.'),
     options: field(resource('SignInOptions', authOptions.reply.properties), 'As `GET /auth/options`.'),

@@ -71,7 +71,6 @@ export const listChannels = endpoint({
   method: 'GET',
   path: '/channels',
   summary: 'List the channels that alerts can go to',
-  status: 200,
   reply: shape({ channels: field(Type.Array(channel), 'The two of the settings first, then by name.'), total: count }),
 })
 
@@ -99,7 +98,6 @@ export const getChannel = endpoint({
   path: '/channels/{id}',
   summary: 'Read a channel',
   params,
-  status: 200,
   reply: channel,
   refusals: [404],
 })
@@ -117,7 +115,6 @@ export const updateChannel = endpoint({
     enabled: Type.Optional(Type.Boolean()),
     fields: Type.Optional(fieldsInput),
   }),
-  status: 200,
   reply: channel,
   refusals: [404, 409],
 })
@@ -129,7 +126,6 @@ export const deleteChannel = endpoint({
   summary: 'Delete a channel',
   description: 'Messages that wait for it are dropped.',
   params,
-  status: 200,
   reply: message,
   refusals: [404, 409],
 })
@@ -142,7 +138,6 @@ export const testChannel = endpoint({
   description:
     '502 with the words of the other side when it does not take the message. `steps` has each step with its time; the body of that 502 has it, too.',
   params,
-  status: 200,
   reply: shape({ message: Type.String(), steps: deliverySteps }),
   refusals: [404, 409, 502],
 })
@@ -168,7 +163,6 @@ export const channelDeliveries = endpoint({
   summary: 'List the last deliveries of a channel',
   description: 'Newest first, the last 100. The two of the settings keep none.',
   params,
-  status: 200,
   reply: shape({ deliveries: field(Type.Array(channelDelivery), 'The deliveries.'), total: count }),
   refusals: [404],
 })
@@ -178,7 +172,6 @@ export const channelPresets = endpoint({
   method: 'GET',
   path: '/channels/presets',
   summary: 'List the kinds of channels and their fields',
-  status: 200,
   reply: shape({
     presets: field(
       Type.Array(

@@ -77,7 +77,6 @@ export const listCommands = endpoint({
     q: searchText,
     ...paging(pages.commands),
   }),
-  status: 200,
   reply: listOf('commands', command),
 })
 
@@ -88,7 +87,6 @@ export const getCommand = endpoint({
   summary: 'Read one command',
   access: 'read',
   params,
-  status: 200,
   reply: command,
   refusals: [404],
 })
@@ -162,7 +160,6 @@ export const cancelCommand = endpoint({
   summary: 'Cancel a pending command',
   access: 'write',
   params,
-  status: 200,
   reply: message,
   refusals: [404, 409],
 })
@@ -176,7 +173,6 @@ export const cancelMany = endpoint({
     'Those that are still pending never run; each id is answered in the order given, each once. `status` is what the command is in afterwards, null where there is none that the caller may see; `error` says in words why it was not cancelled, and is null where it was.',
   access: 'write',
   body: shape({ ids: field(Type.Array(uuid, { minItems: 1, maxItems: bounds.commands }), 'Ids of the commands.') }),
-  status: 200,
   reply: shape({
     cancelled: field(count, 'Number of commands that were cancelled.'),
     commands: field(
@@ -215,7 +211,6 @@ export const commandStats = endpoint({
   summary: 'How commands ended',
   access: 'read',
   query: shape({ server_id: Type.Optional(uuid), period: Type.Optional(period) }),
-  status: 200,
   reply: shape({
     total: field(count, 'Number of commands in the window.'),
     by_status: field(
@@ -301,7 +296,6 @@ export const prepareSealed = endpoint({
       'Seconds for which the signature is valid.',
     ),
   }),
-  status: 200,
   reply: shape({
     statements: Type.Array(Type.String()),
     message: field(Type.String(), 'Text that an Ed25519 key signs.'),
@@ -358,7 +352,6 @@ export const pendingCommands = endpoint({
       'Version of the state that the agent knows; a different one ends the wait at once.',
     ),
   }),
-  status: 200,
   reply: shape({ commands: field(Type.Array(order), 'Commands to execute now.'), desired_state: desiredState }),
 })
 
@@ -371,7 +364,6 @@ export const reportResult = endpoint({
   lenient: true,
   params,
   body: Type.Object(resultInput),
-  status: 200,
   reply: message,
   refusals: [404, 409],
 })

@@ -97,8 +97,15 @@ export interface Endpoint {
   readonly refusals?: readonly number[]
 }
 
-/** Declares an endpoint and keeps its exact type, from which client calls and handlers are typed. */
-export const endpoint = <const E extends Endpoint>(value: E): E => value
+/**
+ * Declares an endpoint and keeps its exact type, from which client calls and handlers are typed. The status of success is 200 unless it
+ * is given.
+ */
+export function endpoint<const E extends Endpoint>(value: E): E
+export function endpoint<const E extends Omit<Endpoint, 'status'>>(value: E): E & { readonly status: 200 }
+export function endpoint(value: Omit<Endpoint, 'status'>): Endpoint {
+  return { status: 200, ...value }
+}
 
 export type ParamsOf<E extends Endpoint> = E['params'] extends TSchema ? Static<E['params']> : Record<string, never>
 export type QueryOf<E extends Endpoint> = E['query'] extends TSchema ? Static<E['query']> : Record<string, never>

@@ -78,7 +78,6 @@ export const listFeeds = endpoint({
   summary: 'List the feeds',
   description: 'In the order of their names; there are at most 100.',
   access: 'admin',
-  status: 200,
   reply: shape({ feeds: field(Type.Array(feed), 'The feeds.'), total: count }),
 })
 export const createFeed = endpoint({
@@ -107,7 +106,6 @@ export const previewFeed = endpoint({
   description: 'Counts what a feed with these settings would hold now. Nothing is stored.',
   access: 'admin',
   body: shape({ ...contentsInput }),
-  status: 200,
   reply: resource('FeedPreview', {
     total: field(count, 'Number of entries, before neighbours are joined.'),
     ipv4: field(count, 'Of them addresses and ranges of IPv4.'),
@@ -127,7 +125,6 @@ export const changeFeed = endpoint({
   access: 'admin',
   params,
   body: shape({ name: Type.Optional(name), ...contentsInput }),
-  status: 200,
   reply: feed,
   refusals: [404, 409],
 })
@@ -141,7 +138,6 @@ export const removeFeed = endpoint({
   description: 'Its address answers 404 from now on.',
   access: 'admin',
   params,
-  status: 200,
   reply: message,
   refusals: [404],
 })
@@ -157,7 +153,6 @@ export const rotateFeed = endpoint({
   access: 'admin',
   rate: 'sensitive',
   params,
-  status: 200,
   reply: newFeed,
   refusals: [404],
 })
@@ -198,7 +193,6 @@ export const readFeed = endpoint({
       'Name of the set, list, table or address list.',
     ),
   }),
-  status: 200,
   reply: feedContents,
   produces: ['application/json', 'text/plain'],
   refusals: [404, 429],

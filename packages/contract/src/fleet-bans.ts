@@ -114,7 +114,6 @@ export const listFleetBans = endpoint({
     sort: field(Type.Optional(oneOf(sorts, { default: '-created_at' })), 'Order of the rows; `-` means descending.'),
     ...paging(pages.fleetBans),
   }),
-  status: 200,
   reply: listOf('fleet_bans', fleetBan),
 })
 export type FleetBanSort = (typeof sorts)[number]
@@ -127,7 +126,6 @@ export const getFleetBan = endpoint({
   summary: 'Read one fleet ban',
   access: 'read',
   params,
-  status: 200,
   reply: fleetBan,
   refusals: [404],
 })
@@ -147,7 +145,6 @@ export const listFleetBanServers = endpoint({
     online: field(Type.Optional(Type.Boolean()), 'Only servers that are online, or only those that are not.'),
     ...paging(pages.fleetBans),
   }),
-  status: 200,
   reply: listOf(
     'servers',
     resource('FleetBanServer', {
@@ -180,7 +177,6 @@ export const changeFleetBan = endpoint({
     target: field(Type.Optional(targetInput), 'Where: one of `all`, `server_ids` and `tags`.'),
     force,
   }),
-  status: 200,
   reply: fleetBan,
   refusals: [404, 409],
 })
@@ -195,7 +191,6 @@ export const removeFleetBan = endpoint({
     'Offline servers lift it when they are back. A ban of the same address that was made in another way stays. A ban that ended is answered as one that was lifted.',
   access: 'write',
   params,
-  status: 200,
   reply: message,
   refusals: [404],
 })
@@ -214,7 +209,6 @@ export const agentFleetBans = endpoint({
       'Version that the server has.',
     ),
   }),
-  status: 200,
   reply: shape({
     version: field(count, 'Version of the set, in epoch milliseconds. Bans that ended until then are not part of it.'),
     full: field(Type.Boolean(), 'Whether `add` is the whole set.'),

@@ -27,7 +27,6 @@ export const serverMetricsHistory = endpoint({
       'How many hours to look back.',
     ),
   }),
-  status: 200,
   reply: shape({
     step_seconds: field(count, 'Seconds between two points.'),
     from: field(timestamp, 'Start of the first step.'),

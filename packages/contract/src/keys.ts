@@ -86,7 +86,6 @@ export const deleteKey = endpoint({
   fleet: true,
   rate: 'sensitive',
   params: shape({ keyId: field(id, 'Id of the key.') }),
-  status: 200,
   reply: message,
   refusals: [404],
 })
@@ -99,7 +98,6 @@ export const listUserKeys = endpoint({
   access: 'self',
   fleet: true,
   params: shape({ userId: id }),
-  status: 200,
   reply: shape({
     keys: field(
       Type.Array(

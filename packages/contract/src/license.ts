@@ -21,7 +21,6 @@ export const getLicense = endpoint({
   summary: 'Read the licence',
   description:
     '`tier`, `server_limit` and `features` are what counts now: those of `personal` without a licence, or once it has expired (`state`). `servers_used` counts servers that are not deleted. `authority_set` says whether Stockade can verify a licence at all.',
-  status: 200,
   reply: shape({
     tier,
     server_limit: count,
@@ -46,7 +45,6 @@ export const activateLicense = endpoint({
   description:
     'The key is a signed document that is verified offline with STOCKADE_LICENSE_PUBLIC_KEY. One that is invalid, expired or tampered with is refused and nothing changes. A smaller licence stops no server; it only refuses new ones.',
   body: shape({ license_key: field(text(1, 16 * 1024), 'The licence key.') }),
-  status: 200,
   reply: shape({ message: Type.String(), tier, server_limit: count, features: licenceFeatures }),
 })
 
@@ -63,7 +61,6 @@ export const issueOwnLicense = endpoint({
       'Number of servers that the licence covers.',
     ),
   }),
-  status: 200,
   reply: shape({ message: Type.String(), tier, server_limit: count, features: licenceFeatures }),
   refusals: [409],
 })

@@ -14,7 +14,6 @@ export const neighbours = endpoint({
     'Of an IPv4 address its /24, with each address that has bans. Of an IPv6 address its /56, with the 16 /64 that have the most bans. All figures are exact, of the servers that the caller may see.',
   access: 'read',
   params: shape({ ip }),
-  status: 200,
   reply: shape({
     range: field(Type.String(), 'The range, in CIDR notation.'),
     total_bans: field(count, 'Number of bans in the range.'),

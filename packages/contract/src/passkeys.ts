@@ -37,7 +37,6 @@ export const listPasskeys = endpoint({
   method: 'GET',
   path: '/auth/passkeys',
   summary: "List one's own passkeys",
-  status: 200,
   reply: shape({ passkeys: field(Type.Array(passkey), 'The passkeys.') }),
 })
 
@@ -50,7 +49,6 @@ export const preparePasskey = endpoint({
   summary: 'Begin to add a passkey',
   description:
     'Answers what `navigator.credentials.create` wants; good for five minutes and one passkey. 409 where the base URL is an address or plain http: browsers know passkeys only of names under https, and of localhost.',
-  status: 200,
   reply: passkeyOptions,
   refusals: [409],
 })
@@ -77,7 +75,6 @@ export const renamePasskey = endpoint({
   path: '/auth/passkeys/{passkeyId}',
   summary: 'Rename a passkey',
   body: shape({ name }),
-  status: 200,
   reply: passkey,
   refusals: [404],
 })
@@ -91,7 +88,6 @@ export const deletePasskey = endpoint({
   rate: 'sensitive',
   summary: 'Remove a passkey',
   description: 'It signs in no more. Servers that trust it for commands go on to trust it until their root removes it.',
-  status: 200,
   reply: message,
   refusals: [404],
 })
@@ -106,7 +102,6 @@ export const beginPasskey = endpoint({
   description:
     'Without `mfa_token` any passkey of this site may answer; with it, one of that user, as 2FA after the password.',
   body: shape({ mfa_token: Type.Optional(text(1, 2048)) }),
-  status: 200,
   reply: passkeyOptions,
   refusals: [401, 409],
 })
@@ -122,7 +117,6 @@ export const signInWithPasskey = endpoint({
     response: field(passkeyResponse, 'The answer of the browser.'),
     mfa_token: Type.Optional(text(1, 2048)),
   }),
-  status: 200,
   reply: signedIn,
   refusals: [401, 409],
 })
@@ -134,7 +128,6 @@ export const beginPasskeyProof = endpoint({
   rate: 'sensitive',
   summary: 'Begin to prove who one is with a passkey',
   description: 'The answer of the passkey goes into `POST /auth/step-up`.',
-  status: 200,
   reply: passkeyOptions,
   refusals: [409],
 })

@@ -87,7 +87,6 @@ export const listSequences = endpoint({
   description:
     '`knock_ports` is a secret: null with `read`. Each server says whether the sequence is in force there, and why not.',
   access: 'read',
-  status: 200,
   reply: whole('sequences', sequence),
 })
 
@@ -99,7 +98,6 @@ export const getSequence = endpoint({
   description: '`knock_ports` is null with `read`.',
   access: 'read',
   params,
-  status: 200,
   reply: sequence,
   refusals: [404],
 })
@@ -156,7 +154,6 @@ export const updateSequence = endpoint({
     block_duration: bounded(patience.block_duration),
     server_ids: serverIds,
   }),
-  status: 200,
   reply: shape({
     id,
     name: Type.String(),
@@ -176,7 +173,6 @@ export const deleteSequence = endpoint({
   access: 'admin',
   fleet: true,
   params,
-  status: 200,
   reply: message,
   refusals: [404],
 })
@@ -190,7 +186,6 @@ export const knock = endpoint({
     'Without a knock, for the address that the request comes from. Waits up to 2 s for the agent; `confirmed` says whether it has opened the port. 404 where the sequence is not on that server, 409 where that server has as many openings as there can be.',
   access: 'write',
   body: shape({ server_id: uuid, sequence_name: name }),
-  status: 200,
   reply: shape({
     message: Type.String(),
     ip: Type.String(),
@@ -221,7 +216,6 @@ export const listOpenings = endpoint({
   summary: 'List what is open now',
   access: 'read',
   query: shape({ server_id: Type.Optional(uuid) }),
-  status: 200,
   reply: whole('openings', opening),
 })
 
@@ -234,7 +228,6 @@ export const closeOpening = endpoint({
   access: 'write',
   params: shape({ openingId: field(uuid, 'Id of the opening.') }),
   query: shape({ cut: field(Type.Optional(Type.Boolean()), 'Whether to cut open connections too.') }),
-  status: 200,
   reply: message,
   refusals: [404],
 })
@@ -255,7 +248,6 @@ export const listKnocks = endpoint({
     to: Type.Optional(timestamp),
     ...paging(pages.knocks),
   }),
-  status: 200,
   reply: listOf(
     'history',
     resource('Knock', {
@@ -276,7 +268,6 @@ export const listBlocked = endpoint({
   path: '/portknock/blocked',
   summary: 'List blocked addresses',
   access: 'read',
-  status: 200,
   reply: whole(
     'blocked',
     resource('BlockedAddress', {
@@ -299,7 +290,6 @@ export const unblock = endpoint({
   access: 'write',
   params: shape({ ip }),
   query: shape({ server_id: Type.Optional(uuid) }),
-  status: 200,
   reply: message,
   refusals: [404],
 })
@@ -311,7 +301,6 @@ export const knockStats = endpoint({
   summary: 'Statistics of knocks',
   access: 'read',
   query: shape({ period: Type.Optional(period) }),
-  status: 200,
   reply: shape({
     period,
     total_attempts: field(count, 'Number of attempts.'),

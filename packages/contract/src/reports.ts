@@ -188,7 +188,6 @@ export const getReport = endpoint({
     tag: field(Type.Optional(serverTag), 'Only servers with this tag.'),
     server_id: field(Type.Optional(uuid), 'Only this server.'),
   }),
-  status: 200,
   reply: report,
   refusals: [404],
 })
@@ -240,7 +239,6 @@ export const listReportSchedules = endpoint({
   fleet: true,
   summary: 'List the schedules of reports',
   access: 'admin',
-  status: 200,
   reply: shape({ schedules: field(Type.Array(reportSchedule), 'The schedules, by name; at most 50.'), total: count }),
 })
 export const createReportSchedule = endpoint({
@@ -267,7 +265,6 @@ export const updateReportSchedule = endpoint({
   access: 'admin',
   params,
   body: shape({ name: Type.Optional(name), period: Type.Optional(period), ...scheduleInput }),
-  status: 200,
   reply: reportSchedule,
   refusals: [404, 409],
 })
@@ -280,7 +277,6 @@ export const deleteReportSchedule = endpoint({
   summary: 'Delete a schedule of reports',
   access: 'admin',
   params,
-  status: 200,
   reply: message,
   refusals: [404],
 })
@@ -295,7 +291,6 @@ export const testReportSchedule = endpoint({
     'Queues the report of the last complete period for the recipients of the schedule. The schedule goes on as before.',
   access: 'admin',
   params,
-  status: 200,
   reply: message,
   refusals: [404, 409],
 })

@@ -75,7 +75,6 @@ export const agentRelease = endpoint({
   fleet: true,
   summary: 'Read which agent Stockade offers, and which ones run',
   access: 'admin',
-  status: 200,
   reply: resource('AgentRelease', {
     version: field(nullable(Type.String()), 'Version that Stockade offers; null where it was built without an agent.'),
     signed: field(
@@ -141,7 +140,6 @@ export const listRollouts = endpoint({
   description: 'Newest first.',
   access: 'admin',
   query: shape(paging(pages.rollouts)),
-  status: 200,
   reply: listOf('rollouts', rollout),
 })
 
@@ -154,7 +152,6 @@ export const getRollout = endpoint({
   summary: 'Read a rollout of agents',
   access: 'admin',
   params,
-  status: 200,
   reply: rollout,
   refusals: [404],
 })
@@ -173,7 +170,6 @@ export const listRolloutServers = endpoint({
     state: field(Type.Optional(rolloutHostState), 'Only servers in this state.'),
     ...paging(pages.rollouts),
   }),
-  status: 200,
   reply: listOf(
     'servers',
     resource('RolloutServer', {
@@ -199,7 +195,6 @@ const act = <const V extends string>(verb: V, summary: string, description: stri
     description,
     access: 'admin',
     params,
-    status: 200,
     reply: rollout,
     refusals: [404, 409],
   }) as const

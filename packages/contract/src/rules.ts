@@ -194,7 +194,6 @@ export const listRules = endpoint({
   summary: 'List the sharing rules',
   description: 'In the order of their names; there are at most 50.',
   access: 'read',
-  status: 200,
   reply: shape({ rules: field(Type.Array(rule), 'The rules.'), total: count }),
 })
 export const getRule = endpoint({
@@ -206,7 +205,6 @@ export const getRule = endpoint({
   summary: 'Read one sharing rule',
   access: 'read',
   params,
-  status: 200,
   reply: rule,
   refusals: [404],
 })
@@ -237,7 +235,6 @@ export const changeRule = endpoint({
   access: 'write',
   params,
   body: shape({ name: Type.Optional(ruleName), ...conditionsInput, ...limitsInput }),
-  status: 200,
   reply: rule,
   refusals: [404, 409],
 })
@@ -252,7 +249,6 @@ export const removeRule = endpoint({
   access: 'write',
   params,
   query: shape({ lift: field(Type.Optional(Type.Boolean()), 'Whether its bans are lifted.') }),
-  status: 200,
   reply: message,
   refusals: [404],
 })
@@ -271,7 +267,6 @@ export const simulateConditions = endpoint({
   description: 'Tells what a rule would have done with the bans of the last days. Nothing is stored.',
   access: 'write',
   body: shape({ days, ...conditionsInput, ...limitsInput }),
-  status: 200,
   reply: ruleSimulation,
   refusals: [503],
 })
@@ -287,7 +282,6 @@ export const simulateRule = endpoint({
   access: 'write',
   params,
   body: shape({ days }),
-  status: 200,
   reply: ruleSimulation,
   refusals: [404, 503],
 })
@@ -302,7 +296,6 @@ export const armRule = endpoint({
     'From now on it bans. The first ban comes with the next match: nobody is banned for the past alone. Refused with 409 unless its conditions were simulated within the last 24 hours.',
   access: 'write',
   params,
-  status: 200,
   reply: rule,
   refusals: [404, 409],
 })
@@ -317,7 +310,6 @@ export const disarmRule = endpoint({
   access: 'write',
   params,
   body: shape({ lift: field(Type.Optional(Type.Boolean()), 'Whether its bans are lifted.') }),
-  status: 200,
   reply: rule,
   refusals: [404],
 })
@@ -335,7 +327,6 @@ export const listRuleMatches = endpoint({
     outcome: field(Type.Optional(ruleOutcome), 'Only matches with this outcome.'),
     ...paging(pages.ruleMatches),
   }),
-  status: 200,
   reply: listOf('matches', ruleMatch),
   refusals: [404],
 })

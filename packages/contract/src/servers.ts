@@ -56,7 +56,6 @@ export const listServers = endpoint({
     bans_24h: field(Type.Optional(Type.Boolean()), 'Whether each server carries its bans of the last 24 hours.'),
     ...paging(pages.servers),
   }),
-  status: 200,
   reply: listOf('servers', serverRow),
 })
 
@@ -66,7 +65,6 @@ export const summariseServers = endpoint({
   tag,
   summary: 'Name and state of every server, unpaged',
   access: 'read',
-  status: 200,
   reply: shape({
     servers: field(
       Type.Array(
@@ -113,7 +111,6 @@ export const listJailsOfName = endpoint({
     'As the servers reported them, by hostname, unpaged: what a name means differs from server to server. Names are compared by letter case, as the engine does.',
   access: 'read',
   query: shape({ name: field(text(1, 64, { examples: ['sshd'] }), 'Name of the jail.') }),
-  status: 200,
   reply: shape({
     jails: field(
       Type.Array(
@@ -137,7 +134,6 @@ export const listServerTags = endpoint({
   summary: 'List the tags of servers',
   description: 'In alphabetical order, of the servers that the caller sees. A tag without a server is not listed.',
   access: 'read',
-  status: 200,
   reply: shape({
     tags: field(
       Type.Array(
@@ -168,7 +164,6 @@ export const changeServerTags = endpoint({
     add: field(Type.Optional(serverTags), 'Tags that the servers get.'),
     remove: field(Type.Optional(serverTags), 'Tags that the servers lose.'),
   }),
-  status: 200,
   reply: shape({ message: Type.String(), changed: field(count, 'Number of servers whose tags changed.') }),
 })
 
@@ -179,7 +174,6 @@ export const getServer = endpoint({
   summary: 'Read one server',
   access: 'read',
   params,
-  status: 200,
   reply: resource('ServerDetail', {
     ...serverFields,
     protection: field(protection, 'The same with the checks that are not fine.'),
@@ -254,7 +248,6 @@ export const updateServer = endpoint({
     description: Type.Optional(description),
     tags: field(Type.Optional(serverTags), 'All tags that the server should have; duplicates are removed.'),
   }),
-  status: 200,
   reply: shape({
     id: uuid,
     hostname: Type.String(),
@@ -273,7 +266,6 @@ export const deleteServer = endpoint({
   description: 'Its keys stop at once and its pending commands are cancelled; its bans stay in history.',
   access: 'admin',
   params,
-  status: 200,
   reply: message,
   refusals: [404],
 })
@@ -288,7 +280,6 @@ export const regenerateToken = endpoint({
     'The old token is void at once. An agent that is already enrolled goes on: its key ends when the key of the new one is first used, at most 24 hours after that was given; `key_rotated_at` of the server tells when.',
   access: 'admin',
   params,
-  status: 200,
   reply: shape({ install_command: Type.String() }),
   refusals: [404],
 })
@@ -303,7 +294,6 @@ export const quarantineServer = endpoint({
   access: 'admin',
   params,
   body: shape({ reason: text(1, bounds.reason) }),
-  status: 200,
   reply: shape({ message: Type.String(), quarantined: quarantine }),
   refusals: [404, 409],
 })
@@ -316,7 +306,6 @@ export const releaseServer = endpoint({
   description: 'Its reports are taken again, its commands go out and its bans count again.',
   access: 'admin',
   params,
-  status: 200,
   reply: message,
   refusals: [404, 409],
 })
@@ -330,7 +319,6 @@ export const settleClone = endpoint({
     'For an administrator who has switched off the second machine or enrolled it on its own. Commands go out again. If both machines still report, the server is marked again within two heartbeats. Enrolling a server with a new install command settles it as well.',
   access: 'admin',
   params,
-  status: 200,
   reply: message,
   refusals: [404, 409],
 })
@@ -346,7 +334,6 @@ export const forgetReports = endpoint({
   access: 'admin',
   params,
   body: shape({ since: field(timestamp, 'Deletes reports that arrived at or after this time.') }),
-  status: 200,
   reply: shape({ message: Type.String(), forgotten: field(count, 'Number of bans that were deleted.') }),
   refusals: [404, 409],
 })
@@ -358,7 +345,6 @@ export const listJails = endpoint({
   summary: "List a server's jails",
   access: 'read',
   params,
-  status: 200,
   reply: shape({ jails: field(Type.Array(jailDetail), 'Jails of the server.') }),
   refusals: [404],
 })
@@ -372,7 +358,6 @@ export const serverStats = endpoint({
   access: 'read',
   params,
   query: shape({ period: Type.Optional(period) }),
-  status: 200,
   reply: shape({
     total_bans: count,
     bans_period: field(count, 'Number of bans in the window.'),

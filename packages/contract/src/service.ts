@@ -11,7 +11,6 @@ export const health = endpoint({
   summary: 'The process lives',
   access: 'public',
   rate: 'none',
-  status: 200,
   reply: shape({ status: oneOf(['ok']), version: field(Type.String(), 'Version of Stockade.') }),
 })
 
@@ -22,7 +21,6 @@ export const ready = endpoint({
   summary: 'The process serves and its storage answers',
   access: 'public',
   rate: 'none',
-  status: 200,
   reply: shape({ status: oneOf(['ok']) }),
   refusals: [503],
 })

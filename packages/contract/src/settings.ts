@@ -99,7 +99,6 @@ export const getSettings = endpoint({
   summary: 'Read the settings',
   description:
     '`notifications` and `integrations` are views of the chat, e-mail and reputation sections: changing one changes the other.',
-  status: 200,
   reply: systemSettings,
 })
 
@@ -112,7 +111,6 @@ export const updateSettings = endpoint({
   description:
     'Only the fields that are sent. `updated_fields` names those whose value changed, as in `security.mfa_required`. `daily_summary_hour` is an hour in `timezone`.',
   body: settingsChange,
-  status: 200,
   reply: shape({
     message: Type.String(),
     updated_fields: field(Type.Array(Type.String()), 'Fields whose value changed, such as `security.mfa_required`.'),
@@ -144,7 +142,6 @@ export const getChat = endpoint({
   path: '/settings/chat',
   summary: 'Read the chat settings',
   description: `\`webhook_url\` is a secret: whoever has it may write to the chat. ${deliveryWords}`,
-  status: 200,
   reply: shape({ ...toggles, webhook_url: nullable(Type.String()), ...delivery }),
 })
 
@@ -157,7 +154,6 @@ export const updateChat = endpoint({
   description:
     'Which kind of webhook it is shows in its URL: Discord at discord.com and discordapp.com; Slack and compatible ones at hooks.slack.com, hooks.slack-gov.com, at any path with `/services/`, `/slack` at the end, or as Mattermost and Rocket.Chat make them (`/hooks/` with their tokens); generic JSON anywhere else. With `enabled` and no URL the settings are kept and nothing is sent.',
   body: partly({ ...toggles, webhook_url: clearable(2048) }),
-  status: 200,
   reply: message,
 })
 
@@ -168,7 +164,6 @@ export const testChat = endpoint({
   summary: 'Send a test message to the chat',
   description:
     '409 while the chat is disabled or has no URL; 502 with the other side’s words when it does not take the message. `steps` tells of each step with its time; the body of that 502 has it, too.',
-  status: 200,
   reply: shape({ message: Type.String(), steps: deliverySteps }),
   refusals: [409, 502],
 })
@@ -180,7 +175,6 @@ export const getEmail = endpoint({
   path: '/settings/email',
   summary: 'Read the e-mail settings',
   description: `The password is never returned; \`smtp_pass_set\` says whether there is one. ${deliveryWords}`,
-  status: 200,
   reply: shape({
     ...mail,
     ...delivery,
@@ -208,7 +202,6 @@ export const updateEmail = endpoint({
     from_address: clearable(254),
     recipients: Type.Array(email, { maxItems: 100 }),
   }),
-  status: 200,
   reply: message,
 })
 
@@ -222,7 +215,6 @@ export const testEmail = endpoint({
   body: shape({
     recipient: field(Type.Optional(email), 'Address to send to; the configured recipients when it is left out.'),
   }),
-  status: 200,
   reply: shape({ message: Type.String(), steps: deliverySteps }),
   refusals: [409, 502],
 })
@@ -232,7 +224,6 @@ export const getReputation = endpoint({
   method: 'GET',
   path: '/settings/reputation',
   summary: 'Read the reputation settings',
-  status: 200,
   reply: shape({
     enabled: Type.Boolean(),
     api_key_set: field(Type.Boolean(), 'Whether an API key is stored.'),
@@ -254,7 +245,6 @@ export const updateReputation = endpoint({
     api_key: field(secret, 'API key of the reputation database; null or empty removes it. It is never returned.'),
     rate_limit: field(reportsPerDay, 'Maximum number of reports a day.'),
   }),
-  status: 200,
   reply: message,
 })
 
@@ -267,7 +257,6 @@ export const getOauth = endpoint({
   method: 'GET',
   path: '/settings/oauth',
   summary: 'Read the sign-in providers',
-  status: 200,
   reply: shape({
     provider_a: resource('ProviderA', {
       ...providerReply,
@@ -297,7 +286,6 @@ export const updateOauth = endpoint({
     default_role: roleInput,
     local_login_disabled: Type.Boolean(),
   }),
-  status: 200,
   reply: message,
   refusals: [409],
 })
@@ -309,7 +297,6 @@ export const exportSettings = endpoint({
   path: '/settings/export',
   summary: 'Export the settings',
   description: 'Without secrets.',
-  status: 200,
   reply: shape({
     version: field(Type.String(), 'Version of the export format.'),
     exported_at: timestamp,
@@ -334,7 +321,6 @@ export const importSettings = endpoint({
     version: field(Type.Optional(oneOf([exportVersion])), 'Version of the export format.'),
     exported_at: Type.Optional(timestamp),
   }),
-  status: 200,
   reply: shape({
     message: Type.String(),
     updated_sections: field(Type.Array(oneOf(sectionNames)), 'Sections that changed.'),

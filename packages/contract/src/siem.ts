@@ -65,7 +65,6 @@ export const getSiemSettings = endpoint({
   path: '/siem/settings',
   summary: 'Read the SIEM settings',
   description: 'The token is never returned; `token_set` says whether there is one.',
-  status: 200,
   reply: siemSettings,
 })
 
@@ -81,7 +80,6 @@ export const updateSiemSettings = endpoint({
     ...target,
     token: field(nullable(text(0, 1024)), 'Token for an HTTP target; null or empty removes it. It is never returned.'),
   }),
-  status: 200,
   reply: message,
 })
 
@@ -92,7 +90,6 @@ export const testSiem = endpoint({
   summary: 'Send a test event',
   description:
     'Works while forwarding is off, and passes every filter. Where the target is not reached: 400 with the error `Connection failed`, and the step that failed in the message. `steps` tells of each step with its time; the body of that 400 has it, too.',
-  status: 200,
   reply: shape({
     message: Type.String(),
     event_id: field(uuid, 'Id of the test event.'),
@@ -106,7 +103,6 @@ export const siemStatus = endpoint({
   path: '/siem/status',
   summary: 'Whether events arrive',
   description: '`uptime_percent` is the share of the last 24 hours in which the target was reachable.',
-  status: 200,
   reply: shape({
     enabled: Type.Boolean(),
     connected: field(Type.Boolean(), 'Whether the target was reachable at the last attempt.'),
@@ -131,7 +127,6 @@ export const siemQueue = endpoint({
   query: shape({
     limit: Type.Optional(Type.Integer({ minimum: 1, maximum: pages.queue.maximum, default: pages.queue.default })),
   }),
-  status: 200,
   reply: shape({
     queue_size: count,
     events: field(
@@ -153,7 +148,6 @@ export const flushSiem = endpoint({
   method: 'POST',
   path: '/siem/flush',
   summary: 'Send the queue now',
-  status: 200,
   reply: shape({ message: Type.String(), events_sent: count, events_failed: count }),
   refusals: [409],
 })
@@ -163,7 +157,6 @@ export const discardSiemQueue = endpoint({
   method: 'DELETE',
   path: '/siem/queue',
   summary: 'Discard the queue',
-  status: 200,
   reply: shape({ message: Type.String(), events_discarded: field(count, 'Number of events that were discarded.') }),
 })
 
@@ -174,7 +167,6 @@ export const siemDeliveries = endpoint({
   summary: 'The last attempts to deliver',
   description:
     'Newest first, at most 100. `status` is the HTTP status where there is one; `next_try` is when a failed attempt is repeated.',
-  status: 200,
   reply: shape({
     deliveries: field(
       Type.Array(
@@ -199,7 +191,6 @@ export const siemStats = endpoint({
   path: '/siem/stats',
   summary: 'Statistics of forwarding',
   query: shape({ period: Type.Optional(period) }),
-  status: 200,
   reply: shape({
     period,
     total_events: count,
@@ -231,7 +222,6 @@ export const listEventTypes = endpoint({
   method: 'GET',
   path: '/siem/event-types',
   summary: 'Event types that can be forwarded',
-  status: 200,
   reply: shape({
     event_types: Type.Array(eventType),
     additional_event_types: field(Type.Array(eventType), 'Further types that `events` accepts; off by default.'),
@@ -245,7 +235,6 @@ export const startReplay = endpoint({
   summary: 'Send past events again',
   description: 'Those from `from` (inclusive) to `to` (exclusive), of all types or those of `event_types`.',
   body: shape({ from: timestamp, to: timestamp, event_types: Type.Optional(eventTypes) }),
-  status: 200,
   reply: shape({ message: Type.String(), events_to_replay: field(count, 'Number of events to send.'), job_id: uuid }),
   refusals: [409],
 })
@@ -256,7 +245,6 @@ export const getReplay = endpoint({
   path: '/siem/replay/{jobId}',
   summary: 'How far a replay is',
   params: shape({ jobId: uuid }),
-  status: 200,
   reply: shape({
     job_id: uuid,
     status: oneOf(['running', 'completed', 'failed']),

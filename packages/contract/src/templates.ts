@@ -73,7 +73,6 @@ export const listTemplates = endpoint({
     type: field(Type.Optional(templateType), 'Whether to list built-in or custom templates.'),
     search: Type.Optional(text(1, bounds.name)),
   }),
-  status: 200,
   reply: shape({
     templates: field(Type.Array(templateSummary), 'The templates.'),
     total: field(count, 'Number of templates.'),
@@ -88,7 +87,6 @@ export const getTemplate = endpoint({
   description: 'By id or by name.',
   access: 'read',
   params,
-  status: 200,
   reply: template,
   refusals: [404],
 })
@@ -144,7 +142,6 @@ export const updateTemplate = endpoint({
     jail_config: Type.Optional(config(1)),
     filter_config: Type.Optional(config(0)),
   }),
-  status: 200,
   reply: shape({ id, name: Type.String(), display_name: Type.String(), updated_at: timestamp }),
   refusals: [404],
 })
@@ -159,7 +156,6 @@ export const deleteTemplate = endpoint({
   access: 'admin',
   fleet: true,
   params,
-  status: 200,
   reply: message,
   refusals: [404, 409],
 })
@@ -178,7 +174,6 @@ export const deployTemplate = endpoint({
     server_ids: Type.Array(uuid, { minItems: 1, maxItems: 10_000 }),
     settings: Type.Optional(templateSettings),
   }),
-  status: 200,
   reply: shape({
     message: Type.String(),
     batch_id: uuid,
@@ -195,7 +190,6 @@ export const removeTemplate = endpoint({
   description: 'Queues a `remove-template` command.',
   access: 'write',
   params: shape({ templateId, serverId: uuid }),
-  status: 200,
   reply: shape({ message: Type.String(), command_id: uuid }),
   refusals: [404],
 })
@@ -206,7 +200,6 @@ export const listTemplateCategories = endpoint({
   tag,
   summary: 'List the categories',
   access: 'read',
-  status: 200,
   reply: shape({
     categories: field(
       Type.Array(
@@ -267,7 +260,6 @@ export const validateTemplate = endpoint({
       }),
     ),
   }),
-  status: 200,
   reply: Type.Union(
     [
       resource('ValidTemplate', {
@@ -294,7 +286,6 @@ export const templateStatus = endpoint({
   summary: 'Where a template is deployed',
   access: 'read',
   params,
-  status: 200,
   reply: shape({
     template_id: field(id, 'Id of the template.'),
     template_name: field(Type.String(), 'Name of the template.'),

@@ -63,7 +63,6 @@ export const currentUser = endpoint({
   summary: "One's own account",
   description: 'As the single-user read.',
   access: 'session',
-  status: 200,
   reply: userDetail,
 })
 
@@ -76,7 +75,6 @@ export const getPreferences = endpoint({
   summary: 'What the dashboard keeps for oneself',
   description: 'Such as theme, columns and saved views; an empty object at first.',
   access: 'session',
-  status: 200,
   reply: shape({ preferences }),
 })
 
@@ -90,7 +88,6 @@ export const putPreferences = endpoint({
   // The rest is for the envelope, white space and escapes.
   bodyLimit: bounds.preferences + 16 * 1024,
   body: shape({ preferences }),
-  status: 200,
   reply: shape({ preferences }),
 })
 
@@ -106,7 +103,6 @@ export const listUsers = endpoint({
     search: Type.Optional(text(1, 254)),
     ...paging(pages.users),
   }),
-  status: 200,
   reply: listOf('users', user),
 })
 
@@ -117,7 +113,6 @@ export const getUser = endpoint({
   summary: 'Read one user',
   access: 'self',
   params,
-  status: 200,
   reply: userDetail,
   refusals: [404],
 })
@@ -168,7 +163,6 @@ export const inviteUser = endpoint({
   access: 'admin',
   params,
   body: shape(keepKeys),
-  status: 200,
   reply: shape({ message: Type.String(), setup_url: Type.String(), invite_expires_at: timestamp, ...revokedKeys }),
   refusals: [404, 409],
 })
@@ -189,7 +183,6 @@ export const updateUser = endpoint({
     mfa_required: Type.Optional(Type.Boolean()),
     ...keepKeys,
   }),
-  status: 200,
   reply: shape({ id, username: Type.String(), email: Type.String(), role, updated_at: timestamp, ...revokedKeys }),
   refusals: [404, 409],
 })
@@ -204,7 +197,6 @@ export const deleteUser = endpoint({
     "Ends the user's sessions and revokes the user's keys. Your own account and the last administrator stay.",
   access: 'admin',
   params,
-  status: 200,
   reply: message,
   refusals: [404, 409],
 })
@@ -224,7 +216,6 @@ export const resetPassword = endpoint({
     ...keepKeys,
     ...refuseCommon,
   }),
-  status: 200,
   reply: shape({
     message: Type.String(),
     temporary_password: field(nullable(Type.String()), 'The random password, shown only here; null when one was sent.'),
@@ -244,7 +235,6 @@ export const resetMfa = endpoint({
   access: 'admin',
   params,
   body: shape(keepKeys),
-  status: 200,
   reply: shape({ message: Type.String(), mfa_enabled: Type.Boolean(), ...revokedKeys }),
   refusals: [404],
 })
@@ -264,7 +254,6 @@ export const putServerAccess = endpoint({
     server_ids: Type.Optional(Type.Array(uuid, { maxItems: 10_000 })),
     tags: field(Type.Optional(serverTags), 'Tags whose servers the user sees too; without it none.'),
   }),
-  status: 200,
   reply: shape({ message: Type.String(), access_type: serverAccess, server_count: count }),
   refusals: [404],
 })
@@ -287,7 +276,6 @@ export const listSessions = endpoint({
   description: "`current` marks the caller's own.",
   access: 'self',
   params,
-  status: 200,
   reply: shape({ sessions: field(Type.Array(session), 'The sessions.') }),
   refusals: [404],
 })
@@ -300,7 +288,6 @@ export const endSession = endpoint({
   description: 'Acts at once: its access token and its refresh token are refused from then on.',
   access: 'self',
   params: shape({ userId: id, sessionId: field(uuid, 'Id of the session.') }),
-  status: 200,
   reply: message,
   refusals: [404],
 })
@@ -319,7 +306,6 @@ export const endSessions = endpoint({
       'Whether to keep the session of the request.',
     ),
   }),
-  status: 200,
   reply: shape({ message: Type.String(), terminated_count: field(count, 'Number of sessions that ended.') }),
   refusals: [404],
 })

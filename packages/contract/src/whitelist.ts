@@ -48,7 +48,6 @@ export const listWhitelist = endpoint({
   description: 'In the order of insertion. `search` looks in address and description.',
   access: 'read',
   query: shape({ search: Type.Optional(text(1, bounds.description)), ...paging(pages.whitelist) }),
-  status: 200,
   reply: listOf('whitelist', whitelistEntry),
 })
 
@@ -59,7 +58,6 @@ export const getWhitelistEntry = endpoint({
   summary: 'Read one entry',
   access: 'read',
   params,
-  status: 200,
   reply: whitelistEntry,
   refusals: [404],
 })
@@ -135,7 +133,6 @@ export const describeWhitelistEntry = endpoint({
   fleet: true,
   params,
   body: shape({ description: Type.Optional(description), expires_at: Type.Optional(nullable(timestamp)) }),
-  status: 200,
   reply: shape({
     id,
     ip: Type.String(),
@@ -154,7 +151,6 @@ export const removeFromWhitelist = endpoint({
   access: 'write',
   fleet: true,
   params,
-  status: 200,
   reply: message,
   refusals: [404],
 })
@@ -168,7 +164,6 @@ export const removeManyFromWhitelist = endpoint({
   access: 'write',
   fleet: true,
   body: shape({ ids: field(Type.Array(id, { minItems: 1, maxItems: bounds.removals }), 'Ids of the entries.') }),
-  status: 200,
   reply: shape({ removed: field(count, 'Number of entries that were removed.') }),
 })
 
@@ -180,7 +175,6 @@ export const whitelistText = endpoint({
   description:
     'Comment lines that begin with `#` (title and time of generation), then one address or range a line. Has an `ETag`; answers 304 to a matching `If-None-Match`.',
   access: 'read',
-  status: 200,
   reply: Type.String(),
   produces: 'text/plain',
 })
@@ -193,7 +187,6 @@ export const checkWhitelist = endpoint({
   description: '`matched_entry` is the most specific entry that covers it.',
   access: 'read',
   params: shape({ ip }),
-  status: 200,
   reply: shape({
     ip: Type.String(),
     whitelisted: Type.Boolean(),
@@ -227,7 +220,6 @@ export const importWhitelist = endpoint({
     description_prefix: field(Type.Optional(text(0, bounds.description)), 'Text to put before each description.'),
     confirm_share: confirmShare,
   }),
-  status: 200,
   reply: shape({
     imported: field(count, 'Number of new entries.'),
     skipped: field(count, 'Number of duplicates.'),
@@ -259,7 +251,6 @@ export const exportWhitelist = endpoint({
     'As text unless `format` is `json`: `plain` is one entry a line, `csv` has the header `ip,description` and escapes what a spreadsheet would run. Where entries lift themselves, CSV has a third column, `expires_at`; `plain` knows no ends.',
   access: 'read',
   query: shape({ format: Type.Optional(whitelistFormat) }),
-  status: 200,
   reply: shape({
     whitelist: field(
       Type.Array(
@@ -284,7 +275,6 @@ export const whitelistSyncStatus = endpoint({
   description:
     '`last_sync` is when the agent confirmed what it read back from the engine, `entry_count` how many entries it read; `error` says why a server failed.',
   access: 'read',
-  status: 200,
   reply: shape({
     servers: field(
       Type.Array(
@@ -310,6 +300,5 @@ export const syncWhitelist = endpoint({
   description: 'All servers, or those of `server_ids`. A key that is bound to one server may name that one.',
   access: 'write',
   body: shape({ server_ids: Type.Optional(Type.Array(uuid, { minItems: 1, maxItems: 10_000 })) }),
-  status: 200,
   reply: shape({ message: Type.String(), servers_notified: field(count, 'Number of servers.') }),
 })
