@@ -4,10 +4,7 @@
  */
 export const clip = (text: string, most = 300): { readonly shown: string; readonly cut: boolean } => {
   const points = text.length > most ? [...text.slice(0, most * 2)] : [...text]
-  return {
-    shown: points.slice(0, most).map(visible).join(''),
-    cut: points.length > most || text.length > most * 2,
-  }
+  return { shown: points.slice(0, most).map(visible).join(''), cut: points.length > most || text.length > most * 2 }
 }
 
 const hidden = /(?![\t\n])[\p{Cc}\p{Cf}\u2028\u2029]/u

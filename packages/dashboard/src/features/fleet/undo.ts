@@ -303,10 +303,7 @@ export const tellSwitchedMany = (
 /** Tells that a jail is being switched on or off. */
 export const tellSwitched = (jail: string, hostname: string, on: boolean, commandId: string) => {
   const t = textsOf(undoTexts)
-  tellUndoable({
-    text: (on ? t.enabled : t.disabled)(clip(jail, 64).shown, nameOf(hostname)),
-    commands: [commandId],
-  })
+  tellUndoable({ text: (on ? t.enabled : t.disabled)(clip(jail, 64).shown, nameOf(hostname)), commands: [commandId] })
 }
 
 const toWhitelist = (): ToastLink => ({ path: '/whitelist', text: textsOf(undoTexts).show })

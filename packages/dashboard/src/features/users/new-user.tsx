@@ -85,10 +85,7 @@ const addUser = async ({ username, email, role, access, factor, way }: Typed, sh
   const accessFailed =
     isRestricted &&
     (await api
-      .call('PUT /users/{userId}/server-access', {
-        params: { userId: user.id },
-        body: accessBody(access),
-      })
+      .call('PUT /users/{userId}/server-access', { params: { userId: user.id }, body: accessBody(access) })
       .then(() => false)
       .catch(() => true))
   await queries.invalidateQueries({ queryKey: ['users'] })

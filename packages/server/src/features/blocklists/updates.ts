@@ -90,10 +90,7 @@ export const createUpdates = (
       await raiseVersion(change.sql, clock())
       await updateList(change.sql, row.id, { ...set, last_error: reason })
       if (isNews)
-        await change.record({
-          name: 'list.refuse',
-          data: { id: row.id, name: row.name, reason, entries: row.entries },
-        })
+        await change.record({ name: 'list.refuse', data: { id: row.id, name: row.name, reason, entries: row.entries } })
     })
     await lists.catchUp()
   }

@@ -139,10 +139,7 @@ export const createFeeds = (
     const { format = 'plain', family = 'both', set = 'stockade-feed' } = asked
     const isCollapsed = asked.collapse === true || alwaysCollapsed.has(format)
     const held = isCollapsed ? loaded.collapsed : loaded.single
-    const entries: Entries = {
-      ipv4: family === 'ipv6' ? [] : held.ipv4,
-      ipv6: family === 'ipv4' ? [] : held.ipv6,
-    }
+    const entries: Entries = { ipv4: family === 'ipv6' ? [] : held.ipv4, ipv6: family === 'ipv4' ? [] : held.ipv6 }
     const text = format === 'json' ? asJson(row, loaded, entries) : renderFeed(format, entries, set)
     return { version, changedAt: loaded.changedAt, isJson: format === 'json', text, gzip: await packed(text) }
   }

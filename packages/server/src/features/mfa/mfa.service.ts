@@ -55,6 +55,9 @@ export interface MfaService {
   sweep(): Promise<void>
 }
 
+/** What an event tells of a user. */
+const userFacts = ({ id, username }: UserRow) => ({ id, username })
+
 export const createMfa = (
   needs: StoreAccess & {
     secrets: Secrets
@@ -139,11 +142,7 @@ export const createMfa = (
       await attempt.succeeded()
       await events.change(async change => {
         await confirmFactor(change.sql, user.id, prepared, clock())
-        await change.record({
-          name: 'mfa.enable',
-          author: authorOf(actor),
-          data: { id: user.id, username: user.username },
-        })
+        await change.record({ name: 'mfa.enable', author: authorOf(actor), data: userFacts(user) })
       })
     },
     async disable(actor, password) {
@@ -151,11 +150,7 @@ export const createMfa = (
       if (user.mfa_enabled === 0) throw conflict('2FA is off.')
       await events.change(async change => {
         await clearFactor(change.sql, user.id)
-        await change.record({
-          name: 'mfa.disable',
-          author: authorOf(actor),
-          data: { id: user.id, username: user.username },
-        })
+        await change.record({ name: 'mfa.disable', author: authorOf(actor), data: userFacts(user) })
       })
     },
     async renewBackupCodes(actor, password) {
@@ -164,11 +159,7 @@ export const createMfa = (
       const made = newCodes()
       await events.change(async change => {
         await replaceBackupCodes(change.sql, user.id, digests(user.id, made), 0)
-        await change.record({
-          name: 'mfa.backup_codes',
-          author: authorOf(actor),
-          data: { id: user.id, username: user.username },
-        })
+        await change.record({ name: 'mfa.backup_codes', author: authorOf(actor), data: userFacts(user) })
       })
       return made
     },

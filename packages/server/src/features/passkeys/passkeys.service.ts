@@ -232,10 +232,7 @@ const isKnownToBrowsers = (baseUrl: string): boolean => {
   const isLocal = hostname === 'localhost' || hostname.endsWith('.localhost')
   return (protocol === 'https:' || isLocal) && isIP(hostname.replace(/^\[|\]$/g, '')) === 0
 }
-const credentialOf = (row: PasskeyRow) => ({
-  id: row.credential_id,
-  transports: [...parseJson(row.transports)],
-})
+const credentialOf = (row: PasskeyRow) => ({ id: row.credential_id, transports: [...parseJson(row.transports)] })
 /** The challenge that a browser says it answered; whether that is so, its signature tells. */
 const challengeOf = (response: PasskeyResponse): string => {
   try {

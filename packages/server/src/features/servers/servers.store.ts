@@ -74,10 +74,7 @@ export const takeInstallToken = (sql: Sql, hash: string, now: number, from: stri
 
 /** Agents before templates stored no `template`. */
 const jailsOf = (text: HeartbeatRow['jails']): readonly Jail[] =>
-  parseJson(text).map(jail => ({
-    ...jail,
-    template: jail.template ?? null,
-  }))
+  parseJson(text).map(jail => ({ ...jail, template: jail.template ?? null }))
 type StateOfServer = readonly [serverNo: number, state: HostState]
 const stateOf = (row: HeartbeatRow): StateOfServer => [
   row.server_no,

@@ -75,11 +75,7 @@ export const createFirstUse = (
         const taken = await takeInvite(change.sql, hash, passwordHash, clock())
         if (!taken) throw badInvite()
         const author = { name: taken.username, userId: taken.id, ip: from.ip }
-        await change.record({
-          name: 'user.accept_invite',
-          author,
-          data: { id: taken.id, username: taken.username },
-        })
+        await change.record({ name: 'user.accept_invite', author, data: { id: taken.id, username: taken.username } })
         return taken
       })
       return begin(user, from, 'password')

@@ -86,11 +86,7 @@ export const createSignIn = (
     const name = tame(typed, 200)
     await events.change(async change => {
       const data = { username: name }
-      await change.record({
-        name: 'auth.login_failed',
-        author: { name, userId: user?.id ?? null, ip: from.ip },
-        data,
-      })
+      await change.record({ name: 'auth.login_failed', author: { name, userId: user?.id ?? null, ip: from.ip }, data })
       if (user && last) await change.record({ name: 'auth.guessing', author: system, data: { ...data, ip: from.ip } })
     })
   }

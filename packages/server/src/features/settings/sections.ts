@@ -53,10 +53,7 @@ export const sectionsOf = (get: Get, baseUrl: () => string): contract.SystemSett
     daily_summary: get('chat.daily_summary') || get('email.daily_summary'),
     daily_summary_hour: get('notifications.daily_summary_hour'),
   },
-  integrations: {
-    reputation_enabled: get('reputation.enabled'),
-    reputation_rate_limit: get('reputation.rate_limit'),
-  },
+  integrations: { reputation_enabled: get('reputation.enabled'), reputation_rate_limit: get('reputation.rate_limit') },
 })
 
 /** The address of the site in a change; null without one. @throws Problem 400 for it, and for a time zone that does not exist */

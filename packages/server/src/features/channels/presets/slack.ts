@@ -22,10 +22,7 @@ export const slack: Preset = {
       blocks: [
         { type: 'header', text: { type: 'plain_text', text: '{{title}}', emoji: false } },
         { type: 'section', text: { type: 'plain_text', text: '{{text}}', emoji: false } },
-        {
-          type: 'context',
-          elements: [{ type: 'mrkdwn', text: '{{site}} · <{{link}}|{{label}}>', verbatim: true }],
-        },
+        { type: 'context', elements: [{ type: 'mrkdwn', text: '{{site}} · <{{link}}|{{label}}>', verbatim: true }] },
       ],
     },
   },
