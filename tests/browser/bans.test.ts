@@ -353,6 +353,8 @@ describe.runIf(hasBrowser)('the list of bans', () => {
         await page.setViewportSize(size)
         await page.goto(path)
         await page.locator('[data-ban]').first().waitFor()
+        // The keys of the shell come with its second part, after the first rows.
+        await news().waitFor({ state: 'attached' })
         expect(await times.first().textContent()).not.toContain('UTC')
         await page.keyboard.press('t')
         await times.first().filter({ hasText: 'UTC' }).waitFor()
