@@ -22,7 +22,7 @@ const collector = (): Collect => {
  * only this kind of collection moves what lives together and returns the rest. It stops the thread for some 50 ms with a heap of 40 MB, so it waits
  * until the thread has little to do.
  */
-export const giveMemoryBack = (): void => {
+export const giveMemoryBack = (every = lookEvery): void => {
   const collect = collector()
   let seen = performance.eventLoopUtilization()
   let heapSize = 0
@@ -36,5 +36,5 @@ export const giveMemoryBack = (): void => {
     heapSize = getHeapStatistics().total_heap_size
     collectedAt = performance.now()
   }
-  setInterval(look, lookEvery).unref()
+  setInterval(look, every).unref()
 }
