@@ -56,7 +56,7 @@ export const createLooks = (needs: {
     const reading = await table.read(comparing)
     if (reading === null) return
     await inTurn(async () => {
-      // The agent stopped during the reading: whoever empties the firewall now means it.
+      // The agent stopped during the reading. It no longer owns the firewall, so it restores nothing.
       if (needs.signal.aborted || reading.isStale() || table.loaded().length === 0) return
       if (reading.damage !== null) await enforcer.restore(reading.damage)
       else if (needs.onReading(reading, readAt)) quicken()

@@ -55,7 +55,7 @@ export interface MfaService {
   sweep(): Promise<void>
 }
 
-/** What an event tells of a user. */
+/** The data that an event of a user carries. */
 const userFacts = ({ id, username }: UserRow) => ({ id, username })
 
 export const createMfa = (
