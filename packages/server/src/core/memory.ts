@@ -8,6 +8,8 @@ const againAfter = minute
 /** The share of its time in which the thread may be busy, and bytes by which its heap grew. */
 const calm = 0.1
 const worthwhile = 4 * 1024 * 1024
+/** Bytes of a heap at most: with more a collection would stop the thread for longer than a caller should wait. */
+const largest = 192 * 1024 * 1024
 
 type Collect = (options: { type: 'major'; execution: 'sync'; flavor: 'last-resort' }) => void
 /** V8's own function, which Node offers behind a flag only. */
@@ -31,7 +33,8 @@ export const giveMemoryBack = (every = lookEvery): void => {
     const { utilization } = performance.eventLoopUtilization(seen)
     seen = performance.eventLoopUtilization()
     if (utilization > calm || performance.now() - collectedAt < againAfter) return
-    if (getHeapStatistics().total_heap_size - heapSize < worthwhile) return
+    const size = getHeapStatistics().total_heap_size
+    if (size > largest || size - heapSize < worthwhile) return
     collect({ type: 'major', execution: 'sync', flavor: 'last-resort' })
     heapSize = getHeapStatistics().total_heap_size
     collectedAt = performance.now()
