@@ -24,9 +24,7 @@ import {
 /** A base URL as agents write it. */
 const baseUrl = Type.String({ pattern: '^https?://[\\x21-\\x7e]+$', maxLength: 2048 })
 
-export const proveAddress = endpoint({
-  method: 'POST',
-  path: '/agent/challenge',
+export const proveAddress = endpoint('POST /agent/challenge', {
   tag: 'Agent',
   summary: 'Prove to a server that Stockade stores its key (agent)',
   description:
@@ -88,18 +86,14 @@ const agentAddress = resource('AgentAddress', {
   ),
 })
 
-export const getAgentAddress = endpoint({
+export const getAgentAddress = endpoint('GET /agents/address', {
   ...addresses,
-  method: 'GET',
-  path: '/agents/address',
   summary: 'Read the address that agents are ordered to use',
   reply: agentAddress,
 })
 
-export const changeAgentAddress = endpoint({
+export const changeAgentAddress = endpoint('PUT /agents/address', {
   ...addresses,
-  method: 'PUT',
-  path: '/agents/address',
   stepUp: true,
   summary: 'Order all agents to another URL of Stockade, or withdraw the order',
   description:
@@ -115,10 +109,8 @@ export const changeAgentAddress = endpoint({
   refusals: [409],
 })
 
-export const listAgentMoves = endpoint({
+export const listAgentMoves = endpoint('GET /agents/address/servers', {
   ...addresses,
-  method: 'GET',
-  path: '/agents/address/servers',
   summary: 'List how far each server is with the ordered address',
   description: 'Those that failed first, then by hostname; empty without an order.',
   query: shape({ state: field(Type.Optional(moveState), 'Only servers in this state.'), ...paging(pages.rollouts) }),

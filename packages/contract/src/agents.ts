@@ -51,9 +51,7 @@ export const jailReport = openResource('JailReport', {
   enabled: Type.Boolean(),
   ...jailCounts,
 })
-export const heartbeat = endpoint({
-  method: 'POST',
-  path: '/servers/heartbeat',
+export const heartbeat = endpoint('POST /servers/heartbeat', {
   tag,
   summary: 'Say that the server is alive (agent)',
   description: 'Belongs to the server that the key is bound to. The answer may carry commands.',
@@ -175,9 +173,7 @@ export const heartbeat = endpoint({
   refusals: [409],
 })
 
-export const enroll = endpoint({
-  method: 'POST',
-  path: '/agent/enroll',
+export const enroll = endpoint('POST /agent/enroll', {
   tag,
   summary: 'Exchange an installation token for an agent key',
   description: 'The token works once, within 24 hours.',
@@ -213,9 +209,7 @@ export const knockOrder = resource('KnockRule', {
 const addressed = { sequence_id: id, ip: Type.String(), expires_at: field(timestamp, 'Time until which this holds.') }
 const knockAddress = resource('KnockAddress', addressed)
 
-export const agentState = endpoint({
-  method: 'GET',
-  path: '/agent/state',
+export const agentState = endpoint('GET /agent/state', {
   tag,
   summary: 'What the server should hold (agent)',
   description: 'Answers 304 to a matching `If-None-Match`.',
@@ -251,9 +245,7 @@ export const agentState = endpoint({
   }),
 })
 
-export const acknowledgeState = endpoint({
-  method: 'POST',
-  path: '/agent/state/ack',
+export const acknowledgeState = endpoint('POST /agent/state/ack', {
   tag,
   summary: 'Say what was applied (agent)',
   access: 'agent',
@@ -296,9 +288,7 @@ export const acknowledgeState = endpoint({
   reply: message,
 })
 
-export const putJails = endpoint({
-  method: 'PUT',
-  path: '/agent/jails',
+export const putJails = endpoint('PUT /agent/jails', {
   tag,
   summary: 'Report the jails in detail (agent)',
   access: 'agent',
@@ -329,9 +319,7 @@ export const putJails = endpoint({
   reply: message,
 })
 
-export const reportResults = endpoint({
-  method: 'POST',
-  path: '/agent/results',
+export const reportResults = endpoint('POST /agent/results', {
   tag,
   summary: 'Report the results of many commands (agent)',
   access: 'agent',
@@ -351,9 +339,7 @@ export const reportResults = endpoint({
   }),
 })
 
-export const reportKnocks = endpoint({
-  method: 'POST',
-  path: '/agent/knocks',
+export const reportKnocks = endpoint('POST /agent/knocks', {
   tag,
   summary: 'Report port knocks (agent)',
   description: 'Taken in whatever the licence says: what happened on a server must not wait there for ever.',

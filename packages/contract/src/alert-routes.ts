@@ -25,9 +25,7 @@ export const alertRoute = resource('AlertRoute', {
 export type AlertRoute = Static<typeof alertRoute>
 const routesReply = shape({ routes: field(Type.Array(alertRoute), 'Every one that fits adds its channels.') })
 
-export const getAlertRoutes = endpoint({
-  method: 'GET',
-  path: '/alerts/routes',
+export const getAlertRoutes = endpoint('GET /alerts/routes', {
   tag,
   scope,
   fleet: true,
@@ -36,9 +34,7 @@ export const getAlertRoutes = endpoint({
   reply: routesReply,
 })
 
-export const putAlertRoutes = endpoint({
-  method: 'PUT',
-  path: '/alerts/routes',
+export const putAlertRoutes = endpoint('PUT /alerts/routes', {
   tag,
   scope,
   fleet: true,
@@ -72,9 +68,7 @@ export const alertSilence = resource('AlertSilence', {
 })
 export type AlertSilence = Static<typeof alertSilence>
 
-export const listAlertSilences = endpoint({
-  method: 'GET',
-  path: '/alerts/silences',
+export const listAlertSilences = endpoint('GET /alerts/silences', {
   tag,
   scope,
   summary: 'List the silences of alerts',
@@ -82,9 +76,7 @@ export const listAlertSilences = endpoint({
   reply: shape({ silences: field(Type.Array(alertSilence), 'Those that have not ended.'), total: count }),
 })
 
-export const createAlertSilence = endpoint({
-  method: 'POST',
-  path: '/alerts/silences',
+export const createAlertSilence = endpoint('POST /alerts/silences', {
   tag,
   scope,
   summary: 'Silence alerts for a while',
@@ -101,9 +93,7 @@ export const createAlertSilence = endpoint({
   refusals: [404, 409],
 })
 
-export const deleteAlertSilence = endpoint({
-  method: 'DELETE',
-  path: '/alerts/silences/{id}',
+export const deleteAlertSilence = endpoint('DELETE /alerts/silences/{id}', {
   tag,
   scope,
   summary: 'End a silence of alerts',

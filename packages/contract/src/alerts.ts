@@ -66,9 +66,7 @@ export const alert = resource('Alert', {
 })
 export type Alert = Static<typeof alert>
 
-export const listAlerts = endpoint({
-  method: 'GET',
-  path: '/alerts',
+export const listAlerts = endpoint('GET /alerts', {
   tag,
   scope,
   summary: 'List alerts',
@@ -96,9 +94,7 @@ export const listAlerts = endpoint({
   ),
 })
 
-export const ackAlert = endpoint({
-  method: 'POST',
-  path: '/alerts/{id}/ack',
+export const ackAlert = endpoint('POST /alerts/{id}/ack', {
   tag,
   scope,
   summary: 'Acknowledge an alert',
@@ -171,9 +167,7 @@ export const alertRule = resource('AlertRule', {
 })
 export type AlertRule = Static<typeof alertRule>
 
-export const listAlertRules = endpoint({
-  method: 'GET',
-  path: '/alerts/rules',
+export const listAlertRules = endpoint('GET /alerts/rules', {
   tag,
   scope,
   summary: 'List the rules of alerts',
@@ -193,9 +187,7 @@ const ruleBody = shape({
   conditions: Type.Optional(conditionsInput),
 })
 
-export const createAlertRule = endpoint({
-  method: 'POST',
-  path: '/alerts/rules',
+export const createAlertRule = endpoint('POST /alerts/rules', {
   tag,
   scope,
   fleet: true,
@@ -207,9 +199,7 @@ export const createAlertRule = endpoint({
   refusals: [409],
 })
 
-export const updateAlertRule = endpoint({
-  method: 'PATCH',
-  path: '/alerts/rules/{id}',
+export const updateAlertRule = endpoint('PATCH /alerts/rules/{id}', {
   tag,
   scope,
   fleet: true,
@@ -231,9 +221,7 @@ export const updateAlertRule = endpoint({
   refusals: [404, 409],
 })
 
-export const deleteAlertRule = endpoint({
-  method: 'DELETE',
-  path: '/alerts/rules/{id}',
+export const deleteAlertRule = endpoint('DELETE /alerts/rules/{id}', {
   tag,
   scope,
   fleet: true,
@@ -244,9 +232,7 @@ export const deleteAlertRule = endpoint({
   refusals: [404, 409],
 })
 
-export const previewAlertRule = endpoint({
-  method: 'POST',
-  path: '/alerts/rules/preview',
+export const previewAlertRule = endpoint('POST /alerts/rules/preview', {
   tag,
   scope,
   fleet: true,

@@ -52,9 +52,7 @@ export const attacker = resource('Attacker', {
 })
 export type Attacker = Static<typeof attacker>
 
-export const listAttackers = endpoint({
-  method: 'GET',
-  path: '/bans/attackers',
+export const listAttackers = endpoint('GET /bans/attackers', {
   tag: 'Bans',
   summary: 'List bans grouped by address',
   description:

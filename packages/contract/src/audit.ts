@@ -24,10 +24,8 @@ const auditFilter = {
   q: searchText,
 }
 
-export const listAudit = endpoint({
+export const listAudit = endpoint('GET /settings/audit', {
   ...admin,
-  method: 'GET',
-  path: '/settings/audit',
   scope: 'audit',
   summary: 'Read the audit log',
   description:
@@ -36,10 +34,8 @@ export const listAudit = endpoint({
   reply: listOf('entries', auditEntry),
 })
 
-export const exportAudit = endpoint({
+export const exportAudit = endpoint('GET /settings/audit/export', {
   ...admin,
-  method: 'GET',
-  path: '/settings/audit/export',
   scope: 'audit',
   summary: 'Export the audit log',
   description:

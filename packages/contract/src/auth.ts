@@ -45,9 +45,7 @@ const secondFactorWanted = resource('SecondFactorRequired', {
   ),
 })
 
-export const login = endpoint({
-  method: 'POST',
-  path: '/auth/login',
+export const login = endpoint('POST /auth/login', {
   tag,
   summary: 'Sign in with username and password',
   description:
@@ -59,9 +57,7 @@ export const login = endpoint({
   refusals: [401, 403],
 })
 
-export const verifyMfa = endpoint({
-  method: 'POST',
-  path: '/auth/mfa/verify',
+export const verifyMfa = endpoint('POST /auth/mfa/verify', {
   tag,
   summary: 'Finish a sign-in with 2FA',
   description: '`code` is the 6-digit code, or one of the backup codes.',
@@ -72,9 +68,7 @@ export const verifyMfa = endpoint({
   refusals: [401],
 })
 
-export const refresh = endpoint({
-  method: 'POST',
-  path: '/auth/refresh',
+export const refresh = endpoint('POST /auth/refresh', {
   tag,
   summary: 'Get a new access token',
   access: 'public',
@@ -84,18 +78,14 @@ export const refresh = endpoint({
   refusals: [401],
 })
 
-export const logout = endpoint({
-  method: 'POST',
-  path: '/auth/logout',
+export const logout = endpoint('POST /auth/logout', {
   tag,
   summary: 'End the current session',
   access: 'session-before-mfa',
   reply: message,
 })
 
-export const me = endpoint({
-  method: 'GET',
-  path: '/auth/me',
+export const me = endpoint('GET /auth/me', {
   tag,
   summary: 'Who am I',
   access: 'session-before-mfa',
@@ -140,9 +130,7 @@ export const me = endpoint({
   }),
 })
 
-export const enableMfa = endpoint({
-  method: 'POST',
-  path: '/auth/mfa/enable',
+export const enableMfa = endpoint('POST /auth/mfa/enable', {
   stepUp: true,
   tag,
   summary: 'Prepare 2FA',
@@ -157,9 +145,7 @@ export const enableMfa = endpoint({
   refusals: [409],
 })
 
-export const confirmMfa = endpoint({
-  method: 'POST',
-  path: '/auth/mfa/confirm',
+export const confirmMfa = endpoint('POST /auth/mfa/confirm', {
   stepUp: true,
   tag,
   summary: 'Turn the prepared 2FA on',
@@ -170,9 +156,7 @@ export const confirmMfa = endpoint({
   refusals: [401, 409],
 })
 
-export const disableMfa = endpoint({
-  method: 'POST',
-  path: '/auth/mfa/disable',
+export const disableMfa = endpoint('POST /auth/mfa/disable', {
   tag,
   summary: 'Turn 2FA off',
   access: 'session-before-mfa',
@@ -182,9 +166,7 @@ export const disableMfa = endpoint({
   refusals: [401, 409],
 })
 
-export const renewBackupCodes = endpoint({
-  method: 'POST',
-  path: '/auth/mfa/backup-codes',
+export const renewBackupCodes = endpoint('POST /auth/mfa/backup-codes', {
   tag,
   summary: 'Replace the backup codes',
   access: 'session-before-mfa',
@@ -194,9 +176,7 @@ export const renewBackupCodes = endpoint({
   refusals: [401, 409],
 })
 
-export const stepUp = endpoint({
-  method: 'POST',
-  path: '/auth/step-up',
+export const stepUp = endpoint('POST /auth/step-up', {
   tag,
   summary: 'Prove again who one is',
   description:
@@ -215,9 +195,7 @@ export const stepUp = endpoint({
   refusals: [401, 409],
 })
 
-export const changePassword = endpoint({
-  method: 'POST',
-  path: '/auth/password',
+export const changePassword = endpoint('POST /auth/password', {
   tag,
   summary: "Change one's own password",
   description: 'Ends the other sessions of the user.',
@@ -232,9 +210,7 @@ export const changePassword = endpoint({
   refusals: [401, 409],
 })
 
-export const getInvite = endpoint({
-  method: 'GET',
-  path: '/auth/invite',
+export const getInvite = endpoint('GET /auth/invite', {
   tag,
   summary: 'Whom an invitation is for',
   description:
@@ -260,9 +236,7 @@ export const getInvite = endpoint({
   refusals: [401, 403],
 })
 
-export const acceptInvite = endpoint({
-  method: 'POST',
-  path: '/auth/invite',
+export const acceptInvite = endpoint('POST /auth/invite', {
   tag,
   summary: 'Accept an invitation with a password',
   description: 'Works once, within 72 hours. Answers as a sign-in; `mfa_setup_required` where 2FA is required.',
@@ -283,33 +257,27 @@ const callbackQuery = Type.Object(
   },
   { additionalProperties: true },
 )
-const oauthStart = { method: 'GET', tag, access: 'public', status: 302, reply: redirect } as const
+const oauthStart = { tag, access: 'public', status: 302, reply: redirect } as const
 const oauthCallback = { ...oauthStart, query: callbackQuery, lenient: true } as const
 
-export const startProviderA = endpoint({
+export const startProviderA = endpoint('GET /auth/provider_a', {
   ...oauthStart,
-  path: '/auth/provider_a',
   summary: 'Sign in with GitHub',
 })
-export const finishProviderA = endpoint({
+export const finishProviderA = endpoint('GET /auth/provider_a/callback', {
   ...oauthCallback,
-  path: '/auth/provider_a/callback',
   summary: 'Return from GitHub; redirects to the dashboard with a session cookie',
 })
-export const startProviderB = endpoint({
+export const startProviderB = endpoint('GET /auth/provider_b', {
   ...oauthStart,
-  path: '/auth/provider_b',
   summary: 'Sign in with the OpenID Connect provider',
 })
-export const finishProviderB = endpoint({
+export const finishProviderB = endpoint('GET /auth/provider_b/callback', {
   ...oauthCallback,
-  path: '/auth/provider_b/callback',
   summary: 'Return from the OpenID Connect provider; redirects to the dashboard with a session cookie',
 })
 
-export const authOptions = endpoint({
-  method: 'GET',
-  path: '/auth/options',
+export const authOptions = endpoint('GET /auth/options', {
   tag,
   summary: 'What the sign-in page needs to know',
   access: 'public',
@@ -333,18 +301,14 @@ export const authOptions = endpoint({
   }),
 })
 
-export const getSetup = endpoint({
-  method: 'GET',
-  path: '/setup',
+export const getSetup = endpoint('GET /setup', {
   tag,
   summary: 'Whether the first administrator is still to be made',
   access: 'public',
   reply: shape({ required: field(Type.Boolean(), 'Whether the first administrator does not exist yet.') }),
 })
 
-export const setUp = endpoint({
-  method: 'POST',
-  path: '/setup',
+export const setUp = endpoint('POST /setup', {
   tag,
   summary: 'Make the first administrator',
   description: 'Needs the one-time code that Stockade printed on its console. Answers as a sign-in.',

@@ -32,9 +32,7 @@ const sortable = ['banned_at', 'ip', 'server', 'jail', 'country', 'expires_at', 
 export const banSorts = sortable.flatMap(field => [field, `-${field}`] as const)
 export type BanSort = (typeof banSorts)[number]
 
-export const listBans = endpoint({
-  method: 'GET',
-  path: '/bans',
+export const listBans = endpoint('GET /bans', {
   tag,
   summary: 'List bans',
   description:
@@ -52,9 +50,7 @@ export const listBans = endpoint({
   refusals: [503],
 })
 
-export const exportBans = endpoint({
-  method: 'GET',
-  path: '/bans/export',
+export const exportBans = endpoint('GET /bans/export', {
   tag,
   summary: 'Export bans',
   description:
@@ -70,9 +66,7 @@ export const exportBans = endpoint({
   refusals: [503],
 })
 
-export const getBan = endpoint({
-  method: 'GET',
-  path: '/bans/{banId}',
+export const getBan = endpoint('GET /bans/{banId}', {
   tag,
   summary: 'Read one ban',
   access: 'read',
@@ -81,9 +75,7 @@ export const getBan = endpoint({
   refusals: [404],
 })
 
-export const createBan = endpoint({
-  method: 'POST',
-  path: '/servers/{serverId}/bans',
+export const createBan = endpoint('POST /servers/{serverId}/bans', {
   tag,
   summary: 'Ban an address on one server',
   description:
@@ -109,9 +101,7 @@ export const createBan = endpoint({
   refusals: [404, 409],
 })
 
-export const removeBan = endpoint({
-  method: 'DELETE',
-  path: '/servers/{serverId}/bans/{ip}',
+export const removeBan = endpoint('DELETE /servers/{serverId}/bans/{ip}', {
   tag,
   summary: 'Lift a ban on one server',
   description: 'Queues an `unban-ip` command, for one jail or, without `jail`, for all of them.',
@@ -146,9 +136,7 @@ export const windowFields = {
   previous_total: field(count, 'Number of bans in the window of the same length before this one.'),
   active_now: field(count, 'Number of bans in force now, whenever they began.'),
 }
-export const banStats = endpoint({
-  method: 'GET',
-  path: '/bans/stats',
+export const banStats = endpoint('GET /bans/stats', {
   tag,
   summary: 'Statistics of bans',
   description:
@@ -184,9 +172,7 @@ const place = {
   asn: nullable(Type.String()),
   asn_org: nullable(Type.String()),
 }
-export const topBans = endpoint({
-  method: 'GET',
-  path: '/bans/top',
+export const topBans = endpoint('GET /bans/top', {
   tag,
   summary: 'Addresses, networks and servers with the most bans',
   description:
@@ -240,9 +226,7 @@ const fleetBanLine = resource('FleetBanLine', {
   created_at: timestamp,
   expires_at: nullable(timestamp),
 })
-export const lookUp = endpoint({
-  method: 'GET',
-  path: '/bans/lookup/{ip}',
+export const lookUp = endpoint('GET /bans/lookup/{ip}', {
   tag,
   summary: 'Everything known of an address',
   description:
@@ -292,9 +276,7 @@ export const lookUp = endpoint({
   }),
 })
 
-export const reportToReputation = endpoint({
-  method: 'POST',
-  path: '/bans/{banId}/report',
+export const reportToReputation = endpoint('POST /bans/{banId}/report', {
   tag,
   summary: "Report a ban's address to the reputation database",
   access: 'write',

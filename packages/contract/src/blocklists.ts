@@ -131,9 +131,7 @@ const settings = {
   max_change: field(Type.Optional(maxChange), 'Largest share of entries that one look may change.'),
 }
 
-export const listBlocklists = endpoint({
-  method: 'GET',
-  path: '/lists',
+export const listBlocklists = endpoint('GET /lists', {
   tag,
   scope,
   summary: 'List the blocklists',
@@ -143,9 +141,7 @@ export const listBlocklists = endpoint({
   reply: listOf('lists', blocklist),
 })
 
-export const createBlocklist = endpoint({
-  method: 'POST',
-  path: '/lists',
+export const createBlocklist = endpoint('POST /lists', {
   tag,
   scope,
   summary: 'Subscribe to a blocklist',
@@ -163,9 +159,7 @@ export const createBlocklist = endpoint({
   refusals: [409],
 })
 
-export const getBlocklist = endpoint({
-  method: 'GET',
-  path: '/lists/{id}',
+export const getBlocklist = endpoint('GET /lists/{id}', {
   tag,
   scope,
   summary: 'Read one blocklist',
@@ -175,9 +169,7 @@ export const getBlocklist = endpoint({
   refusals: [404],
 })
 
-export const changeBlocklist = endpoint({
-  method: 'PATCH',
-  path: '/lists/{id}',
+export const changeBlocklist = endpoint('PATCH /lists/{id}', {
   tag,
   scope,
   summary: 'Change a blocklist',
@@ -190,9 +182,7 @@ export const changeBlocklist = endpoint({
   refusals: [404, 409],
 })
 
-export const removeBlocklist = endpoint({
-  method: 'DELETE',
-  path: '/lists/{id}',
+export const removeBlocklist = endpoint('DELETE /lists/{id}', {
   tag,
   scope,
   summary: 'Unsubscribe from a blocklist',
@@ -203,9 +193,7 @@ export const removeBlocklist = endpoint({
   refusals: [404],
 })
 
-export const refreshBlocklist = endpoint({
-  method: 'POST',
-  path: '/lists/{id}/refresh',
+export const refreshBlocklist = endpoint('POST /lists/{id}/refresh', {
   tag,
   scope,
   summary: 'Look at the source of a blocklist now',
@@ -220,9 +208,7 @@ export const refreshBlocklist = endpoint({
   refusals: [404],
 })
 
-export const previewBlocklist = endpoint({
-  method: 'POST',
-  path: '/lists/preview',
+export const previewBlocklist = endpoint('POST /lists/preview', {
   tag,
   scope,
   summary: 'What a blocklist would hold',
@@ -258,9 +244,7 @@ const states = ['held', 'pending', 'refused', 'not_covered'] as const
 const hostState = oneOf(states, { title: 'BlocklistHostState' })
 export type BlocklistHostState = (typeof states)[number]
 
-export const listBlocklistServers = endpoint({
-  method: 'GET',
-  path: '/lists/{id}/servers',
+export const listBlocklistServers = endpoint('GET /lists/{id}/servers', {
   tag,
   scope,
   summary: 'Which servers hold a blocklist',
@@ -284,9 +268,7 @@ export const listBlocklistServers = endpoint({
   refusals: [404],
 })
 
-export const listBlocklistEntries = endpoint({
-  method: 'GET',
-  path: '/lists/{id}/entries',
+export const listBlocklistEntries = endpoint('GET /lists/{id}/entries', {
   tag,
   scope,
   summary: 'Entries of a blocklist',
@@ -312,9 +294,7 @@ export const blocklistLine = resource('BlocklistLine', {
   fetched_at: field(nullable(timestamp), 'Time at which the content of the version in force came.'),
 })
 
-export const agentBlocklist = endpoint({
-  method: 'GET',
-  path: '/agent/shield/lists/{id}',
+export const agentBlocklist = endpoint('GET /agent/shield/lists/{id}', {
   tag: 'Agent',
   summary: 'The content of a blocklist (agent)',
   description:

@@ -6,9 +6,7 @@ import { getLicense } from './settings.ts'
 import { field, nullable, resource, shape } from './shapes.ts'
 import { getPreferences } from './users.ts'
 
-export const bootstrap = endpoint({
-  method: 'GET',
-  path: '/bootstrap',
+export const bootstrap = endpoint('GET /bootstrap', {
   tag: 'Auth',
   summary: 'What a page of the dashboard needs at first',
   description: 'Replies of other endpoints in one, each in its own shape.',

@@ -66,18 +66,14 @@ const fieldsInput = field(
 )
 const nameInput = field(text(1, bounds.name), 'Name of the channel; no two have the same.')
 
-export const listChannels = endpoint({
+export const listChannels = endpoint('GET /channels', {
   ...admin,
-  method: 'GET',
-  path: '/channels',
   summary: 'List the channels that alerts can go to',
   reply: shape({ channels: field(Type.Array(channel), 'The two of the settings first, then by name.'), total: count }),
 })
 
-export const createChannel = endpoint({
+export const createChannel = endpoint('POST /channels', {
   ...admin,
-  method: 'POST',
-  path: '/channels',
   stepUp: true,
   summary: 'Add a channel',
   description: 'Nothing is sent to it until a route of the alerts names it.',
@@ -92,20 +88,16 @@ export const createChannel = endpoint({
   refusals: [409],
 })
 
-export const getChannel = endpoint({
+export const getChannel = endpoint('GET /channels/{id}', {
   ...admin,
-  method: 'GET',
-  path: '/channels/{id}',
   summary: 'Read a channel',
   params,
   reply: channel,
   refusals: [404],
 })
 
-export const updateChannel = endpoint({
+export const updateChannel = endpoint('PATCH /channels/{id}', {
   ...admin,
-  method: 'PATCH',
-  path: '/channels/{id}',
   stepUp: true,
   summary: 'Change a channel',
   description: 'The two of the settings are changed there: 409.',
@@ -119,10 +111,8 @@ export const updateChannel = endpoint({
   refusals: [404, 409],
 })
 
-export const deleteChannel = endpoint({
+export const deleteChannel = endpoint('DELETE /channels/{id}', {
   ...admin,
-  method: 'DELETE',
-  path: '/channels/{id}',
   summary: 'Delete a channel',
   description: 'Messages that wait for it are dropped.',
   params,
@@ -130,10 +120,8 @@ export const deleteChannel = endpoint({
   refusals: [404, 409],
 })
 
-export const testChannel = endpoint({
+export const testChannel = endpoint('POST /channels/{id}/test', {
   ...admin,
-  method: 'POST',
-  path: '/channels/{id}/test',
   summary: 'Send a test message to a channel',
   description:
     '502 with the words of the other side when it does not take the message. `steps` has each step with its time; the body of that 502 has it, too.',
@@ -156,10 +144,8 @@ export const channelDelivery = resource('ChannelDelivery', {
 })
 export type ChannelDelivery = Static<typeof channelDelivery>
 
-export const channelDeliveries = endpoint({
+export const channelDeliveries = endpoint('GET /channels/{id}/deliveries', {
   ...admin,
-  method: 'GET',
-  path: '/channels/{id}/deliveries',
   summary: 'List the last deliveries of a channel',
   description: 'Newest first, the last 100. The two of the settings keep none.',
   params,
@@ -167,10 +153,8 @@ export const channelDeliveries = endpoint({
   refusals: [404],
 })
 
-export const channelPresets = endpoint({
+export const channelPresets = endpoint('GET /channels/presets', {
   ...admin,
-  method: 'GET',
-  path: '/channels/presets',
   summary: 'List the kinds of channels and their fields',
   reply: shape({
     presets: field(

@@ -60,9 +60,7 @@ export const command = resource('Command', {
   completed_at: field(nullable(timestamp), 'Time at which the command ended; null before.'),
 })
 
-export const listCommands = endpoint({
-  method: 'GET',
-  path: '/commands',
+export const listCommands = endpoint('GET /commands', {
   tag,
   summary: 'List commands',
   description: 'Newest first.',
@@ -80,9 +78,7 @@ export const listCommands = endpoint({
   reply: listOf('commands', command),
 })
 
-export const getCommand = endpoint({
-  method: 'GET',
-  path: '/commands/{commandId}',
+export const getCommand = endpoint('GET /commands/{commandId}', {
   tag,
   summary: 'Read one command',
   access: 'read',
@@ -91,9 +87,7 @@ export const getCommand = endpoint({
   refusals: [404],
 })
 
-export const createCommand = endpoint({
-  method: 'POST',
-  path: '/servers/{serverId}/commands',
+export const createCommand = endpoint('POST /servers/{serverId}/commands', {
   tag,
   summary: 'Queue a command for one server',
   description: Object.values(commandTypes)
@@ -125,9 +119,7 @@ const batchFields = {
     'Servers, each with its own parameters.',
   ),
 }
-export const createBatch = endpoint({
-  method: 'POST',
-  path: '/commands/batch',
+export const createBatch = endpoint('POST /commands/batch', {
   tag,
   summary: 'Queue a command for many servers, or many commands',
   description: `All or nothing: what is wrong with one of them refuses all, and nothing is queued. Either one command for each of \`server_ids\`, with \`params\`; or one for each entry of \`params_list\` on each of \`server_ids\`, at most ${bounds.commands} in all; or one for each of \`targets\`, each with a server and parameters of its own. Templates are deployed and removed with \`params\` only. \`params_index\` is the place in \`params_list\` or \`targets\`, 0 with \`params\`. A ban that is refused (409) is named by its place in \`details\`, up to 100 of them.`,
@@ -153,9 +145,7 @@ export const createBatch = endpoint({
   refusals: [409],
 })
 
-export const cancelCommand = endpoint({
-  method: 'DELETE',
-  path: '/commands/{commandId}',
+export const cancelCommand = endpoint('DELETE /commands/{commandId}', {
   tag,
   summary: 'Cancel a pending command',
   access: 'write',
@@ -164,9 +154,7 @@ export const cancelCommand = endpoint({
   refusals: [404, 409],
 })
 
-export const cancelMany = endpoint({
-  method: 'POST',
-  path: '/commands/cancel',
+export const cancelMany = endpoint('POST /commands/cancel', {
   tag,
   summary: 'Cancel many commands',
   description:
@@ -192,9 +180,7 @@ export const cancelMany = endpoint({
   }),
 })
 
-export const retryCommand = endpoint({
-  method: 'POST',
-  path: '/commands/{commandId}/retry',
+export const retryCommand = endpoint('POST /commands/{commandId}/retry', {
   tag,
   summary: 'Queue a failed or timed-out command again',
   access: 'write',
@@ -204,9 +190,7 @@ export const retryCommand = endpoint({
   refusals: [404, 409],
 })
 
-export const commandStats = endpoint({
-  method: 'GET',
-  path: '/commands/stats',
+export const commandStats = endpoint('GET /commands/stats', {
   tag,
   summary: 'How commands ended',
   access: 'read',
@@ -280,9 +264,7 @@ export const resultInput = {
   exit_code: Type.Optional(nullable(Type.Integer())),
 }
 
-export const prepareSealed = endpoint({
-  method: 'POST',
-  path: '/commands/prepare',
+export const prepareSealed = endpoint('POST /commands/prepare', {
   tag,
   summary: 'Get what an operator signs for a batch of commands',
   description:
@@ -311,9 +293,7 @@ export const prepareSealed = endpoint({
   refusals: [409],
 })
 
-export const createSealed = endpoint({
-  method: 'POST',
-  path: '/commands/sealed',
+export const createSealed = endpoint('POST /commands/sealed', {
   tag,
   summary: 'Queue commands that an operator signed',
   description:
@@ -333,9 +313,7 @@ export const createSealed = endpoint({
   refusals: [409],
 })
 
-export const pendingCommands = endpoint({
-  method: 'GET',
-  path: '/servers/{serverId}/commands/pending',
+export const pendingCommands = endpoint('GET /servers/{serverId}/commands/pending', {
   tag: 'Agent',
   summary: 'Fetch commands (agent)',
   description: `With \`wait\` (seconds, 0 to ${times.longPollMaximum}) a long poll: answers as soon as there is a command or the desired state changed.`,
@@ -355,9 +333,7 @@ export const pendingCommands = endpoint({
   reply: shape({ commands: field(Type.Array(order), 'Commands to execute now.'), desired_state: desiredState }),
 })
 
-export const reportResult = endpoint({
-  method: 'POST',
-  path: '/commands/{commandId}/result',
+export const reportResult = endpoint('POST /commands/{commandId}/result', {
   tag: 'Agent',
   summary: "Report a command's result (agent)",
   access: 'agent',

@@ -97,14 +97,27 @@ export interface Endpoint {
   readonly refusals?: readonly number[]
 }
 
+type Name = `${Method} /${string}`
+type Named<N extends Name> = N extends `${infer M extends Method} ${infer P}`
+  ? { readonly method: M; readonly path: P }
+  : never
+type Declared = Omit<Endpoint, 'method' | 'path' | 'status'>
+
 /**
- * Declares an endpoint and keeps its exact type, from which client calls and handlers are typed. The status of success is 200 unless it
- * is given.
+ * Declares an endpoint by its name, such as `GET /servers/{serverId}`, and keeps its exact type, from which client calls and handlers are
+ * typed. The status of success is 200 unless it is given.
  */
-export function endpoint<const E extends Endpoint>(value: E): E
-export function endpoint<const E extends Omit<Endpoint, 'status'>>(value: E): E & { readonly status: 200 }
-export function endpoint(value: Omit<Endpoint, 'status'>): Endpoint {
-  return { status: 200, ...value }
+export function endpoint<const N extends Name, const E extends Declared & Pick<Endpoint, 'status'>>(
+  name: N,
+  value: E,
+): E & Named<N>
+export function endpoint<const N extends Name, const E extends Declared>(
+  name: N,
+  value: E,
+): E & Named<N> & { readonly status: 200 }
+export function endpoint(name: Name, value: Declared) {
+  const [method, path] = name.split(' ')
+  return { method, path, status: 200, ...value }
 }
 
 export type ParamsOf<E extends Endpoint> = E['params'] extends TSchema ? Static<E['params']> : Record<string, never>

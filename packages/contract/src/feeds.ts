@@ -69,9 +69,7 @@ const secret = {
 } as const
 const newFeed = resource('NewFeed', { ...feed.properties, ...secret })
 
-export const listFeeds = endpoint({
-  method: 'GET',
-  path: '/fleet/feeds',
+export const listFeeds = endpoint('GET /fleet/feeds', {
   tag,
   scope,
   fleet: true,
@@ -80,9 +78,7 @@ export const listFeeds = endpoint({
   access: 'admin',
   reply: shape({ feeds: field(Type.Array(feed), 'The feeds.'), total: count }),
 })
-export const createFeed = endpoint({
-  method: 'POST',
-  path: '/fleet/feeds',
+export const createFeed = endpoint('POST /fleet/feeds', {
   tag,
   scope,
   fleet: true,
@@ -96,9 +92,7 @@ export const createFeed = endpoint({
   reply: newFeed,
   refusals: [409],
 })
-export const previewFeed = endpoint({
-  method: 'POST',
-  path: '/fleet/feeds/preview',
+export const previewFeed = endpoint('POST /fleet/feeds/preview', {
   tag,
   scope,
   fleet: true,
@@ -115,9 +109,7 @@ export const previewFeed = endpoint({
     samples: field(Type.Array(Type.String({ examples: ['198.51.100.7'] })), 'The first ten entries.'),
   }),
 })
-export const changeFeed = endpoint({
-  method: 'PATCH',
-  path: '/fleet/feeds/{id}',
+export const changeFeed = endpoint('PATCH /fleet/feeds/{id}', {
   tag,
   scope,
   fleet: true,
@@ -128,9 +120,7 @@ export const changeFeed = endpoint({
   reply: feed,
   refusals: [404, 409],
 })
-export const removeFeed = endpoint({
-  method: 'DELETE',
-  path: '/fleet/feeds/{id}',
+export const removeFeed = endpoint('DELETE /fleet/feeds/{id}', {
   tag,
   scope,
   fleet: true,
@@ -141,9 +131,7 @@ export const removeFeed = endpoint({
   reply: message,
   refusals: [404],
 })
-export const rotateFeed = endpoint({
-  method: 'POST',
-  path: '/fleet/feeds/{id}/rotate',
+export const rotateFeed = endpoint('POST /fleet/feeds/{id}/rotate', {
   tag,
   scope,
   fleet: true,
@@ -168,9 +156,7 @@ const feedContents = resource('FeedContents', {
     'Addresses and ranges, each once, in the order of addresses.',
   ),
 })
-export const readFeed = endpoint({
-  method: 'GET',
-  path: '/feeds/{token}',
+export const readFeed = endpoint('GET /feeds/{token}', {
   tag,
   scope,
   summary: 'Download a feed',

@@ -74,9 +74,7 @@ const force = field(
 )
 const sorts = ['created_at', '-created_at', 'expires_at', '-expires_at', 'entry', '-entry'] as const
 
-export const createFleetBan = endpoint({
-  method: 'POST',
-  path: '/fleet/bans',
+export const createFleetBan = endpoint('POST /fleet/bans', {
   tag,
   scope,
   summary: 'Ban an address or a range on all or some servers',
@@ -96,9 +94,7 @@ export const createFleetBan = endpoint({
   refusals: [409],
 })
 
-export const listFleetBans = endpoint({
-  method: 'GET',
-  path: '/fleet/bans',
+export const listFleetBans = endpoint('GET /fleet/bans', {
   tag,
   scope,
   summary: 'List the fleet bans',
@@ -118,9 +114,7 @@ export const listFleetBans = endpoint({
 })
 export type FleetBanSort = (typeof sorts)[number]
 
-export const getFleetBan = endpoint({
-  method: 'GET',
-  path: '/fleet/bans/{id}',
+export const getFleetBan = endpoint('GET /fleet/bans/{id}', {
   tag,
   scope,
   summary: 'Read one fleet ban',
@@ -130,9 +124,7 @@ export const getFleetBan = endpoint({
   refusals: [404],
 })
 
-export const listFleetBanServers = endpoint({
-  method: 'GET',
-  path: '/fleet/bans/{id}/servers',
+export const listFleetBanServers = endpoint('GET /fleet/bans/{id}/servers', {
   tag,
   scope,
   summary: 'Which servers hold a fleet ban',
@@ -160,9 +152,7 @@ export const listFleetBanServers = endpoint({
   refusals: [404],
 })
 
-export const changeFleetBan = endpoint({
-  method: 'PATCH',
-  path: '/fleet/bans/{id}',
+export const changeFleetBan = endpoint('PATCH /fleet/bans/{id}', {
   tag,
   scope,
   summary: 'Change the reason, the end or the target of a fleet ban',
@@ -181,9 +171,7 @@ export const changeFleetBan = endpoint({
   refusals: [404, 409],
 })
 
-export const removeFleetBan = endpoint({
-  method: 'DELETE',
-  path: '/fleet/bans/{id}',
+export const removeFleetBan = endpoint('DELETE /fleet/bans/{id}', {
   tag,
   scope,
   summary: 'Lift a fleet ban everywhere',
@@ -195,9 +183,7 @@ export const removeFleetBan = endpoint({
   refusals: [404],
 })
 
-export const agentFleetBans = endpoint({
-  method: 'GET',
-  path: '/agent/shield/bans',
+export const agentFleetBans = endpoint('GET /agent/shield/bans', {
   tag: 'Agent',
   summary: 'The fleet bans that the server should hold (agent)',
   description:

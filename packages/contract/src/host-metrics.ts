@@ -12,9 +12,7 @@ const percent = (of: string) =>
   )
 const peak = (of: string) => field(nullable(Type.Number()), `Highest value of ${of} in the time shown.`)
 
-export const serverMetricsHistory = endpoint({
-  method: 'GET',
-  path: '/servers/{serverId}/metrics',
+export const serverMetricsHistory = endpoint('GET /servers/{serverId}/metrics', {
   tag: 'Servers',
   summary: 'History of the load of a server',
   description:

@@ -59,9 +59,7 @@ const newKey = resource('NewApiKey', {
   created_at: timestamp,
 })
 
-export const createKey = endpoint({
-  method: 'POST',
-  path: '/keys',
+export const createKey = endpoint('POST /keys', {
   stepUp: true,
   tag,
   summary: 'Create an API key',
@@ -76,9 +74,7 @@ export const createKey = endpoint({
   refusals: [409],
 })
 
-export const deleteKey = endpoint({
-  method: 'DELETE',
-  path: '/keys/{keyId}',
+export const deleteKey = endpoint('DELETE /keys/{keyId}', {
   tag,
   summary: 'Revoke an API key',
   description: "Acts at once. One's own keys, or any as an administrator.",
@@ -90,9 +86,7 @@ export const deleteKey = endpoint({
   refusals: [404],
 })
 
-export const listUserKeys = endpoint({
-  method: 'GET',
-  path: '/users/{userId}/keys',
+export const listUserKeys = endpoint('GET /users/{userId}/keys', {
   tag,
   summary: "List a user's API keys",
   access: 'self',
@@ -121,9 +115,7 @@ export const listUserKeys = endpoint({
   refusals: [404],
 })
 
-export const createUserKey = endpoint({
-  method: 'POST',
-  path: '/users/{userId}/keys',
+export const createUserKey = endpoint('POST /users/{userId}/keys', {
   stepUp: true,
   tag,
   summary: 'Create an API key for a user',

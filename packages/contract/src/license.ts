@@ -14,10 +14,8 @@ export const licenceFeatures = resource('LicenseFeatures', {
 })
 const tier = Type.String({ examples: ['personal', 'pro'] })
 
-export const getLicense = endpoint({
+export const getLicense = endpoint('GET /settings/license', {
   ...admin,
-  method: 'GET',
-  path: '/settings/license',
   summary: 'Read the licence',
   description:
     '`tier`, `server_limit` and `features` are what counts now: those of `personal` without a licence, or once it has expired (`state`). `servers_used` counts servers that are not deleted. `authority_set` says whether Stockade can verify a licence at all.',
@@ -37,10 +35,8 @@ export const getLicense = endpoint({
   }),
 })
 
-export const activateLicense = endpoint({
+export const activateLicense = endpoint('POST /settings/license', {
   ...admin,
-  method: 'POST',
-  path: '/settings/license',
   summary: 'Activate a licence',
   description:
     'The key is a signed document that is verified offline with STOCKADE_LICENSE_PUBLIC_KEY. One that is invalid, expired or tampered with is refused and nothing changes. A smaller licence stops no server; it only refuses new ones.',
@@ -48,10 +44,8 @@ export const activateLicense = endpoint({
   reply: shape({ message: Type.String(), tier, server_limit: count, features: licenceFeatures }),
 })
 
-export const issueOwnLicense = endpoint({
+export const issueOwnLicense = endpoint('POST /settings/license/self', {
   ...admin,
-  method: 'POST',
-  path: '/settings/license/self',
   summary: 'Issue and activate a licence of this installation itself',
   description:
     'Makes a key pair in the data folder, issues a `pro` licence to the name of the site, and activates it. The pair is kept, so a later request only changes the number of servers. Answers 409 where STOCKADE_LICENSE_PUBLIC_KEY names another authority.',

@@ -5,9 +5,7 @@ import { count, field, ip, nullable, resource, shape } from './shapes.ts'
 /** Networks of IPv6 that are listed, and days of the sums. */
 export const neighbourBounds = { networks: 16, days: 30 } as const
 
-export const neighbours = endpoint({
-  method: 'GET',
-  path: '/bans/lookup/{ip}/neighbours',
+export const neighbours = endpoint('GET /bans/lookup/{ip}/neighbours', {
   tag: 'Bans',
   summary: 'Bans around an address',
   description:

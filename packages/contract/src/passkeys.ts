@@ -32,18 +32,14 @@ export type Passkey = Static<typeof passkey>
 const own = { tag, access: 'session-before-mfa' } as const
 const one = { params: shape({ passkeyId: id }) }
 
-export const listPasskeys = endpoint({
+export const listPasskeys = endpoint('GET /auth/passkeys', {
   ...own,
-  method: 'GET',
-  path: '/auth/passkeys',
   summary: "List one's own passkeys",
   reply: shape({ passkeys: field(Type.Array(passkey), 'The passkeys.') }),
 })
 
-export const preparePasskey = endpoint({
+export const preparePasskey = endpoint('POST /auth/passkeys/options', {
   ...own,
-  method: 'POST',
-  path: '/auth/passkeys/options',
   stepUp: true,
   rate: 'sensitive',
   summary: 'Begin to add a passkey',
@@ -53,10 +49,8 @@ export const preparePasskey = endpoint({
   refusals: [409],
 })
 
-export const addPasskey = endpoint({
+export const addPasskey = endpoint('POST /auth/passkeys', {
   ...own,
-  method: 'POST',
-  path: '/auth/passkeys',
   stepUp: true,
   rate: 'sensitive',
   summary: 'Add a passkey',
@@ -68,22 +62,18 @@ export const addPasskey = endpoint({
   refusals: [409],
 })
 
-export const renamePasskey = endpoint({
+export const renamePasskey = endpoint('PATCH /auth/passkeys/{passkeyId}', {
   ...own,
   ...one,
-  method: 'PATCH',
-  path: '/auth/passkeys/{passkeyId}',
   summary: 'Rename a passkey',
   body: shape({ name }),
   reply: passkey,
   refusals: [404],
 })
 
-export const deletePasskey = endpoint({
+export const deletePasskey = endpoint('DELETE /auth/passkeys/{passkeyId}', {
   ...own,
   ...one,
-  method: 'DELETE',
-  path: '/auth/passkeys/{passkeyId}',
   stepUp: true,
   rate: 'sensitive',
   summary: 'Remove a passkey',
@@ -92,10 +82,8 @@ export const deletePasskey = endpoint({
   refusals: [404],
 })
 
-export const beginPasskey = endpoint({
+export const beginPasskey = endpoint('POST /auth/passkey/options', {
   tag,
-  method: 'POST',
-  path: '/auth/passkey/options',
   access: 'public',
   rate: 'sensitive',
   summary: 'Begin to sign in with a passkey',
@@ -106,10 +94,8 @@ export const beginPasskey = endpoint({
   refusals: [401, 409],
 })
 
-export const signInWithPasskey = endpoint({
+export const signInWithPasskey = endpoint('POST /auth/passkey', {
   tag,
-  method: 'POST',
-  path: '/auth/passkey',
   access: 'public',
   rate: 'sensitive',
   summary: 'Sign in with a passkey',
@@ -121,10 +107,8 @@ export const signInWithPasskey = endpoint({
   refusals: [401, 409],
 })
 
-export const beginPasskeyProof = endpoint({
+export const beginPasskeyProof = endpoint('POST /auth/step-up/options', {
   ...own,
-  method: 'POST',
-  path: '/auth/step-up/options',
   rate: 'sensitive',
   summary: 'Begin to prove who one is with a passkey',
   description: 'The answer of the passkey goes into `POST /auth/step-up`.',

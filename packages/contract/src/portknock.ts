@@ -79,10 +79,8 @@ export type Sequence = Static<typeof sequence>
 /** A list that comes whole, with its length. */
 const whole = <K extends string, T extends TSchema>(key: K, row: T) => shape({ ...rowsUnder(key, row), total: count })
 
-export const listSequences = endpoint({
+export const listSequences = endpoint('GET /portknock/sequences', {
   ...knocking,
-  method: 'GET',
-  path: '/portknock/sequences',
   summary: 'List knock sequences',
   description:
     '`knock_ports` is a secret: null with `read`. Each server says whether the sequence is in force there, and why not.',
@@ -90,10 +88,8 @@ export const listSequences = endpoint({
   reply: whole('sequences', sequence),
 })
 
-export const getSequence = endpoint({
+export const getSequence = endpoint('GET /portknock/sequences/{sequenceId}', {
   ...knocking,
-  method: 'GET',
-  path: '/portknock/sequences/{sequenceId}',
   summary: 'Read one sequence',
   description: '`knock_ports` is null with `read`.',
   access: 'read',
@@ -102,10 +98,8 @@ export const getSequence = endpoint({
   refusals: [404],
 })
 
-export const createSequence = endpoint({
+export const createSequence = endpoint('POST /portknock/sequences', {
   ...knocking,
-  method: 'POST',
-  path: '/portknock/sequences',
   summary: 'Create a sequence',
   description:
     'The port closes on a server only once its agent has confirmed the rules, and never for whitelisted addresses. `timeout`: seconds that the port then stays open for the address; `knock_timeout`: seconds for the whole sequence; after `max_attempts` wrong ones within `block_duration` seconds the address is blocked for as long.',
@@ -134,10 +128,8 @@ export const createSequence = endpoint({
   refusals: [409],
 })
 
-export const updateSequence = endpoint({
+export const updateSequence = endpoint('PATCH /portknock/sequences/{sequenceId}', {
   ...knocking,
-  method: 'PATCH',
-  path: '/portknock/sequences/{sequenceId}',
   summary: 'Change a sequence',
   description: '`server_ids` replaces the list; a server that is taken out keeps no rule of it.',
   access: 'admin',
@@ -165,10 +157,8 @@ export const updateSequence = endpoint({
   refusals: [404, 409],
 })
 
-export const deleteSequence = endpoint({
+export const deleteSequence = endpoint('DELETE /portknock/sequences/{sequenceId}', {
   ...knocking,
-  method: 'DELETE',
-  path: '/portknock/sequences/{sequenceId}',
   summary: 'Delete a sequence',
   access: 'admin',
   fleet: true,
@@ -177,10 +167,8 @@ export const deleteSequence = endpoint({
   refusals: [404],
 })
 
-export const knock = endpoint({
+export const knock = endpoint('POST /portknock/knock', {
   ...knocking,
-  method: 'POST',
-  path: '/portknock/knock',
   summary: 'Open the port for the caller',
   description:
     'Without a knock, for the address that the request comes from. Waits up to 2 s for the agent; `confirmed` says whether it has opened the port. 404 where the sequence is not on that server, 409 where that server has as many openings as there can be.',
@@ -209,20 +197,16 @@ export const opening = resource('Opening', {
 })
 export type Opening = Static<typeof opening>
 
-export const listOpenings = endpoint({
+export const listOpenings = endpoint('GET /portknock/active', {
   ...knocking,
-  method: 'GET',
-  path: '/portknock/active',
   summary: 'List what is open now',
   access: 'read',
   query: shape({ server_id: Type.Optional(uuid) }),
   reply: whole('openings', opening),
 })
 
-export const closeOpening = endpoint({
+export const closeOpening = endpoint('DELETE /portknock/active/{openingId}', {
   ...knocking,
-  method: 'DELETE',
-  path: '/portknock/active/{openingId}',
   summary: 'Close an opening',
   description: 'Connections that are open already survive, unless `cut=true`.',
   access: 'write',
@@ -232,10 +216,8 @@ export const closeOpening = endpoint({
   refusals: [404],
 })
 
-export const listKnocks = endpoint({
+export const listKnocks = endpoint('GET /portknock/history', {
   ...knocking,
-  method: 'GET',
-  path: '/portknock/history',
   summary: 'List knocks',
   description: 'Newest first. `from` is inclusive, `to` exclusive.',
   access: 'read',
@@ -262,10 +244,8 @@ export const listKnocks = endpoint({
   ),
 })
 
-export const listBlocked = endpoint({
+export const listBlocked = endpoint('GET /portknock/blocked', {
   ...knocking,
-  method: 'GET',
-  path: '/portknock/blocked',
   summary: 'List blocked addresses',
   access: 'read',
   reply: whole(
@@ -281,10 +261,8 @@ export const listBlocked = endpoint({
   ),
 })
 
-export const unblock = endpoint({
+export const unblock = endpoint('DELETE /portknock/blocked/{ip}', {
   ...knocking,
-  method: 'DELETE',
-  path: '/portknock/blocked/{ip}',
   summary: 'Unblock an address',
   description: 'On the server of `server_id`, without it on all of them.',
   access: 'write',
@@ -294,10 +272,8 @@ export const unblock = endpoint({
   refusals: [404],
 })
 
-export const knockStats = endpoint({
+export const knockStats = endpoint('GET /portknock/stats', {
   ...knocking,
-  method: 'GET',
-  path: '/portknock/stats',
   summary: 'Statistics of knocks',
   access: 'read',
   query: shape({ period: Type.Optional(period) }),

@@ -172,9 +172,7 @@ export const report = resource('Report', {
 })
 export type Report = Static<typeof report>
 
-export const getReport = endpoint({
-  method: 'GET',
-  path: '/reports',
+export const getReport = endpoint('GET /reports', {
   tag,
   scope,
   summary: 'Get a report',
@@ -231,9 +229,7 @@ const scheduleInput = {
   enabled: field(Type.Optional(Type.Boolean()), 'Whether it is sent; true unless given.'),
 } as const
 
-export const listReportSchedules = endpoint({
-  method: 'GET',
-  path: '/reports/schedules',
+export const listReportSchedules = endpoint('GET /reports/schedules', {
   tag,
   scope: 'settings',
   fleet: true,
@@ -241,9 +237,7 @@ export const listReportSchedules = endpoint({
   access: 'admin',
   reply: shape({ schedules: field(Type.Array(reportSchedule), 'The schedules, by name; at most 50.'), total: count }),
 })
-export const createReportSchedule = endpoint({
-  method: 'POST',
-  path: '/reports/schedules',
+export const createReportSchedule = endpoint('POST /reports/schedules', {
   tag,
   scope: 'settings',
   fleet: true,
@@ -255,9 +249,7 @@ export const createReportSchedule = endpoint({
   reply: reportSchedule,
   refusals: [409],
 })
-export const updateReportSchedule = endpoint({
-  method: 'PATCH',
-  path: '/reports/schedules/{id}',
+export const updateReportSchedule = endpoint('PATCH /reports/schedules/{id}', {
   tag,
   scope: 'settings',
   fleet: true,
@@ -268,9 +260,7 @@ export const updateReportSchedule = endpoint({
   reply: reportSchedule,
   refusals: [404, 409],
 })
-export const deleteReportSchedule = endpoint({
-  method: 'DELETE',
-  path: '/reports/schedules/{id}',
+export const deleteReportSchedule = endpoint('DELETE /reports/schedules/{id}', {
   tag,
   scope: 'settings',
   fleet: true,
@@ -280,9 +270,7 @@ export const deleteReportSchedule = endpoint({
   reply: message,
   refusals: [404],
 })
-export const testReportSchedule = endpoint({
-  method: 'POST',
-  path: '/reports/schedules/{id}/test',
+export const testReportSchedule = endpoint('POST /reports/schedules/{id}/test', {
   tag,
   scope: 'settings',
   fleet: true,

@@ -67,9 +67,7 @@ export const rollout = resource('Rollout', {
 })
 export type Rollout = Static<typeof rollout>
 
-export const agentRelease = endpoint({
-  method: 'GET',
-  path: '/agents/release',
+export const agentRelease = endpoint('GET /agents/release', {
   tag,
   scope,
   fleet: true,
@@ -104,9 +102,7 @@ export const agentRelease = endpoint({
   }),
 })
 
-export const createRollout = endpoint({
-  method: 'POST',
-  path: '/agents/rollouts',
+export const createRollout = endpoint('POST /agents/rollouts', {
   tag,
   scope,
   fleet: true,
@@ -130,9 +126,7 @@ export const createRollout = endpoint({
   refusals: [404, 409],
 })
 
-export const listRollouts = endpoint({
-  method: 'GET',
-  path: '/agents/rollouts',
+export const listRollouts = endpoint('GET /agents/rollouts', {
   tag,
   scope,
   fleet: true,
@@ -143,9 +137,7 @@ export const listRollouts = endpoint({
   reply: listOf('rollouts', rollout),
 })
 
-export const getRollout = endpoint({
-  method: 'GET',
-  path: '/agents/rollouts/{id}',
+export const getRollout = endpoint('GET /agents/rollouts/{id}', {
   tag,
   scope,
   fleet: true,
@@ -156,9 +148,7 @@ export const getRollout = endpoint({
   refusals: [404],
 })
 
-export const listRolloutServers = endpoint({
-  method: 'GET',
-  path: '/agents/rollouts/{id}/servers',
+export const listRolloutServers = endpoint('GET /agents/rollouts/{id}/servers', {
   tag,
   scope,
   fleet: true,
@@ -184,37 +174,29 @@ export const listRolloutServers = endpoint({
   refusals: [404],
 })
 
-const act = <const V extends string>(verb: V, summary: string, description: string) =>
-  ({
-    method: 'POST',
-    path: `/agents/rollouts/{id}/${verb}`,
-    tag,
-    scope,
-    fleet: true,
-    summary,
-    description,
-    access: 'admin',
-    params,
-    reply: rollout,
-    refusals: [404, 409],
-  }) as const
+const act = { tag, scope, fleet: true, access: 'admin', params, reply: rollout, refusals: [404, 409] } as const
 
-export const pauseRollout = endpoint(
-  act('pause', 'Pause a rollout', 'No further server is ordered. Those that have the order go on.'),
-)
-export const resumeRollout = endpoint({
-  ...act('resume', 'Resume a rollout', 'The failures so far do not pause it again.'),
+export const pauseRollout = endpoint('POST /agents/rollouts/{id}/pause', {
+  ...act,
+  summary: 'Pause a rollout',
+  description: 'No further server is ordered. Those that have the order go on.',
+})
+export const resumeRollout = endpoint('POST /agents/rollouts/{id}/resume', {
+  ...act,
+  summary: 'Resume a rollout',
+  description: 'The failures so far do not pause it again.',
   stepUp: true,
 })
-export const abortRollout = endpoint(
-  act('abort', 'Abort a rollout', 'No further server is ordered, and orders that were not fetched are cancelled.'),
-)
-export const rollBackRollout = endpoint({
-  ...act(
-    'rollback',
-    'Return the upgraded servers to the release before',
+export const abortRollout = endpoint('POST /agents/rollouts/{id}/abort', {
+  ...act,
+  summary: 'Abort a rollout',
+  description: 'No further server is ordered, and orders that were not fetched are cancelled.',
+})
+export const rollBackRollout = endpoint('POST /agents/rollouts/{id}/rollback', {
+  ...act,
+  summary: 'Return the upgraded servers to the release before',
+  description:
     'Aborts the rollout if it runs, and starts one that returns every server it upgraded to the release before, which the servers kept. Answers the new rollout.',
-  ),
   stepUp: true,
   status: 201,
 })

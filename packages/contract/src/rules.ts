@@ -185,9 +185,7 @@ export const rule = resource('Rule', {
 })
 export type Rule = Static<typeof rule>
 
-export const listRules = endpoint({
-  method: 'GET',
-  path: '/rules',
+export const listRules = endpoint('GET /rules', {
   tag,
   scope,
   fleet: true,
@@ -196,9 +194,7 @@ export const listRules = endpoint({
   access: 'read',
   reply: shape({ rules: field(Type.Array(rule), 'The rules.'), total: count }),
 })
-export const getRule = endpoint({
-  method: 'GET',
-  path: '/rules/{id}',
+export const getRule = endpoint('GET /rules/{id}', {
   tag,
   scope,
   fleet: true,
@@ -208,9 +204,7 @@ export const getRule = endpoint({
   reply: rule,
   refusals: [404],
 })
-export const createRule = endpoint({
-  method: 'POST',
-  path: '/rules',
+export const createRule = endpoint('POST /rules', {
   tag,
   scope,
   fleet: true,
@@ -223,9 +217,7 @@ export const createRule = endpoint({
   reply: rule,
   refusals: [409],
 })
-export const changeRule = endpoint({
-  method: 'PATCH',
-  path: '/rules/{id}',
+export const changeRule = endpoint('PATCH /rules/{id}', {
   tag,
   scope,
   fleet: true,
@@ -238,9 +230,7 @@ export const changeRule = endpoint({
   reply: rule,
   refusals: [404, 409],
 })
-export const removeRule = endpoint({
-  method: 'DELETE',
-  path: '/rules/{id}',
+export const removeRule = endpoint('DELETE /rules/{id}', {
   tag,
   scope,
   fleet: true,
@@ -257,9 +247,7 @@ const days = field(
   Type.Optional(Type.Integer({ minimum: 1, maximum: 30 })),
   'Days before now that are simulated; 30 unless given.',
 )
-export const simulateConditions = endpoint({
-  method: 'POST',
-  path: '/rules/simulate',
+export const simulateConditions = endpoint('POST /rules/simulate', {
   tag,
   scope,
   fleet: true,
@@ -270,9 +258,7 @@ export const simulateConditions = endpoint({
   reply: ruleSimulation,
   refusals: [503],
 })
-export const simulateRule = endpoint({
-  method: 'POST',
-  path: '/rules/{id}/simulate',
+export const simulateRule = endpoint('POST /rules/{id}/simulate', {
   tag,
   scope,
   fleet: true,
@@ -285,9 +271,7 @@ export const simulateRule = endpoint({
   reply: ruleSimulation,
   refusals: [404, 503],
 })
-export const armRule = endpoint({
-  method: 'POST',
-  path: '/rules/{id}/arm',
+export const armRule = endpoint('POST /rules/{id}/arm', {
   tag,
   scope,
   fleet: true,
@@ -299,9 +283,7 @@ export const armRule = endpoint({
   reply: rule,
   refusals: [404, 409],
 })
-export const disarmRule = endpoint({
-  method: 'POST',
-  path: '/rules/{id}/disarm',
+export const disarmRule = endpoint('POST /rules/{id}/disarm', {
   tag,
   scope,
   fleet: true,
@@ -313,9 +295,7 @@ export const disarmRule = endpoint({
   reply: rule,
   refusals: [404],
 })
-export const listRuleMatches = endpoint({
-  method: 'GET',
-  path: '/rules/{id}/matches',
+export const listRuleMatches = endpoint('GET /rules/{id}/matches', {
   tag,
   scope,
   fleet: true,

@@ -40,9 +40,7 @@ export * from './server-fields.ts'
 
 const tag = 'Servers'
 const params = shape({ serverId: uuid })
-export const listServers = endpoint({
-  method: 'GET',
-  path: '/servers',
+export const listServers = endpoint('GET /servers', {
   tag,
   summary: 'List servers',
   description: 'By hostname. `search` looks in hostname and address.',
@@ -59,9 +57,7 @@ export const listServers = endpoint({
   reply: listOf('servers', serverRow),
 })
 
-export const summariseServers = endpoint({
-  method: 'GET',
-  path: '/servers/summary',
+export const summariseServers = endpoint('GET /servers/summary', {
   tag,
   summary: 'Name and state of every server, unpaged',
   access: 'read',
@@ -102,9 +98,7 @@ export const summariseServers = endpoint({
   }),
 })
 
-export const listJailsOfName = endpoint({
-  method: 'GET',
-  path: '/servers/jails',
+export const listJailsOfName = endpoint('GET /servers/jails', {
   tag,
   summary: 'List the jails of one name on all servers',
   description:
@@ -127,9 +121,7 @@ export const listJailsOfName = endpoint({
   }),
 })
 
-export const listServerTags = endpoint({
-  method: 'GET',
-  path: '/servers/tags',
+export const listServerTags = endpoint('GET /servers/tags', {
   tag,
   summary: 'List the tags of servers',
   description: 'In alphabetical order, of the servers that the caller sees. A tag without a server is not listed.',
@@ -151,9 +143,7 @@ export const listServerTags = endpoint({
   }),
 })
 
-export const changeServerTags = endpoint({
-  method: 'POST',
-  path: '/servers/tags',
+export const changeServerTags = endpoint('POST /servers/tags', {
   tag,
   summary: 'Add tags to servers and remove tags from them',
   description:
@@ -167,9 +157,7 @@ export const changeServerTags = endpoint({
   reply: shape({ message: Type.String(), changed: field(count, 'Number of servers whose tags changed.') }),
 })
 
-export const getServer = endpoint({
-  method: 'GET',
-  path: '/servers/{serverId}',
+export const getServer = endpoint('GET /servers/{serverId}', {
   tag,
   summary: 'Read one server',
   access: 'read',
@@ -205,9 +193,7 @@ export const getServer = endpoint({
   refusals: [404],
 })
 
-export const createServer = endpoint({
-  method: 'POST',
-  path: '/servers',
+export const createServer = endpoint('POST /servers', {
   stepUp: true,
   tag,
   summary: 'Register a server',
@@ -236,9 +222,7 @@ export const createServer = endpoint({
   refusals: [402],
 })
 
-export const updateServer = endpoint({
-  method: 'PATCH',
-  path: '/servers/{serverId}',
+export const updateServer = endpoint('PATCH /servers/{serverId}', {
   tag,
   summary: 'Rename, describe or tag a server',
   access: 'admin',
@@ -258,9 +242,7 @@ export const updateServer = endpoint({
   refusals: [404],
 })
 
-export const deleteServer = endpoint({
-  method: 'DELETE',
-  path: '/servers/{serverId}',
+export const deleteServer = endpoint('DELETE /servers/{serverId}', {
   tag,
   summary: 'Remove a server',
   description: 'Its keys stop at once and its pending commands are cancelled; its bans stay in history.',
@@ -270,9 +252,7 @@ export const deleteServer = endpoint({
   refusals: [404],
 })
 
-export const regenerateToken = endpoint({
-  method: 'POST',
-  path: '/servers/{serverId}/regenerate-token',
+export const regenerateToken = endpoint('POST /servers/{serverId}/regenerate-token', {
   stepUp: true,
   tag,
   summary: 'Make a new installation token',
@@ -284,9 +264,7 @@ export const regenerateToken = endpoint({
   refusals: [404],
 })
 
-export const quarantineServer = endpoint({
-  method: 'POST',
-  path: '/servers/{serverId}/quarantine',
+export const quarantineServer = endpoint('POST /servers/{serverId}/quarantine', {
   tag,
   summary: 'Put a server in quarantine',
   description:
@@ -298,9 +276,7 @@ export const quarantineServer = endpoint({
   refusals: [404, 409],
 })
 
-export const releaseServer = endpoint({
-  method: 'DELETE',
-  path: '/servers/{serverId}/quarantine',
+export const releaseServer = endpoint('DELETE /servers/{serverId}/quarantine', {
   tag,
   summary: 'Release a server from quarantine',
   description: 'Its reports are taken again, its commands go out and its bans count again.',
@@ -310,9 +286,7 @@ export const releaseServer = endpoint({
   refusals: [404, 409],
 })
 
-export const settleClone = endpoint({
-  method: 'DELETE',
-  path: '/servers/{serverId}/clone',
+export const settleClone = endpoint('DELETE /servers/{serverId}/clone', {
   tag,
   summary: 'Settle that two machines reported for a server',
   description:
@@ -323,9 +297,7 @@ export const settleClone = endpoint({
   refusals: [404, 409],
 })
 
-export const forgetReports = endpoint({
-  method: 'POST',
-  path: '/servers/{serverId}/forget-reports',
+export const forgetReports = endpoint('POST /servers/{serverId}/forget-reports', {
   stepUp: true,
   tag,
   summary: "Delete a server's reports since a moment",
@@ -338,9 +310,7 @@ export const forgetReports = endpoint({
   refusals: [404, 409],
 })
 
-export const listJails = endpoint({
-  method: 'GET',
-  path: '/servers/{serverId}/jails',
+export const listJails = endpoint('GET /servers/{serverId}/jails', {
   tag,
   summary: "List a server's jails",
   access: 'read',
@@ -350,9 +320,7 @@ export const listJails = endpoint({
 })
 
 const ranked = resource('NamedCount', { name: Type.String(), count })
-export const serverStats = endpoint({
-  method: 'GET',
-  path: '/servers/{serverId}/stats',
+export const serverStats = endpoint('GET /servers/{serverId}/stats', {
   tag,
   summary: "Statistics of one server's bans",
   access: 'read',

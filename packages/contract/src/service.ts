@@ -4,9 +4,7 @@ import { field, oneOf, shape } from './shapes.ts'
 
 const tag = 'Service'
 
-export const health = endpoint({
-  method: 'GET',
-  path: '/health',
+export const health = endpoint('GET /health', {
   tag,
   summary: 'The process lives',
   access: 'public',
@@ -14,9 +12,7 @@ export const health = endpoint({
   reply: shape({ status: oneOf(['ok']), version: field(Type.String(), 'Version of Stockade.') }),
 })
 
-export const ready = endpoint({
-  method: 'GET',
-  path: '/ready',
+export const ready = endpoint('GET /ready', {
   tag,
   summary: 'The process serves and its storage answers',
   access: 'public',

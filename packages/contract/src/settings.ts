@@ -92,20 +92,16 @@ export const settingsChange = partly(
 )
 export type SettingsChange = Static<typeof settingsChange>
 
-export const getSettings = endpoint({
+export const getSettings = endpoint('GET /settings', {
   ...admin,
-  method: 'GET',
-  path: '/settings',
   summary: 'Read the settings',
   description:
     '`notifications` and `integrations` are views of the chat, e-mail and reputation sections: changing one changes the other.',
   reply: systemSettings,
 })
 
-export const updateSettings = endpoint({
+export const updateSettings = endpoint('PATCH /settings', {
   ...admin,
-  method: 'PATCH',
-  path: '/settings',
   stepUp: true,
   summary: 'Change settings',
   description:
@@ -136,19 +132,15 @@ const delivery = {
 const deliveryWords =
   '`last_sent` is when a message was last taken; `last_error` and `failing_since` tell of a delivery that fails since, and are null once one goes through.'
 
-export const getChat = endpoint({
+export const getChat = endpoint('GET /settings/chat', {
   ...admin,
-  method: 'GET',
-  path: '/settings/chat',
   summary: 'Read the chat settings',
   description: `\`webhook_url\` is a secret: whoever has it may write to the chat. ${deliveryWords}`,
   reply: shape({ ...toggles, webhook_url: nullable(Type.String()), ...delivery }),
 })
 
-export const updateChat = endpoint({
+export const updateChat = endpoint('PATCH /settings/chat', {
   ...admin,
-  method: 'PATCH',
-  path: '/settings/chat',
   stepUp: true,
   summary: 'Change the chat settings',
   description:
@@ -157,10 +149,8 @@ export const updateChat = endpoint({
   reply: message,
 })
 
-export const testChat = endpoint({
+export const testChat = endpoint('POST /settings/chat/test', {
   ...admin,
-  method: 'POST',
-  path: '/settings/chat/test',
   summary: 'Send a test message to the chat',
   description:
     '409 while the chat is disabled or has no URL; 502 with the other side’s words when it does not take the message. `steps` tells of each step with its time; the body of that 502 has it, too.',
@@ -169,10 +159,8 @@ export const testChat = endpoint({
 })
 
 const mail = { ...toggles, smtp_port: port, smtp_tls: Type.Boolean() }
-export const getEmail = endpoint({
+export const getEmail = endpoint('GET /settings/email', {
   ...admin,
-  method: 'GET',
-  path: '/settings/email',
   summary: 'Read the e-mail settings',
   description: `The password is never returned; \`smtp_pass_set\` says whether there is one. ${deliveryWords}`,
   reply: shape({
@@ -186,10 +174,8 @@ export const getEmail = endpoint({
   }),
 })
 
-export const updateEmail = endpoint({
+export const updateEmail = endpoint('PATCH /settings/email', {
   ...admin,
-  method: 'PATCH',
-  path: '/settings/email',
   stepUp: true,
   summary: 'Change the e-mail settings',
   description:
@@ -205,10 +191,8 @@ export const updateEmail = endpoint({
   reply: message,
 })
 
-export const testEmail = endpoint({
+export const testEmail = endpoint('POST /settings/email/test', {
   ...admin,
-  method: 'POST',
-  path: '/settings/email/test',
   summary: 'Send a test e-mail',
   description:
     "To `recipient`, or without it to the configured recipients. A refusal (502) tells the mail server's own words. `steps` tells of each step with its time; the body of that 502 has it, too.",
@@ -219,10 +203,8 @@ export const testEmail = endpoint({
   refusals: [409, 502],
 })
 
-export const getReputation = endpoint({
+export const getReputation = endpoint('GET /settings/reputation', {
   ...admin,
-  method: 'GET',
-  path: '/settings/reputation',
   summary: 'Read the reputation settings',
   reply: shape({
     enabled: Type.Boolean(),
@@ -233,10 +215,8 @@ export const getReputation = endpoint({
   }),
 })
 
-export const updateReputation = endpoint({
+export const updateReputation = endpoint('PATCH /settings/reputation', {
   ...admin,
-  method: 'PATCH',
-  path: '/settings/reputation',
   stepUp: true,
   summary: 'Change the reputation settings',
   description: '`rate_limit` is the number of reports a day.',
@@ -252,10 +232,8 @@ const allowed = (maxLength: number) => Type.Array(text(1, maxLength), { maxItems
 const providerInput = { enabled: Type.Boolean(), client_id: clearable(512), client_secret: secret }
 const providerReply = { enabled: Type.Boolean(), client_id_set: Type.Boolean(), client_secret_set: Type.Boolean() }
 
-export const getOauth = endpoint({
+export const getOauth = endpoint('GET /settings/oauth', {
   ...admin,
-  method: 'GET',
-  path: '/settings/oauth',
   summary: 'Read the sign-in providers',
   reply: shape({
     provider_a: resource('ProviderA', {
@@ -269,10 +247,8 @@ export const getOauth = endpoint({
   }),
 })
 
-export const updateOauth = endpoint({
+export const updateOauth = endpoint('PATCH /settings/oauth', {
   ...admin,
-  method: 'PATCH',
-  path: '/settings/oauth',
   stepUp: true,
   summary: 'Change the sign-in providers',
   description:
@@ -291,10 +267,8 @@ export const updateOauth = endpoint({
 })
 
 export const exportVersion = '1'
-export const exportSettings = endpoint({
+export const exportSettings = endpoint('GET /settings/export', {
   ...admin,
-  method: 'GET',
-  path: '/settings/export',
   summary: 'Export the settings',
   description: 'Without secrets.',
   reply: shape({
@@ -304,10 +278,8 @@ export const exportSettings = endpoint({
   }),
 })
 
-export const importSettings = endpoint({
+export const importSettings = endpoint('POST /settings/import', {
   ...admin,
-  method: 'POST',
-  path: '/settings/import',
   stepUp: true,
   summary: 'Import settings',
   description:

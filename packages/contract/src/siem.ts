@@ -59,19 +59,15 @@ export const siemSettings = resource('SiemSettings', {
 })
 export type SiemSettings = Static<typeof siemSettings>
 
-export const getSiemSettings = endpoint({
+export const getSiemSettings = endpoint('GET /siem/settings', {
   ...siem,
-  method: 'GET',
-  path: '/siem/settings',
   summary: 'Read the SIEM settings',
   description: 'The token is never returned; `token_set` says whether there is one.',
   reply: siemSettings,
 })
 
-export const updateSiemSettings = endpoint({
+export const updateSiemSettings = endpoint('PATCH /siem/settings', {
   ...siem,
-  method: 'PATCH',
-  path: '/siem/settings',
   stepUp: true,
   summary: 'Change the SIEM settings',
   description:
@@ -83,10 +79,8 @@ export const updateSiemSettings = endpoint({
   reply: message,
 })
 
-export const testSiem = endpoint({
+export const testSiem = endpoint('POST /siem/test', {
   ...siem,
-  method: 'POST',
-  path: '/siem/test',
   summary: 'Send a test event',
   description:
     'Works while forwarding is off, and passes every filter. Where the target is not reached: 400 with the error `Connection failed`, and the step that failed in the message. `steps` tells of each step with its time; the body of that 400 has it, too.',
@@ -97,10 +91,8 @@ export const testSiem = endpoint({
   }),
 })
 
-export const siemStatus = endpoint({
+export const siemStatus = endpoint('GET /siem/status', {
   ...siem,
-  method: 'GET',
-  path: '/siem/status',
   summary: 'Whether events arrive',
   description: '`uptime_percent` is the share of the last 24 hours in which the target was reachable.',
   reply: shape({
@@ -118,10 +110,8 @@ export const siemStatus = endpoint({
   }),
 })
 
-export const siemQueue = endpoint({
+export const siemQueue = endpoint('GET /siem/queue', {
   ...siem,
-  method: 'GET',
-  path: '/siem/queue',
   summary: 'What waits to be sent',
   description: 'Newest first.',
   query: shape({
@@ -143,27 +133,21 @@ export const siemQueue = endpoint({
   }),
 })
 
-export const flushSiem = endpoint({
+export const flushSiem = endpoint('POST /siem/flush', {
   ...siem,
-  method: 'POST',
-  path: '/siem/flush',
   summary: 'Send the queue now',
   reply: shape({ message: Type.String(), events_sent: count, events_failed: count }),
   refusals: [409],
 })
 
-export const discardSiemQueue = endpoint({
+export const discardSiemQueue = endpoint('DELETE /siem/queue', {
   ...siem,
-  method: 'DELETE',
-  path: '/siem/queue',
   summary: 'Discard the queue',
   reply: shape({ message: Type.String(), events_discarded: field(count, 'Number of events that were discarded.') }),
 })
 
-export const siemDeliveries = endpoint({
+export const siemDeliveries = endpoint('GET /siem/deliveries', {
   ...siem,
-  method: 'GET',
-  path: '/siem/deliveries',
   summary: 'The last attempts to deliver',
   description:
     'Newest first, at most 100. `status` is the HTTP status where there is one; `next_try` is when a failed attempt is repeated.',
@@ -185,10 +169,8 @@ export const siemDeliveries = endpoint({
   }),
 })
 
-export const siemStats = endpoint({
+export const siemStats = endpoint('GET /siem/stats', {
   ...siem,
-  method: 'GET',
-  path: '/siem/stats',
   summary: 'Statistics of forwarding',
   query: shape({ period: Type.Optional(period) }),
   reply: shape({
@@ -217,10 +199,8 @@ const eventType = resource('EventType', {
   description: Type.String(),
   default_severity: field(Type.Integer({ minimum: 0, maximum: 10 }), 'Severity of such events.'),
 })
-export const listEventTypes = endpoint({
+export const listEventTypes = endpoint('GET /siem/event-types', {
   ...siem,
-  method: 'GET',
-  path: '/siem/event-types',
   summary: 'Event types that can be forwarded',
   reply: shape({
     event_types: Type.Array(eventType),
@@ -228,10 +208,8 @@ export const listEventTypes = endpoint({
   }),
 })
 
-export const startReplay = endpoint({
+export const startReplay = endpoint('POST /siem/replay', {
   ...siem,
-  method: 'POST',
-  path: '/siem/replay',
   summary: 'Send past events again',
   description: 'Those from `from` (inclusive) to `to` (exclusive), of all types or those of `event_types`.',
   body: shape({ from: timestamp, to: timestamp, event_types: Type.Optional(eventTypes) }),
@@ -239,10 +217,8 @@ export const startReplay = endpoint({
   refusals: [409],
 })
 
-export const getReplay = endpoint({
+export const getReplay = endpoint('GET /siem/replay/{jobId}', {
   ...siem,
-  method: 'GET',
-  path: '/siem/replay/{jobId}',
   summary: 'How far a replay is',
   params: shape({ jobId: uuid }),
   reply: shape({

@@ -61,9 +61,7 @@ export const template = resource('Template', {
 })
 export type Template = Static<typeof template>
 
-export const listTemplates = endpoint({
-  method: 'GET',
-  path: '/templates',
+export const listTemplates = endpoint('GET /templates', {
   tag,
   summary: 'List jail templates',
   description: 'All of them, without their configuration texts. `search` looks in names and description.',
@@ -79,9 +77,7 @@ export const listTemplates = endpoint({
   }),
 })
 
-export const getTemplate = endpoint({
-  method: 'GET',
-  path: '/templates/{templateId}',
+export const getTemplate = endpoint('GET /templates/{templateId}', {
   tag,
   summary: 'Read one template',
   description: 'By id or by name.',
@@ -91,9 +87,7 @@ export const getTemplate = endpoint({
   refusals: [404],
 })
 
-export const createTemplate = endpoint({
-  method: 'POST',
-  path: '/templates',
+export const createTemplate = endpoint('POST /templates', {
   stepUp: true,
   tag,
   summary: 'Create a template',
@@ -122,9 +116,7 @@ export const createTemplate = endpoint({
   refusals: [409],
 })
 
-export const updateTemplate = endpoint({
-  method: 'PATCH',
-  path: '/templates/{templateId}',
+export const updateTemplate = endpoint('PATCH /templates/{templateId}', {
   stepUp: true,
   tag,
   summary: 'Change a template',
@@ -146,9 +138,7 @@ export const updateTemplate = endpoint({
   refusals: [404],
 })
 
-export const deleteTemplate = endpoint({
-  method: 'DELETE',
-  path: '/templates/{templateId}',
+export const deleteTemplate = endpoint('DELETE /templates/{templateId}', {
   stepUp: true,
   tag,
   summary: 'Delete a template',
@@ -160,9 +150,7 @@ export const deleteTemplate = endpoint({
   refusals: [404, 409],
 })
 
-export const deployTemplate = endpoint({
-  method: 'POST',
-  path: '/templates/{templateId}/deploy',
+export const deployTemplate = endpoint('POST /templates/{templateId}/deploy', {
   stepUp: true,
   tag,
   summary: 'Deploy a template to servers',
@@ -182,9 +170,7 @@ export const deployTemplate = endpoint({
   refusals: [404],
 })
 
-export const removeTemplate = endpoint({
-  method: 'DELETE',
-  path: '/templates/{templateId}/servers/{serverId}',
+export const removeTemplate = endpoint('DELETE /templates/{templateId}/servers/{serverId}', {
   tag,
   summary: 'Take a template off a server',
   description: 'Queues a `remove-template` command.',
@@ -194,9 +180,7 @@ export const removeTemplate = endpoint({
   refusals: [404],
 })
 
-export const listTemplateCategories = endpoint({
-  method: 'GET',
-  path: '/templates/categories',
+export const listTemplateCategories = endpoint('GET /templates/categories', {
   tag,
   summary: 'List the categories',
   access: 'read',
@@ -243,9 +227,7 @@ const trial = {
     'What could not be tried here, and why; null when everything was.',
   ),
 }
-export const validateTemplate = endpoint({
-  method: 'POST',
-  path: '/templates/validate',
+export const validateTemplate = endpoint('POST /templates/validate', {
   tag,
   summary: 'Check a template before saving it',
   description:
@@ -279,9 +261,7 @@ export const validateTemplate = endpoint({
   ),
 })
 
-export const templateStatus = endpoint({
-  method: 'GET',
-  path: '/templates/{templateId}/status',
+export const templateStatus = endpoint('GET /templates/{templateId}/status', {
   tag,
   summary: 'Where a template is deployed',
   access: 'read',

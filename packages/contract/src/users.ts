@@ -56,9 +56,7 @@ export const userDetail = resource('UserDetail', {
 })
 export type UserDetail = Static<typeof userDetail>
 
-export const currentUser = endpoint({
-  method: 'GET',
-  path: '/users/me',
+export const currentUser = endpoint('GET /users/me', {
   tag,
   summary: "One's own account",
   description: 'As the single-user read.',
@@ -68,9 +66,7 @@ export const currentUser = endpoint({
 
 /** Whatever the dashboard keeps for somebody; nothing here reads it. */
 const preferences = Type.Record(Type.String(), Type.Unknown())
-export const getPreferences = endpoint({
-  method: 'GET',
-  path: '/users/me/preferences',
+export const getPreferences = endpoint('GET /users/me/preferences', {
   tag,
   summary: 'What the dashboard keeps for oneself',
   description: 'Such as theme, columns and saved views; an empty object at first.',
@@ -78,9 +74,7 @@ export const getPreferences = endpoint({
   reply: shape({ preferences }),
 })
 
-export const putPreferences = endpoint({
-  method: 'PUT',
-  path: '/users/me/preferences',
+export const putPreferences = endpoint('PUT /users/me/preferences', {
   tag,
   summary: 'Replace what the dashboard keeps for oneself',
   description: 'At most 64 KiB as JSON, 32 levels deep. Not in the audit log.',
@@ -91,10 +85,8 @@ export const putPreferences = endpoint({
   reply: shape({ preferences }),
 })
 
-export const listUsers = endpoint({
+export const listUsers = endpoint('GET /users', {
   ...accounts,
-  method: 'GET',
-  path: '/users',
   summary: 'List users',
   description: 'By username. `search` looks in username and e-mail.',
   access: 'admin',
@@ -106,10 +98,8 @@ export const listUsers = endpoint({
   reply: listOf('users', user),
 })
 
-export const getUser = endpoint({
+export const getUser = endpoint('GET /users/{userId}', {
   ...accounts,
-  method: 'GET',
-  path: '/users/{userId}',
   summary: 'Read one user',
   access: 'self',
   params,
@@ -117,10 +107,8 @@ export const getUser = endpoint({
   refusals: [404],
 })
 
-export const createUser = endpoint({
+export const createUser = endpoint('POST /users', {
   ...accounts,
-  method: 'POST',
-  path: '/users',
   stepUp: true,
   summary: 'Create a user',
   description:
@@ -152,10 +140,8 @@ export const createUser = endpoint({
 const keepKeys = { keep_keys: Type.Optional(Type.Boolean()) }
 const revokedKeys = { revoked_keys: count }
 
-export const inviteUser = endpoint({
+export const inviteUser = endpoint('POST /users/{userId}/invite', {
   ...accounts,
-  method: 'POST',
-  path: '/users/{userId}/invite',
   stepUp: true,
   summary: 'Invite a user anew',
   description:
@@ -167,10 +153,8 @@ export const inviteUser = endpoint({
   refusals: [404, 409],
 })
 
-export const updateUser = endpoint({
+export const updateUser = endpoint('PATCH /users/{userId}', {
   ...accounts,
-  method: 'PATCH',
-  path: '/users/{userId}',
   stepUp: true,
   summary: "Change a user's e-mail, role or need of 2FA",
   description:
@@ -187,10 +171,8 @@ export const updateUser = endpoint({
   refusals: [404, 409],
 })
 
-export const deleteUser = endpoint({
+export const deleteUser = endpoint('DELETE /users/{userId}', {
   ...accounts,
-  method: 'DELETE',
-  path: '/users/{userId}',
   stepUp: true,
   summary: 'Delete a user',
   description:
@@ -201,10 +183,8 @@ export const deleteUser = endpoint({
   refusals: [404, 409],
 })
 
-export const resetPassword = endpoint({
+export const resetPassword = endpoint('POST /users/{userId}/reset-password', {
   ...accounts,
-  method: 'POST',
-  path: '/users/{userId}/reset-password',
   stepUp: true,
   summary: "Replace a user's password",
   description:
@@ -224,10 +204,8 @@ export const resetPassword = endpoint({
   refusals: [404],
 })
 
-export const resetMfa = endpoint({
+export const resetMfa = endpoint('POST /users/{userId}/reset-mfa', {
   ...accounts,
-  method: 'POST',
-  path: '/users/{userId}/reset-mfa',
   stepUp: true,
   summary: "Turn a user's 2FA off",
   description:
@@ -239,10 +217,8 @@ export const resetMfa = endpoint({
   refusals: [404],
 })
 
-export const putServerAccess = endpoint({
+export const putServerAccess = endpoint('PUT /users/{userId}/server-access', {
   ...accounts,
-  method: 'PUT',
-  path: '/users/{userId}/server-access',
   stepUp: true,
   summary: 'Say which servers a user may see',
   description:
@@ -268,10 +244,8 @@ export const session = resource('Session', {
 })
 export type Session = Static<typeof session>
 
-export const listSessions = endpoint({
+export const listSessions = endpoint('GET /users/{userId}/sessions', {
   ...accounts,
-  method: 'GET',
-  path: '/users/{userId}/sessions',
   summary: "List a user's sessions",
   description: "`current` marks the caller's own.",
   access: 'self',
@@ -280,10 +254,8 @@ export const listSessions = endpoint({
   refusals: [404],
 })
 
-export const endSession = endpoint({
+export const endSession = endpoint('DELETE /users/{userId}/sessions/{sessionId}', {
   ...accounts,
-  method: 'DELETE',
-  path: '/users/{userId}/sessions/{sessionId}',
   summary: 'End one session',
   description: 'Acts at once: its access token and its refresh token are refused from then on.',
   access: 'self',
@@ -292,10 +264,8 @@ export const endSession = endpoint({
   refusals: [404],
 })
 
-export const endSessions = endpoint({
+export const endSessions = endpoint('DELETE /users/{userId}/sessions', {
   ...accounts,
-  method: 'DELETE',
-  path: '/users/{userId}/sessions',
   summary: "End a user's sessions",
   description: "All of them but, unless `except_current` is false, the caller's own.",
   access: 'self',

@@ -40,9 +40,7 @@ export const whitelistEntry = resource('WhitelistEntry', {
 })
 export type WhitelistEntry = Static<typeof whitelistEntry>
 
-export const listWhitelist = endpoint({
-  method: 'GET',
-  path: '/whitelist',
+export const listWhitelist = endpoint('GET /whitelist', {
   tag,
   summary: 'List the whitelist',
   description: 'In the order of insertion. `search` looks in address and description.',
@@ -51,9 +49,7 @@ export const listWhitelist = endpoint({
   reply: listOf('whitelist', whitelistEntry),
 })
 
-export const getWhitelistEntry = endpoint({
-  method: 'GET',
-  path: '/whitelist/{id}',
+export const getWhitelistEntry = endpoint('GET /whitelist/{id}', {
   tag,
   summary: 'Read one entry',
   access: 'read',
@@ -62,9 +58,7 @@ export const getWhitelistEntry = endpoint({
   refusals: [404],
 })
 
-export const addToWhitelist = endpoint({
-  method: 'POST',
-  path: '/whitelist',
+export const addToWhitelist = endpoint('POST /whitelist', {
   tag,
   summary: 'Whitelist an address or a range',
   description:
@@ -90,9 +84,7 @@ export const addToWhitelist = endpoint({
   refusals: [409],
 })
 
-export const addManyToWhitelist = endpoint({
-  method: 'POST',
-  path: '/whitelist/bulk',
+export const addManyToWhitelist = endpoint('POST /whitelist/bulk', {
   tag,
   summary: 'Whitelist many at once',
   description:
@@ -123,9 +115,7 @@ export const addManyToWhitelist = endpoint({
   refusals: [409],
 })
 
-export const describeWhitelistEntry = endpoint({
-  method: 'PATCH',
-  path: '/whitelist/{id}',
+export const describeWhitelistEntry = endpoint('PATCH /whitelist/{id}', {
   tag,
   summary: "Change an entry's description or end",
   description: 'With `expires_at` null the entry stays for ever.',
@@ -143,9 +133,7 @@ export const describeWhitelistEntry = endpoint({
   refusals: [404],
 })
 
-export const removeFromWhitelist = endpoint({
-  method: 'DELETE',
-  path: '/whitelist/{id}',
+export const removeFromWhitelist = endpoint('DELETE /whitelist/{id}', {
   tag,
   summary: 'Take an entry off the whitelist',
   access: 'write',
@@ -155,9 +143,7 @@ export const removeFromWhitelist = endpoint({
   refusals: [404],
 })
 
-export const removeManyFromWhitelist = endpoint({
-  method: 'POST',
-  path: '/whitelist/remove',
+export const removeManyFromWhitelist = endpoint('POST /whitelist/remove', {
   tag,
   summary: 'Take many entries off the whitelist',
   description: 'At once: the servers hear of one new list. Ids that are gone already are passed over.',
@@ -167,9 +153,7 @@ export const removeManyFromWhitelist = endpoint({
   reply: shape({ removed: field(count, 'Number of entries that were removed.') }),
 })
 
-export const whitelistText = endpoint({
-  method: 'GET',
-  path: '/whitelist.txt',
+export const whitelistText = endpoint('GET /whitelist.txt', {
   tag,
   summary: 'The whitelist as text',
   description:
@@ -179,9 +163,7 @@ export const whitelistText = endpoint({
   produces: 'text/plain',
 })
 
-export const checkWhitelist = endpoint({
-  method: 'GET',
-  path: '/whitelist/check/{ip}',
+export const checkWhitelist = endpoint('GET /whitelist/check/{ip}', {
   tag,
   summary: 'Whether an address is whitelisted',
   description: '`matched_entry` is the most specific entry that covers it.',
@@ -204,9 +186,7 @@ export const checkWhitelist = endpoint({
   }),
 })
 
-export const importWhitelist = endpoint({
-  method: 'POST',
-  path: '/whitelist/import',
+export const importWhitelist = endpoint('POST /whitelist/import', {
   tag,
   summary: 'Import entries from a text',
   description:
@@ -242,9 +222,7 @@ export const importWhitelist = endpoint({
   refusals: [409],
 })
 
-export const exportWhitelist = endpoint({
-  method: 'GET',
-  path: '/whitelist/export',
+export const exportWhitelist = endpoint('GET /whitelist/export', {
   tag,
   summary: 'Export the whitelist',
   description:
@@ -267,9 +245,7 @@ export const exportWhitelist = endpoint({
   produces: ['text/plain', 'application/json', 'text/csv'],
 })
 
-export const whitelistSyncStatus = endpoint({
-  method: 'GET',
-  path: '/whitelist/sync-status',
+export const whitelistSyncStatus = endpoint('GET /whitelist/sync-status', {
   tag,
   summary: 'Which servers hold the whitelist',
   description:
@@ -292,9 +268,7 @@ export const whitelistSyncStatus = endpoint({
   }),
 })
 
-export const syncWhitelist = endpoint({
-  method: 'POST',
-  path: '/whitelist/sync',
+export const syncWhitelist = endpoint('POST /whitelist/sync', {
   tag,
   summary: 'Have servers apply the whitelist again',
   description: 'All servers, or those of `server_ids`. A key that is bound to one server may name that one.',
