@@ -2,22 +2,8 @@ import { Type } from 'typebox'
 import type { Static } from 'typebox'
 import { endpoint } from './endpoint.ts'
 import { bounds, pages } from './limits.ts'
-import {
-  count,
-  field,
-  id,
-  listOf,
-  nullable,
-  oneOf,
-  openResource,
-  paging,
-  resource,
-  serverProgress,
-  shape,
-  text,
-  timestamp,
-  uuid,
-} from './shapes.ts'
+import { count, id, listOf, paging, serverProgress, timestamp, uuid } from './common.ts'
+import { field, nullable, oneOf, openResource, resource, shape, text } from './shapes.ts'
 
 /* Another address of the server for hosts that are enrolled. docs/guides/moving.md describes it. */
 

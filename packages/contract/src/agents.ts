@@ -9,20 +9,8 @@ import { port, protocols } from './portknock.ts'
 import { sealBounds } from './seal.ts'
 import { protectionReport, shieldReport } from './protection.ts'
 import { policyState } from './servers.ts'
-import {
-  field,
-  count,
-  id,
-  message,
-  nullable,
-  oneOf,
-  openResource,
-  resource,
-  shape,
-  text,
-  timestamp,
-  uuid,
-} from './shapes.ts'
+import { count, id, message, timestamp, uuid } from './common.ts'
+import { field, nullable, oneOf, openResource, resource, shape, text } from './shapes.ts'
 
 const tag = 'Agent'
 /** What hosts say of themselves: kept short, never trusted. */

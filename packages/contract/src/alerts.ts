@@ -3,22 +3,8 @@ import type { Static } from 'typebox'
 import { severity, kind, ruleId, hours } from './alert-fields.ts'
 import { endpoint } from './endpoint.ts'
 import { bounds, pages } from './limits.ts'
-import {
-  count,
-  field,
-  id,
-  jailName,
-  listOf,
-  message,
-  nullable,
-  oneOf,
-  paging,
-  resource,
-  serverRef,
-  shape,
-  text,
-  timestamp,
-} from './shapes.ts'
+import { count, id, jailName, listOf, message, paging, serverRef, timestamp } from './common.ts'
+import { field, nullable, oneOf, resource, shape, text } from './shapes.ts'
 import { target, targetInput } from './targets.ts'
 
 export * from './alert-fields.ts'

@@ -4,7 +4,8 @@ import { banFilter } from './bans.ts'
 import { endpoint } from './endpoint.ts'
 import { pages } from './limits.ts'
 import { banReason } from './reasons.ts'
-import { count, field, nullable, oneOf, paging, resource, shape, timestamp } from './shapes.ts'
+import { count, paging, timestamp } from './common.ts'
+import { field, nullable, oneOf, resource, shape } from './shapes.ts'
 
 /** Jails that one attacker is listed with. */
 export const attackerBounds = { jails: 5 } as const

@@ -2,7 +2,8 @@ import { Type } from 'typebox'
 import type { Static } from 'typebox'
 import { endpoint } from './endpoint.ts'
 import { pages } from './limits.ts'
-import { field, id, listOf, nullable, oneOf, paging, resource, searchText, shape, text, timestamp } from './shapes.ts'
+import { id, listOf, paging, searchText, timestamp } from './common.ts'
+import { field, nullable, oneOf, resource, shape, text } from './shapes.ts'
 
 const admin = { tag: 'Settings', access: 'admin', fleet: true } as const
 

@@ -2,20 +2,8 @@ import { Type } from 'typebox'
 import type { Static } from 'typebox'
 import { bounds } from './limits.ts'
 import { banReason } from './reasons.ts'
-import {
-  field,
-  count,
-  id,
-  ipOrRange,
-  nullable,
-  oneOf,
-  resource,
-  searchText,
-  serverRef,
-  text,
-  timestamp,
-  uuid,
-} from './shapes.ts'
+import { count, id, ipOrRange, searchText, serverRef, timestamp, uuid } from './common.ts'
+import { field, nullable, oneOf, resource, text } from './shapes.ts'
 
 /** Seconds; -1 is permanent. */
 export const duration = Type.Union([Type.Literal(-1), Type.Integer({ minimum: 1, maximum: bounds.seconds })])

@@ -2,20 +2,8 @@ import { Type } from 'typebox'
 import type { Static } from 'typebox'
 import { endpoint } from './endpoint.ts'
 import { bounds } from './limits.ts'
-import {
-  field,
-  count,
-  id,
-  ipOrRange,
-  jailName,
-  nullable,
-  openResource,
-  resource,
-  shape,
-  text,
-  timestamp,
-  uuid,
-} from './shapes.ts'
+import { count, id, ipOrRange, jailName, timestamp, uuid } from './common.ts'
+import { field, nullable, openResource, resource, shape, text } from './shapes.ts'
 
 /** A ban as an agent reports it. `ban_duration` -1 is permanent, null an unknown end. */
 const report = {

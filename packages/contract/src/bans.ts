@@ -3,25 +3,8 @@ import { duration, reason, dropped_packets, banFields, reputation_score, listedB
 import { blocklistLine } from './blocklists.ts'
 import { endpoint } from './endpoint.ts'
 import { bounds, pages } from './limits.ts'
-import {
-  field,
-  count,
-  id,
-  ip,
-  ipOrRange,
-  jailName,
-  listOf,
-  nullable,
-  oneOf,
-  paging,
-  period,
-  resource,
-  serverRef,
-  shape,
-  text,
-  timestamp,
-  uuid,
-} from './shapes.ts'
+import { count, id, ip, ipOrRange, jailName, listOf, paging, period, serverRef, timestamp, uuid } from './common.ts'
+import { field, nullable, oneOf, resource, shape, text } from './shapes.ts'
 
 export * from './ban-fields.ts'
 export * from './ban-reports.ts'

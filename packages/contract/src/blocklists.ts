@@ -2,22 +2,8 @@ import { Type } from 'typebox'
 import type { Static } from 'typebox'
 import { endpoint } from './endpoint.ts'
 import { bounds, pages } from './limits.ts'
-import {
-  count,
-  field,
-  id,
-  listOf,
-  message,
-  nullable,
-  oneOf,
-  openResource,
-  paging,
-  resource,
-  serverProgress,
-  shape,
-  text,
-  timestamp,
-} from './shapes.ts'
+import { count, id, listOf, message, paging, serverProgress, timestamp } from './common.ts'
+import { field, nullable, oneOf, openResource, resource, shape, text } from './shapes.ts'
 import { target, targetInput } from './targets.ts'
 
 /* Lists of addresses that somebody else keeps, held by the shields as desired state. */

@@ -4,23 +4,8 @@ import { commandTypeNames, commandTypes, frozenTemplate } from './command-types/
 import { endpoint } from './endpoint.ts'
 import { bounds, pages, times } from './limits.ts'
 import { sealBounds, sealTimes } from './seal.ts'
-import {
-  field,
-  count,
-  listOf,
-  message,
-  nullable,
-  oneOf,
-  paging,
-  period,
-  resource,
-  searchText,
-  serverRef,
-  shape,
-  text,
-  timestamp,
-  uuid,
-} from './shapes.ts'
+import { count, listOf, message, paging, period, searchText, serverRef, timestamp, uuid } from './common.ts'
+import { field, nullable, oneOf, resource, shape, text } from './shapes.ts'
 
 const tag = 'Commands'
 const params = shape({ commandId: uuid })

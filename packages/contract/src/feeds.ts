@@ -3,7 +3,8 @@ import type { Static } from 'typebox'
 import { endpoint } from './endpoint.ts'
 import { bounds } from './limits.ts'
 import { queryBounds } from './query/fields.ts'
-import { count, field, id, message, nullable, oneOf, resource, shape, text, timestamp } from './shapes.ts'
+import { count, id, message, timestamp } from './common.ts'
+import { field, nullable, oneOf, resource, shape, text } from './shapes.ts'
 
 /* Feeds: what is banned, as a text that firewalls and other programs fetch. docs/guides/feeds.md has an example for each. */
 

@@ -4,24 +4,8 @@ import { duration } from './bans.ts'
 import { appliedBlocklists, desiredBlocklists } from './blocklists.ts'
 import { endpoint } from './endpoint.ts'
 import { bounds, pages } from './limits.ts'
-import {
-  count,
-  field,
-  id,
-  ipOrRange,
-  listOf,
-  message,
-  nullable,
-  oneOf,
-  openResource,
-  paging,
-  resource,
-  serverProgress,
-  shape,
-  text,
-  timestamp,
-  uuid,
-} from './shapes.ts'
+import { count, id, ipOrRange, listOf, message, paging, serverProgress, timestamp, uuid } from './common.ts'
+import { field, nullable, oneOf, openResource, resource, shape, text } from './shapes.ts'
 import { target, targetInput } from './targets.ts'
 
 /* Bans of the whole fleet, or of some servers, as one object each. Hosts hold them in the shield as desired state. */

@@ -1,6 +1,7 @@
 import { Type } from 'typebox'
 import { endpoint } from './endpoint.ts'
-import { count, field, nullable, resource, shape, timestamp, uuid } from './shapes.ts'
+import { count, timestamp, uuid } from './common.ts'
+import { field, nullable, resource, shape } from './shapes.ts'
 
 /** Seconds between two points of the history, and the hours that it reaches back. */
 export const metricsHistory = { step: 300, hours: 24 } as const

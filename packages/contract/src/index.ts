@@ -55,10 +55,11 @@ export type { Report, ReportAttention } from './reports.ts'
 export type { RolloutHostState, RolloutState } from './rollouts.ts'
 export type { RuleOutcome, RuleState } from './rules.ts'
 export type { FeedFormat } from './feeds.ts'
+export * as common from './common.ts'
 export * as shapes from './shapes.ts'
 export * from './tags.ts'
 export type { Target, TargetInput } from './targets.ts'
-export type { ProblemBody } from './shapes.ts'
+export type { ProblemBody } from './common.ts'
 export {
   auth,
   passkeys,

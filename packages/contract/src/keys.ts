@@ -1,20 +1,8 @@
 import { Type } from 'typebox'
 import { endpoint, keyScopes } from './endpoint.ts'
 import { bounds } from './limits.ts'
-import {
-  field,
-  id,
-  ipOrRange,
-  message,
-  nullable,
-  oneOf,
-  permission,
-  resource,
-  shape,
-  text,
-  timestamp,
-  uuid,
-} from './shapes.ts'
+import { id, ipOrRange, message, permission, timestamp, uuid } from './common.ts'
+import { field, nullable, oneOf, resource, shape, text } from './shapes.ts'
 import { serverTag } from './targets.ts'
 
 const tag = 'API keys'

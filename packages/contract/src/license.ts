@@ -1,7 +1,8 @@
 import { Type } from 'typebox'
 import { endpoint } from './endpoint.ts'
 import { bounds } from './limits.ts'
-import { field, count, nullable, oneOf, resource, shape, text, timestamp } from './shapes.ts'
+import { count, timestamp } from './common.ts'
+import { field, nullable, oneOf, resource, shape, text } from './shapes.ts'
 
 const admin = { tag: 'Settings', access: 'admin', fleet: true } as const
 

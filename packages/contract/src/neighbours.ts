@@ -1,6 +1,7 @@
 import { Type } from 'typebox'
 import { endpoint } from './endpoint.ts'
-import { count, field, ip, nullable, resource, shape } from './shapes.ts'
+import { count, ip } from './common.ts'
+import { field, nullable, resource, shape } from './shapes.ts'
 
 /** Networks of IPv6 that are listed, and days of the sums. */
 export const neighbourBounds = { networks: 16, days: 30 } as const

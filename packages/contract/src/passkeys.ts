@@ -4,7 +4,8 @@ import { signedIn } from './auth.ts'
 import { endpoint } from './endpoint.ts'
 import { bounds } from './limits.ts'
 import { passkeyResponse } from './passkey-response.ts'
-import { field, id, message, nullable, resource, shape, text, timestamp } from './shapes.ts'
+import { id, message, timestamp } from './common.ts'
+import { field, nullable, resource, shape, text } from './shapes.ts'
 
 const tag = 'Auth'
 /** What `navigator.credentials` is called with (WebAuthn Level 3, the JSON forms of its options). */

@@ -3,25 +3,8 @@ import type { Static, TSchema } from 'typebox'
 import { partly } from './changes.ts'
 import { endpoint } from './endpoint.ts'
 import { bounds, pages } from './limits.ts'
-import {
-  count,
-  field,
-  id,
-  ip,
-  listOf,
-  message,
-  nullable,
-  oneOf,
-  paging,
-  period,
-  resource,
-  rowsUnder,
-  serverRef,
-  shape,
-  text,
-  timestamp,
-  uuid,
-} from './shapes.ts'
+import { count, id, ip, listOf, message, paging, period, rowsUnder, serverRef, timestamp, uuid } from './common.ts'
+import { field, nullable, oneOf, resource, shape, text } from './shapes.ts'
 
 const knocking = { tag: 'Port knocking', licence: 'port_knocking' } as const
 const params = shape({ sequenceId: id })

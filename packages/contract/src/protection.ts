@@ -1,6 +1,7 @@
 import { Type } from 'typebox'
 import type { Static } from 'typebox'
-import { count, field, nullable, oneOf, openResource, resource, text, timestamp } from './shapes.ts'
+import { count, timestamp } from './common.ts'
+import { field, nullable, oneOf, openResource, resource, text } from './shapes.ts'
 
 /* The state of protection: whether what is banned on a host does not get through. A host can be online and unprotected. */
 

@@ -1,6 +1,7 @@
 import { Type } from 'typebox'
 import type { Static } from 'typebox'
-import { count, field, nullable, oneOf, resource } from './shapes.ts'
+import { count } from './common.ts'
+import { field, nullable, oneOf, resource } from './shapes.ts'
 
 /** The kinds of cause that the log lines of a ban can tell. */
 export const banReasonKinds = [

@@ -2,21 +2,8 @@ import { Type } from 'typebox'
 import type { Static } from 'typebox'
 import { endpoint } from './endpoint.ts'
 import { bounds } from './limits.ts'
-import {
-  count,
-  field,
-  id,
-  message,
-  nullable,
-  oneOf,
-  period,
-  resource,
-  serverRef,
-  shape,
-  text,
-  timestamp,
-  uuid,
-} from './shapes.ts'
+import { count, id, message, period, serverRef, timestamp, uuid } from './common.ts'
+import { field, nullable, oneOf, resource, shape, text } from './shapes.ts'
 import { serverTag, target, targetInput } from './targets.ts'
 
 /* Reports of a day, a week or a month, and schedules that send them. docs/guides/reports.md describes both. */

@@ -2,20 +2,8 @@ import { Type } from 'typebox'
 import type { Static } from 'typebox'
 import { endpoint } from './endpoint.ts'
 import { bounds, pages } from './limits.ts'
-import {
-  count,
-  field,
-  id,
-  listOf,
-  nullable,
-  oneOf,
-  paging,
-  resource,
-  serverRef,
-  shape,
-  timestamp,
-  uuid,
-} from './shapes.ts'
+import { count, id, listOf, paging, serverRef, timestamp, uuid } from './common.ts'
+import { field, nullable, oneOf, resource, shape } from './shapes.ts'
 
 /* Upgrades of the agents on many hosts, in waves. docs/guides/agent-upgrades.md describes them. */
 

@@ -3,23 +3,8 @@ import type { Static } from 'typebox'
 import { duration } from './bans.ts'
 import { endpoint } from './endpoint.ts'
 import { bounds, pages } from './limits.ts'
-import {
-  count,
-  field,
-  id,
-  ipOrRange,
-  jailName,
-  listOf,
-  message,
-  nullable,
-  oneOf,
-  paging,
-  resource,
-  serverRef,
-  shape,
-  text,
-  timestamp,
-} from './shapes.ts'
+import { count, id, ipOrRange, jailName, listOf, message, paging, serverRef, timestamp } from './common.ts'
+import { field, nullable, oneOf, resource, shape, text } from './shapes.ts'
 import { target, targetInput } from './targets.ts'
 
 /* Sharing rules: bans of a few servers that become bans of many. docs/guides/sharing-rules.md describes them. */

@@ -2,7 +2,8 @@ import { Type } from 'typebox'
 import { lastSelfTest } from './command-types/self-test.ts'
 import { bounds } from './limits.ts'
 import { protectionSummary } from './protection.ts'
-import { field, count, id, nullable, oneOf, permission, resource, text, timestamp, uuid } from './shapes.ts'
+import { count, id, permission, timestamp, uuid } from './common.ts'
+import { field, nullable, oneOf, resource, text } from './shapes.ts'
 import { serverTag } from './targets.ts'
 
 export const serverStatus = oneOf(['pending', 'online', 'offline'], { title: 'ServerStatus' })

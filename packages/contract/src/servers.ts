@@ -15,25 +15,8 @@ import {
   serverFields,
   serverRow,
 } from './server-fields.ts'
-import {
-  field,
-  count,
-  id,
-  ip,
-  listOf,
-  message,
-  nullable,
-  oneOf,
-  paging,
-  period,
-  resource,
-  searchText,
-  serverRef,
-  shape,
-  text,
-  timestamp,
-  uuid,
-} from './shapes.ts'
+import { count, id, ip, listOf, message, paging, period, searchText, serverRef, timestamp, uuid } from './common.ts'
+import { field, nullable, oneOf, resource, shape, text } from './shapes.ts'
 import { serverTag, serverTags } from './targets.ts'
 
 export * from './server-fields.ts'

@@ -4,20 +4,8 @@ import { email } from './auth.ts'
 import { partly } from './changes.ts'
 import { endpoint } from './endpoint.ts'
 import { bounds, times } from './limits.ts'
-import {
-  field,
-  count,
-  message,
-  nullable,
-  oneOf,
-  resource,
-  role,
-  roleInput,
-  shape,
-  steps,
-  text,
-  timestamp,
-} from './shapes.ts'
+import { count, message, role, roleInput, steps, timestamp } from './common.ts'
+import { field, nullable, oneOf, resource, shape, text } from './shapes.ts'
 
 export * from './license.ts'
 export * from './audit.ts'

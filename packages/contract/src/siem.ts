@@ -5,20 +5,8 @@ import { endpoint } from './endpoint.ts'
 import { allSiemTypes } from './events.ts'
 import { bounds, pages } from './limits.ts'
 import { keysOf } from './records.ts'
-import {
-  field,
-  count,
-  message,
-  nullable,
-  oneOf,
-  period,
-  resource,
-  shape,
-  steps,
-  text,
-  timestamp,
-  uuid,
-} from './shapes.ts'
+import { count, message, period, steps, timestamp, uuid } from './common.ts'
+import { field, nullable, oneOf, resource, shape, text } from './shapes.ts'
 
 /** All of it is an administrator's, and nothing for a key that is bound to one server. */
 const siem = { tag: 'SIEM', access: 'admin', fleet: true, licence: 'siem' } as const

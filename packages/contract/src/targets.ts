@@ -1,7 +1,8 @@
 import { Type } from 'typebox'
 import type { Static } from 'typebox'
 import { bounds } from './limits.ts'
-import { field, resource, uuid } from './shapes.ts'
+import { uuid } from './common.ts'
+import { field, resource } from './shapes.ts'
 
 /* Tags of servers, and the choice of servers that fleet bans and other objects of the fleet are for. */
 

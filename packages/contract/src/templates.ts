@@ -4,7 +4,8 @@ import { duration } from './bans.ts'
 import { endpoint } from './endpoint.ts'
 import { bounds } from './limits.ts'
 import { templateNamePattern } from './names.ts'
-import { field, count, id, message, nullable, oneOf, resource, shape, text, timestamp, uuid } from './shapes.ts'
+import { count, id, message, timestamp, uuid } from './common.ts'
+import { field, nullable, oneOf, resource, shape, text } from './shapes.ts'
 
 const tag = 'Templates'
 /** The id or the name. Names never look like numbers, so the two can share a path. */

@@ -3,23 +3,8 @@ import type { Static } from 'typebox'
 import { endpoint } from './endpoint.ts'
 import { email, newPassword, refuseCommon, username } from './auth.ts'
 import { bounds, pages } from './limits.ts'
-import {
-  field,
-  count,
-  id,
-  listOf,
-  message,
-  nullable,
-  oneOf,
-  paging,
-  resource,
-  role,
-  roleInput,
-  shape,
-  text,
-  timestamp,
-  uuid,
-} from './shapes.ts'
+import { count, id, listOf, message, paging, role, roleInput, timestamp, uuid } from './common.ts'
+import { field, nullable, oneOf, resource, shape, text } from './shapes.ts'
 import { serverTag, serverTags } from './targets.ts'
 
 const tag = 'Users'

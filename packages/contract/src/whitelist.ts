@@ -2,23 +2,8 @@ import { Type } from 'typebox'
 import type { Static } from 'typebox'
 import { endpoint } from './endpoint.ts'
 import { bounds, pages } from './limits.ts'
-import {
-  field,
-  count,
-  id,
-  ip,
-  ipOrRange,
-  listOf,
-  message,
-  nullable,
-  oneOf,
-  paging,
-  resource,
-  shape,
-  text,
-  timestamp,
-  uuid,
-} from './shapes.ts'
+import { count, id, ip, ipOrRange, listOf, message, paging, timestamp, uuid } from './common.ts'
+import { field, nullable, oneOf, resource, shape, text } from './shapes.ts'
 
 const tag = 'Whitelist'
 const params = shape({ id })

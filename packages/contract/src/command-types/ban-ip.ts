@@ -1,5 +1,6 @@
 import { Type } from 'typebox'
-import { field, jailName } from '../shapes.ts'
+import { jailName } from '../common.ts'
+import { field } from '../shapes.ts'
 import { commandTypeOf } from './command-type.ts'
 import { banSeconds, bannableAddress, reasonText } from './params.ts'
 

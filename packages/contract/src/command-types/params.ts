@@ -1,7 +1,8 @@
 import { Type } from 'typebox'
 import { bounds } from '../limits.ts'
 import { jailNamePattern, templateNamePattern } from '../names.ts'
-import { field, ipOrRange, jailName, text } from '../shapes.ts'
+import { ipOrRange, jailName } from '../common.ts'
+import { field, text } from '../shapes.ts'
 
 /* Parameters that several types of commands share. */
 

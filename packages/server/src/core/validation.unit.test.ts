@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { Type } from 'typebox'
-import { auth, bans, shapes } from '@stockade/contract'
+import { auth, bans, common, shapes } from '@stockade/contract'
 import { compileBody, compileText, detailsOf } from './validation.ts'
 import type { TextValidator } from './validation.ts'
 
@@ -12,7 +12,7 @@ const messagesOf = (schema: object, data: unknown, compile: (schema: object) => 
 test('a refusal says what the contract says beside the pattern', () => {
   const body = shapes.shape({
     username: auth.username,
-    jail: shapes.nullable(shapes.jailName),
+    jail: shapes.nullable(common.jailName),
     path: Type.String({ pattern: '^/' }),
   })
   expect(messagesOf(body, { username: 'anna-b', jail: '-x', path: 'x' })).toEqual([

@@ -1,4 +1,4 @@
-import { bans as contract, shapes } from '@stockade/contract'
+import { bans as contract, common } from '@stockade/contract'
 import type { QueryOf, ReplyOf, servers as serversContract } from '@stockade/contract'
 import type { Principal, ServerScope } from '../../core/actor.ts'
 import { day, hour, iso, second, dayOf, hourOf } from '../../core/clock.ts'
@@ -23,7 +23,7 @@ import type { Counts } from './stats.store.ts'
 
 type BanStats = ReplyOf<typeof contract.banStats>
 type ServerStats = ReplyOf<typeof serversContract.serverStats>
-type Period = keyof typeof shapes.periods
+type Period = keyof typeof common.periods
 
 export interface BanStatsService {
   /** Bans of the period on one server, or on all that the caller sees. Every figure is exact. */
@@ -70,7 +70,7 @@ export const createBanStats = (needs: {
   const gather = async (scope: ServerScope, period: Period) => {
     const sql = db.read
     const now = clock()
-    const length = shapes.periods[period] * second
+    const length = common.periods[period] * second
     const from = now - length
     const hours = await countByHour(sql, db.engine, scope, from)
     const last = Math.max(now, ...hours.keys())

@@ -1,4 +1,4 @@
-import { shapes } from '@stockade/contract'
+import { common } from '@stockade/contract'
 import type { QueryOf, ReplyOf, bans as contract } from '@stockade/contract'
 import type { Principal, ServerScope } from '../../core/actor.ts'
 import { iso, second } from '../../core/clock.ts'
@@ -13,7 +13,7 @@ import { countBans } from './bans.store.ts'
 import { topAddresses, topNetworks, topServers } from './top.store.ts'
 
 type Top = ReplyOf<typeof contract.topBans>
-type Period = keyof typeof shapes.periods
+type Period = keyof typeof common.periods
 
 export interface TopBansService {
   /** The addresses, networks and servers with the most bans: exact for the window that the answer names. */
@@ -39,7 +39,7 @@ export const createTopBans = (needs: {
   const count = async (scope: ServerScope, period: Period): Promise<Top> => {
     await ipinfo.ready
     const to = clock()
-    const from = to - shapes.periods[period] * second
+    const from = to - common.periods[period] * second
     const within = await countBans(db.read, db.engine, { servers: scope, from, to, withRetired: true }, to)
     const all = await countBans(db.read, db.engine, { servers: scope }, to)
     const window = { servers: scope, from, to, wide: within > all / 8 }

@@ -1,4 +1,4 @@
-import { shapes } from '@stockade/contract'
+import { common } from '@stockade/contract'
 import type { QueryOf, ReplyOf, commands as contract } from '@stockade/contract'
 import type { Principal } from '../../core/actor.ts'
 import { second } from '../../core/clock.ts'
@@ -22,7 +22,7 @@ export const createCommandStats =
     const counts = await countCommands(db.read, {
       servers: actor.servers,
       ...(server ? { serverNo: server.no } : {}),
-      from: clock() - shapes.periods[period] * second,
+      from: clock() - common.periods[period] * second,
     })
     const ended = (status: CommandCount['status']) =>
       sum(counts.filter(row => row.status === status && row.cancelled === 0))

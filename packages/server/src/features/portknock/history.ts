@@ -1,4 +1,4 @@
-import { shapes } from '@stockade/contract'
+import { common } from '@stockade/contract'
 import type { QueryOf, ReplyOf, portknock as contract } from '@stockade/contract'
 import type { Principal } from '../../core/actor.ts'
 import { iso, second } from '../../core/clock.ts'
@@ -75,7 +75,7 @@ export const createHistory = (needs: {
       }
     },
     async stats(actor, { period = 'day' }) {
-      const filter = { servers: actor.servers, from: clock() - shapes.periods[period] * second }
+      const filter = { servers: actor.servers, from: clock() - common.periods[period] * second }
       const counts = await countByPlace(db.read, filter)
       const visible =
         actor.servers === 'all'

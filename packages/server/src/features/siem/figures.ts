@@ -1,4 +1,4 @@
-import { shapes, siemTypes } from '@stockade/contract'
+import { common, siemTypes } from '@stockade/contract'
 import type { ReplyOf, siem as contract } from '@stockade/contract'
 import { day, hour, iso, isoOrNull } from '../../core/clock.ts'
 import type { Clock } from '../../core/clock.ts'
@@ -13,7 +13,7 @@ export interface SiemFigures {
   status(): Promise<ReplyOf<typeof contract.siemStatus>>
   queue(limit: number): Promise<ReplyOf<typeof contract.siemQueue>>
   deliveries(): Promise<ReplyOf<typeof contract.siemDeliveries>>
-  stats(period: keyof typeof shapes.periods): Promise<ReplyOf<typeof contract.siemStats>>
+  stats(period: keyof typeof common.periods): Promise<ReplyOf<typeof contract.siemStats>>
 }
 
 export const createSiemFigures = (needs: {
@@ -72,7 +72,7 @@ export const createSiemFigures = (needs: {
     },
     async stats(period) {
       const now = clock()
-      const hours = shapes.periods[period] / 3600
+      const hours = common.periods[period] / 3600
       // Whole hours, the present one included.
       const rows = await countsSince(db.read, now - (now % hour) - (hours - 1) * hour)
       const by_type: Record<string, number> = Object.fromEntries(Object.keys(siemTypes).map(type => [type, 0]))

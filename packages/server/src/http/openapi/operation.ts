@@ -1,4 +1,4 @@
-import { shapes } from '@stockade/contract'
+import { common } from '@stockade/contract'
 import type { Endpoint } from '@stockade/contract'
 import { recordOf } from '@stockade/contract/untrusted.ts'
 import { described, isJson } from './schemas.ts'
@@ -24,7 +24,7 @@ const retryAfter = { description: 'Seconds to wait before the next attempt.', sc
 
 /** `components.responses`: the refusals, each with the same body. */
 export const refusalResponses = (components: Components): Json => {
-  const content = { 'application/json': { schema: components.refer(shapes.problem) } }
+  const content = { 'application/json': { schema: components.refer(common.problem) } }
   return Object.fromEntries([
     ...Object.entries(refusals).map(([status, [name, description]]) => [
       name,
