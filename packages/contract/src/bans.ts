@@ -2,6 +2,7 @@ import { Type } from 'typebox'
 import { duration, reason, dropped_packets, banFields, reputation_score, listedBan, banFilter } from './ban-fields.ts'
 import { blocklistLine } from './blocklists.ts'
 import { endpoint } from './endpoint.ts'
+import { cutOption } from './command-types/params.ts'
 import { bounds, pages } from './limits.ts'
 import { count, id, ip, ipOrRange, jailName, listOf, paging, period, serverRef, timestamp, uuid } from './common.ts'
 import { field, nullable, oneOf, resource, shape, text } from './shapes.ts'
@@ -74,10 +75,7 @@ export const createBan = endpoint('POST /servers/{serverId}/bans', {
       Type.Optional(Type.Boolean()),
       'Permits a ban of the own address, of loopback and of a managed server.',
     ),
-    cut: field(
-      Type.Optional(Type.Boolean()),
-      'Also ends TCP connections of the address that are open, and drops answers to connections that the server opens. Only for the shield (jail `stockade`).',
-    ),
+    cut: cutOption,
   }),
   status: 201,
   reply: shape({ message: Type.String(), command_id: uuid }),

@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import { jailName } from '../common.ts'
 import { field } from '../shapes.ts'
 import { commandTypeOf } from './command-type.ts'
-import { banSeconds, bannableAddress, reasonText } from './params.ts'
+import { banSeconds, bannableAddress, cutOption, reasonText } from './params.ts'
 
 export const banIp = commandTypeOf({
   type: 'ban-ip',
@@ -19,9 +19,6 @@ export const banIp = commandTypeOf({
       Type.Optional(Type.Boolean()),
       "Also bans loopback, a managed server's address and the caller's own address.",
     ),
-    cut: field(
-      Type.Optional(Type.Boolean()),
-      'Also ends TCP connections of the address that are open, and drops answers to connections that the server opens. Only for the shield (jail `stockade`).',
-    ),
+    cut: cutOption,
   },
 })

@@ -30,6 +30,10 @@ export const banSeconds = field(
   'Length of the ban in seconds; -1 is permanent.',
 )
 export const reasonText = field(text(0, bounds.reason), 'Reason, for the history.')
+export const cutOption = field(
+  Type.Optional(Type.Boolean()),
+  'Also ends TCP connections of the address that are open, and drops answers to connections that the server opens. Only for the shield (jail `stockade`).',
+)
 /** A template by its id or its name. */
 export const templateReference = field(
   Type.Unsafe<number | string>({
