@@ -7,8 +7,7 @@ import { count, id, message, timestamp } from './common.ts'
 import { field, nullable, resource, shape, text } from './shapes.ts'
 import { target, targetInput } from './targets.ts'
 
-const tag = 'Alerts'
-const scope = 'servers'
+const family = { tag: 'Alerts', scope: 'servers' } as const
 
 const route = {
   severities: field(Type.Array(severity, { maxItems: 3 }), 'Only alerts of these severities; empty for all.'),
@@ -27,8 +26,7 @@ export type AlertRoute = Static<typeof alertRoute>
 const routesReply = shape({ routes: field(Type.Array(alertRoute), 'Every one that fits adds its channels.') })
 
 export const getAlertRoutes = endpoint('GET /alerts/routes', {
-  tag,
-  scope,
+  ...family,
   fleet: true,
   summary: 'Read which alerts go to which channels',
   access: 'admin',
@@ -36,8 +34,7 @@ export const getAlertRoutes = endpoint('GET /alerts/routes', {
 })
 
 export const putAlertRoutes = endpoint('PUT /alerts/routes', {
-  tag,
-  scope,
+  ...family,
   fleet: true,
   stepUp: true,
   summary: 'Set which alerts go to which channels',
@@ -70,16 +67,14 @@ export const alertSilence = resource('AlertSilence', {
 export type AlertSilence = Static<typeof alertSilence>
 
 export const listAlertSilences = endpoint('GET /alerts/silences', {
-  tag,
-  scope,
+  ...family,
   summary: 'List the silences of alerts',
   access: 'read',
   reply: shape({ silences: field(Type.Array(alertSilence), 'Those that have not ended.'), total: count }),
 })
 
 export const createAlertSilence = endpoint('POST /alerts/silences', {
-  tag,
-  scope,
+  ...family,
   summary: 'Silence alerts for a while',
   description: 'They are shown, and not told. What still fires at its end is told then.',
   access: 'write',
@@ -95,8 +90,7 @@ export const createAlertSilence = endpoint('POST /alerts/silences', {
 })
 
 export const deleteAlertSilence = endpoint('DELETE /alerts/silences/{id}', {
-  tag,
-  scope,
+  ...family,
   summary: 'End a silence of alerts',
   access: 'write',
   params: shape({ id }),

@@ -12,8 +12,7 @@ export * from './alert-routes.ts'
 
 /* Which states alert, and whom. docs/guides/alerts.md describes it. */
 
-const tag = 'Alerts'
-const scope = 'servers'
+const family = { tag: 'Alerts', scope: 'servers' } as const
 
 export const alert = resource('Alert', {
   id,
@@ -53,8 +52,7 @@ export const alert = resource('Alert', {
 export type Alert = Static<typeof alert>
 
 export const listAlerts = endpoint('GET /alerts', {
-  tag,
-  scope,
+  ...family,
   summary: 'List alerts',
   description:
     'Those that fire first, the gravest before the others, then pending ones, then those that were resolved within 7 days, newest first. Callers with access to some servers see the alerts of these.',
@@ -81,8 +79,7 @@ export const listAlerts = endpoint('GET /alerts', {
 })
 
 export const ackAlert = endpoint('POST /alerts/{id}/ack', {
-  tag,
-  scope,
+  ...family,
   summary: 'Acknowledge an alert',
   description: 'It is told no more until it is resolved. The recovery is told.',
   access: 'write',
@@ -154,8 +151,7 @@ export const alertRule = resource('AlertRule', {
 export type AlertRule = Static<typeof alertRule>
 
 export const listAlertRules = endpoint('GET /alerts/rules', {
-  tag,
-  scope,
+  ...family,
   summary: 'List the rules of alerts',
   access: 'read',
   reply: shape({ rules: field(Type.Array(alertRule), 'The built-in ones first.'), total: count }),
@@ -174,8 +170,7 @@ const ruleBody = shape({
 })
 
 export const createAlertRule = endpoint('POST /alerts/rules', {
-  tag,
-  scope,
+  ...family,
   fleet: true,
   summary: 'Add a rule of alerts',
   access: 'admin',
@@ -186,8 +181,7 @@ export const createAlertRule = endpoint('POST /alerts/rules', {
 })
 
 export const updateAlertRule = endpoint('PATCH /alerts/rules/{id}', {
-  tag,
-  scope,
+  ...family,
   fleet: true,
   summary: 'Change a rule of alerts',
   description: 'Name and conditions of built-in rules stay as they are: 409.',
@@ -208,8 +202,7 @@ export const updateAlertRule = endpoint('PATCH /alerts/rules/{id}', {
 })
 
 export const deleteAlertRule = endpoint('DELETE /alerts/rules/{id}', {
-  tag,
-  scope,
+  ...family,
   fleet: true,
   summary: 'Delete a rule of alerts',
   access: 'admin',
@@ -219,8 +212,7 @@ export const deleteAlertRule = endpoint('DELETE /alerts/rules/{id}', {
 })
 
 export const previewAlertRule = endpoint('POST /alerts/rules/preview', {
-  tag,
-  scope,
+  ...family,
   fleet: true,
   summary: 'Try a rule of bans on the last 7 days',
   description: 'By the sums of each hour, or of each UTC day where a jail or a country is asked of some servers only.',

@@ -8,8 +8,7 @@ import { target, targetInput } from './targets.ts'
 
 /* Lists of addresses that somebody else keeps, held by the shields as desired state. */
 
-const tag = 'Blocklists'
-const scope = 'bans'
+const family = { tag: 'Blocklists', scope: 'bans' } as const
 const params = shape({ id })
 
 const kinds = ['url', 'countries', 'networks'] as const
@@ -118,8 +117,7 @@ const settings = {
 }
 
 export const listBlocklists = endpoint('GET /lists', {
-  tag,
-  scope,
+  ...family,
   summary: 'List the blocklists',
   description: 'In the order of names. Who has access to some servers only gets the lists that concern these.',
   access: 'read',
@@ -128,8 +126,7 @@ export const listBlocklists = endpoint('GET /lists', {
 })
 
 export const createBlocklist = endpoint('POST /lists', {
-  tag,
-  scope,
+  ...family,
   summary: 'Subscribe to a blocklist',
   description:
     'The first look at the source is made soon after. A new list is observed unless `mode` says otherwise. Whitelisted, own, managed, private and reserved addresses are always cut out of it. Who has access to some servers only names servers, or tags that the access is by; `all` is 403. There may be 50 lists.',
@@ -146,8 +143,7 @@ export const createBlocklist = endpoint('POST /lists', {
 })
 
 export const getBlocklist = endpoint('GET /lists/{id}', {
-  tag,
-  scope,
+  ...family,
   summary: 'Read one blocklist',
   access: 'read',
   params,
@@ -156,8 +152,7 @@ export const getBlocklist = endpoint('GET /lists/{id}', {
 })
 
 export const changeBlocklist = endpoint('PATCH /lists/{id}', {
-  tag,
-  scope,
+  ...family,
   summary: 'Change a blocklist',
   description:
     'Another mode or target reaches the servers at once, without a look at the source. Needs access to all servers of the old and the new target.',
@@ -169,8 +164,7 @@ export const changeBlocklist = endpoint('PATCH /lists/{id}', {
 })
 
 export const removeBlocklist = endpoint('DELETE /lists/{id}', {
-  tag,
-  scope,
+  ...family,
   summary: 'Unsubscribe from a blocklist',
   description: 'Its entries leave the firewalls. Offline servers take them out when they are back.',
   access: 'write',
@@ -180,8 +174,7 @@ export const removeBlocklist = endpoint('DELETE /lists/{id}', {
 })
 
 export const refreshBlocklist = endpoint('POST /lists/{id}/refresh', {
-  tag,
-  scope,
+  ...family,
   summary: 'Look at the source of a blocklist now',
   description:
     'Answers when the look is over; `last_error` says why nothing was applied. With `accept_change`, a version that changes more than `max_change` is applied this once.',
@@ -195,8 +188,7 @@ export const refreshBlocklist = endpoint('POST /lists/{id}/refresh', {
 })
 
 export const previewBlocklist = endpoint('POST /lists/preview', {
-  tag,
-  scope,
+  ...family,
   summary: 'What a blocklist would hold',
   description: 'Reads the source and stores nothing.',
   access: 'write',
@@ -231,8 +223,7 @@ const hostState = oneOf(states, { title: 'BlocklistHostState' })
 export type BlocklistHostState = (typeof states)[number]
 
 export const listBlocklistServers = endpoint('GET /lists/{id}/servers', {
-  tag,
-  scope,
+  ...family,
   summary: 'Which servers hold a blocklist',
   description: 'In the order of host names.',
   access: 'read',
@@ -255,8 +246,7 @@ export const listBlocklistServers = endpoint('GET /lists/{id}/servers', {
 })
 
 export const listBlocklistEntries = endpoint('GET /lists/{id}/entries', {
-  tag,
-  scope,
+  ...family,
   summary: 'Entries of a blocklist',
   description:
     'Of the version in force. With an address or a range as `search`, the entries that cover it or lie in it.',

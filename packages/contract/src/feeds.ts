@@ -8,8 +8,7 @@ import { field, nullable, oneOf, resource, shape, text } from './shapes.ts'
 
 /* Feeds: what is banned, as a text that firewalls and other programs fetch. docs/guides/feeds.md has an example for each. */
 
-const tag = 'Feeds'
-const scope = 'bans'
+const family = { tag: 'Feeds', scope: 'bans' } as const
 const params = shape({ id })
 
 export const feedFormats = [
@@ -71,8 +70,7 @@ const secret = {
 const newFeed = resource('NewFeed', { ...feed.properties, ...secret })
 
 export const listFeeds = endpoint('GET /fleet/feeds', {
-  tag,
-  scope,
+  ...family,
   fleet: true,
   summary: 'List the feeds',
   description: 'In the order of their names; there are at most 100.',
@@ -80,8 +78,7 @@ export const listFeeds = endpoint('GET /fleet/feeds', {
   reply: shape({ feeds: field(Type.Array(feed), 'The feeds.'), total: count }),
 })
 export const createFeed = endpoint('POST /fleet/feeds', {
-  tag,
-  scope,
+  ...family,
   fleet: true,
   stepUp: true,
   summary: 'Create a feed',
@@ -94,8 +91,7 @@ export const createFeed = endpoint('POST /fleet/feeds', {
   refusals: [409],
 })
 export const previewFeed = endpoint('POST /fleet/feeds/preview', {
-  tag,
-  scope,
+  ...family,
   fleet: true,
   summary: 'Preview a feed',
   description: 'Counts what a feed with these settings would hold now. Nothing is stored.',
@@ -111,8 +107,7 @@ export const previewFeed = endpoint('POST /fleet/feeds/preview', {
   }),
 })
 export const changeFeed = endpoint('PATCH /fleet/feeds/{id}', {
-  tag,
-  scope,
+  ...family,
   fleet: true,
   summary: 'Change a feed',
   access: 'admin',
@@ -122,8 +117,7 @@ export const changeFeed = endpoint('PATCH /fleet/feeds/{id}', {
   refusals: [404, 409],
 })
 export const removeFeed = endpoint('DELETE /fleet/feeds/{id}', {
-  tag,
-  scope,
+  ...family,
   fleet: true,
   summary: 'Delete a feed',
   description: 'Its address answers 404 from now on.',
@@ -133,8 +127,7 @@ export const removeFeed = endpoint('DELETE /fleet/feeds/{id}', {
   refusals: [404],
 })
 export const rotateFeed = endpoint('POST /fleet/feeds/{id}/rotate', {
-  tag,
-  scope,
+  ...family,
   fleet: true,
   stepUp: true,
   summary: 'Give a feed a new token',
@@ -158,8 +151,7 @@ const feedContents = resource('FeedContents', {
   ),
 })
 export const readFeed = endpoint('GET /feeds/{token}', {
-  tag,
-  scope,
+  ...family,
   summary: 'Download a feed',
   description:
     'The token is the only credential. With `ETag` and `Last-Modified`, for requests that answer 304 while nothing changed. Whitelisted addresses are never in it. `collapse` joins neighbours into ranges that hold nothing else; formats that need ranges or sets do so always. `set` names the set, list, table or address list in formats that have names.',

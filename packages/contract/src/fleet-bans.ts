@@ -10,8 +10,7 @@ import { target, targetInput } from './targets.ts'
 
 /* Bans of the whole fleet, or of some servers, as one object each. Hosts hold them in the shield as desired state. */
 
-const tag = 'Fleet bans'
-const scope = 'bans'
+const family = { tag: 'Fleet bans', scope: 'bans' } as const
 const params = shape({ id })
 
 const states = ['held', 'pending', 'refused', 'not_covered'] as const
@@ -59,8 +58,7 @@ const force = field(
 const sorts = ['created_at', '-created_at', 'expires_at', '-expires_at', 'entry', '-entry'] as const
 
 export const createFleetBan = endpoint('POST /fleet/bans', {
-  tag,
-  scope,
+  ...family,
   summary: 'Ban an address or a range on all or some servers',
   description:
     'One object instead of a command for each server: servers that are added later, that were offline or that were installed again hold it too. Without `expires_at` and `duration` it lasts a day. A ban of the same entry with the same target is changed instead of doubled. Whitelisted addresses, managed servers, loopback, multicast and ranges wider than /16 (IPv4) or /32 (IPv6) are refused. Who has access to some servers only names servers, or tags that the access is by; `all` is 403.',
@@ -79,8 +77,7 @@ export const createFleetBan = endpoint('POST /fleet/bans', {
 })
 
 export const listFleetBans = endpoint('GET /fleet/bans', {
-  tag,
-  scope,
+  ...family,
   summary: 'List the fleet bans',
   description:
     'Newest first unless `sort` says otherwise (`-` for descending; permanent bans stand last, descending first). Of bans that ended, those of the last 90 days. Who has access to some servers only gets the bans that concern these.',
@@ -99,8 +96,7 @@ export const listFleetBans = endpoint('GET /fleet/bans', {
 export type FleetBanSort = (typeof sorts)[number]
 
 export const getFleetBan = endpoint('GET /fleet/bans/{id}', {
-  tag,
-  scope,
+  ...family,
   summary: 'Read one fleet ban',
   access: 'read',
   params,
@@ -109,8 +105,7 @@ export const getFleetBan = endpoint('GET /fleet/bans/{id}', {
 })
 
 export const listFleetBanServers = endpoint('GET /fleet/bans/{id}/servers', {
-  tag,
-  scope,
+  ...family,
   summary: 'Which servers hold a fleet ban',
   description:
     'In the order of host names. Of a ban that was lifted: the servers that have not confirmed it, as `pending`.',
@@ -137,8 +132,7 @@ export const listFleetBanServers = endpoint('GET /fleet/bans/{id}/servers', {
 })
 
 export const changeFleetBan = endpoint('PATCH /fleet/bans/{id}', {
-  tag,
-  scope,
+  ...family,
   summary: 'Change the reason, the end or the target of a fleet ban',
   description:
     'A server that is no longer in the target lifts the ban. Needs access to all servers of the old and the new target. A ban that ended is 409.',
@@ -156,8 +150,7 @@ export const changeFleetBan = endpoint('PATCH /fleet/bans/{id}', {
 })
 
 export const removeFleetBan = endpoint('DELETE /fleet/bans/{id}', {
-  tag,
-  scope,
+  ...family,
   summary: 'Lift a fleet ban everywhere',
   description:
     'Offline servers lift it when they are back. A ban of the same address that was made in another way stays. A ban that ended is answered as one that was lifted.',

@@ -7,8 +7,7 @@ import { field, nullable, oneOf, resource, shape } from './shapes.ts'
 
 /* Upgrades of the agents on many hosts, in waves. docs/guides/agent-upgrades.md describes them. */
 
-const tag = 'Agent upgrades'
-const scope = 'servers'
+const family = { tag: 'Agent upgrades', scope: 'servers' } as const
 const params = shape({ id })
 
 export const rolloutState = oneOf(['running', 'paused', 'finished', 'aborted'], { title: 'RolloutState' })
@@ -56,8 +55,7 @@ export const rollout = resource('Rollout', {
 export type Rollout = Static<typeof rollout>
 
 export const agentRelease = endpoint('GET /agents/release', {
-  tag,
-  scope,
+  ...family,
   fleet: true,
   summary: 'Read which agent Stockade offers, and which ones run',
   access: 'admin',
@@ -91,8 +89,7 @@ export const agentRelease = endpoint('GET /agents/release', {
 })
 
 export const createRollout = endpoint('POST /agents/rollouts', {
-  tag,
-  scope,
+  ...family,
   fleet: true,
   summary: 'Upgrade the agents, a few first',
   description:
@@ -115,8 +112,7 @@ export const createRollout = endpoint('POST /agents/rollouts', {
 })
 
 export const listRollouts = endpoint('GET /agents/rollouts', {
-  tag,
-  scope,
+  ...family,
   fleet: true,
   summary: 'List the rollouts of agents',
   description: 'Newest first.',
@@ -126,8 +122,7 @@ export const listRollouts = endpoint('GET /agents/rollouts', {
 })
 
 export const getRollout = endpoint('GET /agents/rollouts/{id}', {
-  tag,
-  scope,
+  ...family,
   fleet: true,
   summary: 'Read a rollout of agents',
   access: 'admin',
@@ -137,8 +132,7 @@ export const getRollout = endpoint('GET /agents/rollouts/{id}', {
 })
 
 export const listRolloutServers = endpoint('GET /agents/rollouts/{id}/servers', {
-  tag,
-  scope,
+  ...family,
   fleet: true,
   summary: 'List the servers of a rollout',
   description: 'Those that failed first, then by wave.',
@@ -162,7 +156,7 @@ export const listRolloutServers = endpoint('GET /agents/rollouts/{id}/servers', 
   refusals: [404],
 })
 
-const act = { tag, scope, fleet: true, access: 'admin', params, reply: rollout, refusals: [404, 409] } as const
+const act = { ...family, fleet: true, access: 'admin', params, reply: rollout, refusals: [404, 409] } as const
 
 export const pauseRollout = endpoint('POST /agents/rollouts/{id}/pause', {
   ...act,

@@ -9,8 +9,7 @@ import { target, targetInput } from './targets.ts'
 
 /* Sharing rules: bans of a few servers that become bans of many. docs/guides/sharing-rules.md describes them. */
 
-const tag = 'Sharing rules'
-const scope = 'bans'
+const family = { tag: 'Sharing rules', scope: 'bans' } as const
 const params = shape({ id })
 
 export const ruleState = oneOf(['draft', 'simulated', 'armed', 'tripped'], { title: 'RuleState' })
@@ -171,8 +170,7 @@ export const rule = resource('Rule', {
 export type Rule = Static<typeof rule>
 
 export const listRules = endpoint('GET /rules', {
-  tag,
-  scope,
+  ...family,
   fleet: true,
   summary: 'List the sharing rules',
   description: 'In the order of their names; there are at most 50.',
@@ -180,8 +178,7 @@ export const listRules = endpoint('GET /rules', {
   reply: shape({ rules: field(Type.Array(rule), 'The rules.'), total: count }),
 })
 export const getRule = endpoint('GET /rules/{id}', {
-  tag,
-  scope,
+  ...family,
   fleet: true,
   summary: 'Read one sharing rule',
   access: 'read',
@@ -190,8 +187,7 @@ export const getRule = endpoint('GET /rules/{id}', {
   refusals: [404],
 })
 export const createRule = endpoint('POST /rules', {
-  tag,
-  scope,
+  ...family,
   fleet: true,
   summary: 'Create a sharing rule',
   description:
@@ -203,8 +199,7 @@ export const createRule = endpoint('POST /rules', {
   refusals: [409],
 })
 export const changeRule = endpoint('PATCH /rules/{id}', {
-  tag,
-  scope,
+  ...family,
   fleet: true,
   summary: 'Change a sharing rule',
   description:
@@ -216,8 +211,7 @@ export const changeRule = endpoint('PATCH /rules/{id}', {
   refusals: [404, 409],
 })
 export const removeRule = endpoint('DELETE /rules/{id}', {
-  tag,
-  scope,
+  ...family,
   fleet: true,
   summary: 'Delete a sharing rule',
   description: 'Its bans stay until they end or are lifted, unless `lift` is true.',
@@ -233,8 +227,7 @@ const days = field(
   'Days before now that are simulated; 30 unless given.',
 )
 export const simulateConditions = endpoint('POST /rules/simulate', {
-  tag,
-  scope,
+  ...family,
   fleet: true,
   summary: 'Simulate conditions of a sharing rule',
   description: 'Tells what a rule would have done with the bans of the last days. Nothing is stored.',
@@ -244,8 +237,7 @@ export const simulateConditions = endpoint('POST /rules/simulate', {
   refusals: [503],
 })
 export const simulateRule = endpoint('POST /rules/{id}/simulate', {
-  tag,
-  scope,
+  ...family,
   fleet: true,
   summary: 'Simulate a sharing rule',
   description:
@@ -257,8 +249,7 @@ export const simulateRule = endpoint('POST /rules/{id}/simulate', {
   refusals: [404, 503],
 })
 export const armRule = endpoint('POST /rules/{id}/arm', {
-  tag,
-  scope,
+  ...family,
   fleet: true,
   summary: 'Arm a sharing rule',
   description:
@@ -269,8 +260,7 @@ export const armRule = endpoint('POST /rules/{id}/arm', {
   refusals: [404, 409],
 })
 export const disarmRule = endpoint('POST /rules/{id}/disarm', {
-  tag,
-  scope,
+  ...family,
   fleet: true,
   summary: 'Disarm a sharing rule',
   description: 'Its bans stay until they end or are lifted, unless `lift` is true.',
@@ -281,8 +271,7 @@ export const disarmRule = endpoint('POST /rules/{id}/disarm', {
   refusals: [404],
 })
 export const listRuleMatches = endpoint('GET /rules/{id}/matches', {
-  tag,
-  scope,
+  ...family,
   fleet: true,
   summary: 'List what a sharing rule did',
   description: 'Newest first, those of the last 90 days.',
