@@ -8,6 +8,12 @@ import type { Engine } from './database.ts'
 /** A condition: true or false for every row, never null, so that it can be negated. */
 export type Condition = RawBuilder<unknown>
 
+/** Older than this row of a list whose newest rows come first. */
+export interface Before {
+  readonly at: number
+  readonly id: number
+}
+
 /** Reads the `q` of a list; null when nothing is asked. @throws Problem 400 that says what is wrong, and where. */
 export const readSearch = (q: string | undefined, listing: QueryListing): QueryNode | null => {
   const parsed = parseQuery(q ?? '', queryFields[listing])

@@ -13,8 +13,7 @@ export interface NetworksTable {
   asn: number
   org: string | null
 }
-export interface BansTable {
-  id: Generated<number>
+interface BanColumns {
   server_no: number
   jail_id: number
   /** 0 where unknown. */
@@ -23,6 +22,9 @@ export interface BansTable {
   /** Length of the prefix of a range; null for one address. */
   prefix: number | null
   banned_at: number
+}
+export interface BansTable extends BanColumns {
+  id: Generated<number>
   /** Seconds; -1 permanent; null when the end is unknown. */
   ban_duration: number | null
   unbanned_at: number | null
@@ -45,14 +47,8 @@ export interface BansTable {
   dropped_at: number | null
 }
 /** What is banned now, narrow, so that "active" needs no index on the big table. */
-export interface ActiveBansTable {
+export interface ActiveBansTable extends BanColumns {
   ban_id: number
-  server_no: number
-  jail_id: number
-  country_id: number
-  ip: Bytes
-  prefix: number | null
-  banned_at: number
   /** Null: no end, or an unknown one. */
   expires_at: number | null
 }

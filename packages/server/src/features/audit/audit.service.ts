@@ -9,8 +9,9 @@ import { invalid } from '../../core/problem.ts'
 import type { Database } from '../../db/database.ts'
 import { scanFor } from '../../db/scans.ts'
 import { readSearch } from '../../db/search.ts'
+import type { Before } from '../../db/search.ts'
 import { auditSearch, countAudit, isKnownUser, listAuditRows } from './audit.store.ts'
-import type { AuditFilter, AuditRow, Before } from './audit.store.ts'
+import type { AuditFilter, AuditRow } from './audit.store.ts'
 
 type AuditEntry = ReplyOf<typeof contract.listAudit>['entries'][number]
 type ListQuery = QueryOf<typeof contract.listAudit>

@@ -7,7 +7,7 @@ import type { Engine } from '../../db/database.ts'
 import type { EventsTable } from '../../db/tables/service.ts'
 import type { Schema } from '../../db/schema.ts'
 import { anyOf, boundsOf, conditionOf, textMatches, timeMatches } from '../../db/search.ts'
-import type { Condition } from '../../db/search.ts'
+import type { Before, Condition } from '../../db/search.ts'
 
 type Sql = Kysely<Schema>
 export type AuditRow = Pick<Selectable<EventsTable>, 'id' | 'at' | 'name' | 'actor' | 'actor_ip' | 'data'>
@@ -113,11 +113,6 @@ const auditedAddresses = async (sql: Sql): Promise<string[]> => {
   return rows.map(({ ip }) => ip)
 }
 
-/** Older than this entry. */
-export interface Before {
-  readonly at: number
-  readonly id: number
-}
 /**
  * Newest first. Each name is read by its own index and only as far as needed, so that a page of a rare action among many
  * others costs no more than a page of a common one.

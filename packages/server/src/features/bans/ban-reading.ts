@@ -9,6 +9,7 @@ import type { IpRange } from '../../core/ip.ts'
 import { forbidden, notFound } from '../../core/problem.ts'
 import type { Database } from '../../db/database.ts'
 import { scanFor } from '../../db/scans.ts'
+import type { Before } from '../../db/search.ts'
 import { countryName } from '../ipinfo/ipinfo.service.ts'
 import type { BanFilterReader } from './ban-filters.ts'
 import { expiryOf } from './ban-input.ts'
@@ -17,7 +18,7 @@ import { bansById, countBans, keyOfIp, occurrencesOf, pageOfBans } from './bans.
 import type { BanRow } from './bans.store.ts'
 import { exportAs } from './export.ts'
 import { countSearch, pageOfSearch } from './search.store.ts'
-import type { BanSearch, Before, SearchContext } from './search.store.ts'
+import type { BanSearch, SearchContext } from './search.store.ts'
 
 /** What callers read of bans: of the servers that they see. */
 export interface BanReading {

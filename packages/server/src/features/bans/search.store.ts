@@ -18,7 +18,7 @@ import {
   textMatches,
   timeMatches,
 } from '../../db/search.ts'
-import type { Condition } from '../../db/search.ts'
+import type { Before, Condition } from '../../db/search.ts'
 import { conditions, countsOf } from './bans.store.ts'
 import type { BanFilter } from './bans.store.ts'
 import { conditionOfParts, partsOf } from './search-parts.store.ts'
@@ -246,11 +246,6 @@ const pageByName = async (
   return rows.map(({ id }) => id)
 }
 
-/** Older than this ban. */
-export interface Before {
-  readonly at: number
-  readonly id: number
-}
 /** Ids in the order of `sort`; ties are newest first. */
 export const pageOfSearch = async (
   sql: Sql,

@@ -1,7 +1,5 @@
 import { isMailAddress } from '../../core/checks.ts'
-import type { Clock } from '../../core/clock.ts'
 import { Problem, conflict, invalid, unavailable } from '../../core/problem.ts'
-import type { Database } from '../../db/database.ts'
 import type { Message } from '../../db/tables/message.ts'
 import type { Step } from '../../outgoing/steps.ts'
 import { DeliveryFailure } from './delivery.ts'
@@ -9,17 +7,10 @@ import type { Refusal } from './mail.ts'
 import { saveChannel } from './notifications.store.ts'
 import type { Channel } from './notifications.store.ts'
 import { refusalText } from './sending.ts'
-import type { Deliver } from './sending.ts'
-import type { ChannelSettings } from './settings.ts'
+import type { DeliveryNeeds } from './sending.ts'
 
 /** Sends test messages at once, and reports each step. */
-export const createChannelTests = (needs: {
-  db: Database
-  clock: Clock
-  settings: ChannelSettings
-  deliver: Deliver
-  unlessClosing: <T>(work: Promise<T>) => Promise<T | 'closing'>
-}) => {
+export const createChannelTests = (needs: DeliveryNeeds) => {
   const { db, clock, settings, deliver, unlessClosing } = needs
   const { get } = settings
   const test = async (

@@ -82,16 +82,17 @@ export type Deliver = ReturnType<typeof createDeliver>
 /** Those of one event; the others are never sent together. */
 const isNotice = (message: Message): message is Notice => 'row' in message
 
-/** Sends what is due on a channel, in order. */
-export const createSending = (needs: {
-  db: Database
-  clock: Clock
-  settings: ChannelSettings
-  deliver: Deliver
+export interface DeliveryNeeds {
+  readonly db: Database
+  readonly clock: Clock
+  readonly settings: ChannelSettings
+  readonly deliver: Deliver
   /** Resolves to 'closing' if the server closes before the work ends. */
-  unlessClosing: <T>(work: Promise<T>) => Promise<T | 'closing'>
-  log: Pick<FastifyBaseLogger, 'warn'>
-}) => {
+  readonly unlessClosing: <T>(work: Promise<T>) => Promise<T | 'closing'>
+}
+
+/** Sends what is due on a channel, in order. */
+export const createSending = (needs: DeliveryNeeds & { log: Pick<FastifyBaseLogger, 'warn'> }) => {
   const { db, clock, settings, deliver, unlessClosing, log } = needs
 
   const recentOf = (state: ChannelRow, category: Burst): RecentlyTold => {

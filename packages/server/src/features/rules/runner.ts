@@ -1,9 +1,7 @@
-import type { Clock } from '../../core/clock.ts'
 import { day } from '../../core/clock.ts'
 import { system } from '../../core/author.ts'
 import { jsonText } from '../../core/json-text.ts'
-import type { Database } from '../../db/database.ts'
-import type { Change, Events, StockadeEvent } from '../../events/events.ts'
+import type { Change, StockadeEvent, StoreAccess } from '../../events/events.ts'
 import { createReader } from '../../events/reader.ts'
 import type { SourcedBan } from '../fleet/by-rules.ts'
 import type { FleetBans } from '../fleet/fleet.service.ts'
@@ -36,12 +34,10 @@ const slack = day
  * bans and the cursor are one transaction, so that no ban is missed or counted twice.
  */
 export const createRuleRunner = (
-  needs: RuleNeeds & {
-    readonly db: Database
-    readonly clock: Clock
-    readonly events: Events
-    readonly fleetBans: Pick<FleetBans, 'banWithin' | 'sets'>
-  },
+  needs: RuleNeeds &
+    StoreAccess & {
+      readonly fleetBans: Pick<FleetBans, 'banWithin' | 'sets'>
+    },
 ) => {
   const { db, clock, events, fleetBans } = needs
   const reader = createReader(db, 'rules')
