@@ -29,15 +29,14 @@ import type { Rule } from './rules.ts'
 import { lastBanId, lastJailId } from './sums.store.ts'
 import type { StoredRoute } from '../../db/tables/stored.ts'
 
-type View = ReplyOf<typeof contract.createAlertRule>
 type RuleBody = BodyOf<typeof contract.createAlertRule>
 
 export interface RulesService {
   list(actor: Principal): Promise<ReplyOf<typeof contract.listAlertRules>>
   /** @throws Problem 400, 409 where there are too many */
-  create(actor: Principal, body: RuleBody): Promise<View>
+  create(actor: Principal, body: RuleBody): Promise<contract.AlertRule>
   /** @throws Problem 404, 409 for the name or the conditions of a built-in rule */
-  change(actor: Principal, id: string, body: BodyOf<typeof contract.updateAlertRule>): Promise<View>
+  change(actor: Principal, id: string, body: BodyOf<typeof contract.updateAlertRule>): Promise<contract.AlertRule>
   remove(actor: Principal, id: string): Promise<{ message: string }>
   preview(actor: Principal, body: RuleBody): Promise<ReplyOf<typeof contract.previewAlertRule>>
   routes(actor: Principal): Promise<ReplyOf<typeof contract.getAlertRoutes>>
@@ -98,13 +97,13 @@ export const createRules = (
     if (!rule) throw notFound(`There is no rule ${id}.`)
     return rule
   }
-  const stateOf = (rule: Rule, own: readonly StateRow[]): View['state'] => {
+  const stateOf = (rule: Rule, own: readonly StateRow[]): contract.AlertRule['state'] => {
     if (!rule.isOn) return 'off'
     if (own.some(({ state }) => state === 'firing')) return 'firing'
     if (banConditions.hasNoData(rule)) return 'no_data'
     return own.some(({ state }) => state === 'pending') ? 'pending' : 'calm'
   }
-  const viewOf = (actor: Principal, rule: Rule, states: readonly StateRow[]): View => {
+  const viewOf = (actor: Principal, rule: Rule, states: readonly StateRow[]): contract.AlertRule => {
     const own = states.filter(
       ({ rule: id, server_no }) =>
         id === rule.id && (server_no === null ? actor.servers === 'all' : sees(actor, server_no)),

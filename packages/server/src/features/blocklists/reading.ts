@@ -17,24 +17,16 @@ import type { HostLists } from './host-lists.ts'
 import { readLeftOut, sourceOf } from './updates.ts'
 
 type Line = ReplyOf<typeof bans.lookUp>['blocklists'][number]
+type Lists = ReplyOf<typeof contract.listBlocklists>
+type ListServers = ReplyOf<typeof contract.listBlocklistServers>
+type ListEntries = ReplyOf<typeof contract.listBlocklistEntries>
 
 /** What callers read of lists: of all that they may see, and no server beyond. */
 export interface BlocklistReading {
-  list(
-    actor: Principal,
-    query: QueryOf<typeof contract.listBlocklists>,
-  ): Promise<ReplyOf<typeof contract.listBlocklists>>
+  list(actor: Principal, query: QueryOf<typeof contract.listBlocklists>): Promise<Lists>
   read(actor: Principal, id: number): Promise<Blocklist>
-  servers(
-    actor: Principal,
-    id: number,
-    query: QueryOf<typeof contract.listBlocklistServers>,
-  ): Promise<ReplyOf<typeof contract.listBlocklistServers>>
-  entries(
-    actor: Principal,
-    id: number,
-    query: QueryOf<typeof contract.listBlocklistEntries>,
-  ): Promise<ReplyOf<typeof contract.listBlocklistEntries>>
+  servers(actor: Principal, id: number, query: QueryOf<typeof contract.listBlocklistServers>): Promise<ListServers>
+  entries(actor: Principal, id: number, query: QueryOf<typeof contract.listBlocklistEntries>): Promise<ListEntries>
   /** The lists in force that cover an address, on servers that the caller sees. */
   covering(actor: Principal, ip: IpRange): Promise<Line[]>
   /** @throws Problem 404 for what the caller does not see */

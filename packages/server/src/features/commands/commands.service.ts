@@ -37,7 +37,8 @@ import { createSealing } from './sealing.ts'
 import { createCommandStats } from './stats.ts'
 import { createWaiting } from './waiting.ts'
 
-type Order = contract.Order
+type BatchReply = ReplyOf<typeof contract.createBatch>
+type Prepared = ReplyOf<typeof contract.prepareSealed>
 
 export interface CommandsService {
   list(actor: Principal, query: QueryOf<typeof contract.listCommands>): Promise<ReplyOf<typeof contract.listCommands>>
@@ -51,20 +52,11 @@ export interface CommandsService {
    * One command for each server, or each entry of a list and each server, or each target: all or none.
    * @throws Problem 400 or 409 that names the entry.
    */
-  createBatch(
-    actor: Principal,
-    batch: BodyOf<typeof contract.createBatch>,
-  ): Promise<ReplyOf<typeof contract.createBatch>>
+  createBatch(actor: Principal, batch: BodyOf<typeof contract.createBatch>): Promise<BatchReply>
   /** What an operator is to sign for a batch; nothing is queued. */
-  prepareSealed(
-    actor: Principal,
-    batch: BodyOf<typeof contract.prepareSealed>,
-  ): Promise<ReplyOf<typeof contract.prepareSealed>>
+  prepareSealed(actor: Principal, batch: BodyOf<typeof contract.prepareSealed>): Promise<Prepared>
   /** Queues what an operator signed. @throws Problem 400 or 409 that names the statement or the hosts. */
-  createSealed(
-    actor: Principal,
-    body: BodyOf<typeof contract.createSealed>,
-  ): Promise<ReplyOf<typeof contract.createSealed>>
+  createSealed(actor: Principal, body: BodyOf<typeof contract.createSealed>): Promise<BatchReply>
   /** Queues a command whose server and parameters are checked already; `also` is recorded with it. */
   queue<T extends CommandType>(
     author: Author,
@@ -80,9 +72,9 @@ export interface CommandsService {
   cancelMany(actor: Principal, ids: readonly string[]): Promise<ReplyOf<typeof contract.cancelMany>>
   retry(actor: Principal, id: string): Promise<Queued & { retry_of: string }>
   /** Hands out what is due for a server. Costs no query if nothing is. */
-  take(serverNo: number): Promise<Order[]>
+  take(serverNo: number): Promise<contract.Order[]>
   /** The same, waiting up to `seconds` for a command, or until `enough` returns true when woken. */
-  waitAndTake(serverNo: number, seconds: number, gone: AbortSignal, enough?: () => boolean): Promise<Order[]>
+  waitAndTake(serverNo: number, seconds: number, gone: AbortSignal, enough?: () => boolean): Promise<contract.Order[]>
   wake(serverNo: number): void
   /** Takes a result in. `apply` gets what it means beyond the command, in the same transaction. False: it was known already. */
   finish(agent: AgentActor, id: string, result: Result, apply: ApplyEffect): Promise<boolean>

@@ -10,14 +10,12 @@ import type { TemplatesService } from '../templates/templates.service.ts'
 import { deleteTemplateRow } from '../templates/templates.store.ts'
 import { serversAwaiting, serversHolding } from './deployments.store.ts'
 
+type Deployment = ReplyOf<typeof contract.deployTemplate>
+
 /** Where templates are, and on their way to: what concerns templates, servers and commands at once. */
 export interface DeploymentsService {
   list(actor: Principal, query: QueryOf<typeof contract.listTemplates>): Promise<ReplyOf<typeof contract.listTemplates>>
-  deploy(
-    actor: Principal,
-    reference: string,
-    input: BodyOf<typeof contract.deployTemplate>,
-  ): Promise<ReplyOf<typeof contract.deployTemplate>>
+  deploy(actor: Principal, reference: string, input: BodyOf<typeof contract.deployTemplate>): Promise<Deployment>
   remove(actor: Principal, reference: string, serverId: string): Promise<ReplyOf<typeof contract.removeTemplate>>
   status(actor: Principal, reference: string): Promise<ReplyOf<typeof contract.templateStatus>>
   deleteTemplate(actor: Principal, reference: string): Promise<void>

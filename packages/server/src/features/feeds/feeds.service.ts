@@ -28,7 +28,6 @@ import type { FeedRow } from './feeds.store.ts'
 import { renderFeed } from './formats.ts'
 import type { Entries } from './formats.ts'
 
-type Feed = ReplyOf<typeof contract.changeFeed>
 type NewFeed = ReplyOf<typeof contract.createFeed>
 type ContentsInput = Partial<Contents>
 type Asked = QueryOf<typeof contract.readFeed>
@@ -50,7 +49,7 @@ export interface FeedsService {
   create(actor: Principal, input: BodyOf<typeof contract.createFeed>): Promise<NewFeed>
   /** @throws Problem 400 for a search that does not parse */
   preview(input: BodyOf<typeof contract.previewFeed>): Promise<ReplyOf<typeof contract.previewFeed>>
-  change(actor: Principal, id: number, input: BodyOf<typeof contract.changeFeed>): Promise<Feed>
+  change(actor: Principal, id: number, input: BodyOf<typeof contract.changeFeed>): Promise<contract.Feed>
   rotate(actor: Principal, id: number): Promise<NewFeed>
   /** Answers the name. */
   remove(actor: Principal, id: number): Promise<string>
@@ -75,7 +74,7 @@ export const createFeeds = (
   const { db, clock, events } = needs
   const texts = new Map<string, Promise<Served>>()
 
-  const view = (row: FeedRow): Feed => ({
+  const view = (row: FeedRow): contract.Feed => ({
     id: row.id,
     name: row.name,
     ...contentsOf(row),

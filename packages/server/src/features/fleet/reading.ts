@@ -17,18 +17,14 @@ import type { HostSets } from './host-sets.ts'
 import { createProgress } from './progress.ts'
 import type { Counts, Progress } from './progress.ts'
 
-type FleetBan = ReplyOf<typeof contract.getFleetBan>
 type FleetBanLine = ReplyOf<typeof bans.lookUp>['fleet_bans'][number]
+type FleetBanServers = ReplyOf<typeof contract.listFleetBanServers>
 
 /** What callers read of fleet bans: of all that they may see, and no server beyond. */
 export interface FleetReading {
   list(actor: Principal, query: QueryOf<typeof contract.listFleetBans>): Promise<ReplyOf<typeof contract.listFleetBans>>
-  read(actor: Principal, id: number): Promise<FleetBan>
-  servers(
-    actor: Principal,
-    id: number,
-    query: QueryOf<typeof contract.listFleetBanServers>,
-  ): Promise<ReplyOf<typeof contract.listFleetBanServers>>
+  read(actor: Principal, id: number): Promise<contract.FleetBan>
+  servers(actor: Principal, id: number, query: QueryOf<typeof contract.listFleetBanServers>): Promise<FleetBanServers>
   /** The standing bans that cover an address, on servers that the caller sees. */
   covering(actor: Principal, ip: IpRange): Promise<FleetBanLine[]>
   /** How far these bans are on all servers, and the servers that ever heard of them. */
@@ -57,7 +53,7 @@ export const createReading = (needs: {
   const hasEnded = (row: Pick<FleetBanRow, 'ended_at' | 'expires_at'>) =>
     row.ended_at !== null || (row.expires_at !== null && row.expires_at <= clock())
 
-  const viewOf = (actor: Principal, progress: Progress, row: FleetBanRow): FleetBan => {
+  const viewOf = (actor: Principal, progress: Progress, row: FleetBanRow): contract.FleetBan => {
     const targets = targetsOf(row.target)
     const isOver = hasEnded(row)
     const endedBy = row.ended_by ?? (isOver ? 'expired' : null)

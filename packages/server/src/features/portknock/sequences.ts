@@ -30,21 +30,15 @@ import {
 } from './sequences.store.ts'
 import type { PlaceRow, SequenceRow } from './sequences.store.ts'
 
-type Sequence = contract.Sequence
+type CreatedSequence = ReplyOf<typeof contract.createSequence>
+type ChangedSequence = ReplyOf<typeof contract.updateSequence>
 
 export interface Sequences {
   list(actor: Principal): Promise<ReplyOf<typeof contract.listSequences>>
-  read(actor: Principal, id: number): Promise<Sequence>
-  create(
-    actor: Principal,
-    input: BodyOf<typeof contract.createSequence>,
-  ): Promise<ReplyOf<typeof contract.createSequence>>
+  read(actor: Principal, id: number): Promise<contract.Sequence>
+  create(actor: Principal, input: BodyOf<typeof contract.createSequence>): Promise<CreatedSequence>
   /** `server_ids` replaces the list; hosts that it leaves drop the sequence with all that is open by it. */
-  update(
-    actor: Principal,
-    id: number,
-    input: BodyOf<typeof contract.updateSequence>,
-  ): Promise<ReplyOf<typeof contract.updateSequence>>
+  update(actor: Principal, id: number, input: BodyOf<typeof contract.updateSequence>): Promise<ChangedSequence>
   /** Answers the name that it had. */
   remove(actor: Principal, id: number): Promise<string>
 }

@@ -31,14 +31,13 @@ import {
 } from './schedules.store.ts'
 import type { ScheduleRow } from './schedules.store.ts'
 
-type Schedule = ReplyOf<typeof contract.updateReportSchedule>
 type Input = BodyOf<typeof contract.updateReportSchedule>
 
 export interface SchedulesService {
   list(actor: Principal): Promise<ReplyOf<typeof contract.listReportSchedules>>
   /** @throws Problem 400 naming the field, 409 where the name is taken or there are too many */
-  create(actor: Principal, input: BodyOf<typeof contract.createReportSchedule>): Promise<Schedule>
-  change(actor: Principal, id: number, input: Input): Promise<Schedule>
+  create(actor: Principal, input: BodyOf<typeof contract.createReportSchedule>): Promise<contract.ReportSchedule>
+  change(actor: Principal, id: number, input: Input): Promise<contract.ReportSchedule>
   /** Answers the name. */
   remove(actor: Principal, id: number): Promise<string>
   /** Queues the report now. @throws Problem 409 where nothing can take it */
@@ -67,7 +66,7 @@ export const createSchedules = (
   const retryAt = new Map<number, number>()
   const zoneOf = ({ timezone }: Pick<ScheduleRow, 'timezone'>) => timezone ?? needs.settings.get('service.timezone')
 
-  const view = (actor: Principal, row: ScheduleRow): Schedule => ({
+  const view = (actor: Principal, row: ScheduleRow): contract.ReportSchedule => ({
     id: row.id,
     name: row.name,
     period: row.period,

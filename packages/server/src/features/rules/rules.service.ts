@@ -3,12 +3,10 @@ import type { BodyOf, QueryOf, ReplyOf, rules as contract } from '@stockade/cont
 import type { Principal } from '../../core/actor.ts'
 import { authorOf } from '../../core/author.ts'
 import { day, hour } from '../../core/clock.ts'
-import type { Clock } from '../../core/clock.ts'
 import { jsonText } from '../../core/json-text.ts'
 import { conflict, notFound } from '../../core/problem.ts'
 import { tame } from '../../core/text.ts'
-import type { Database } from '../../db/database.ts'
-import type { Change, Events } from '../../events/events.ts'
+import type { Change, StoreAccess } from '../../events/events.ts'
 import type { FleetBans } from '../fleet/fleet.service.ts'
 import { targetsOf, textOf } from '../servers/targets.ts'
 import {
@@ -44,24 +42,22 @@ import { simulate } from './simulation.ts'
 import { viewMatch, viewRule, viewSimulation } from './views.ts'
 import type { SharingConditions } from '../../db/tables/stored.ts'
 
-type Rule = ReplyOf<typeof contract.getRule>
-type Simulation = ReplyOf<typeof contract.simulateRule>
 type RuleChange = BodyOf<typeof contract.changeRule>
 
 export interface RulesService {
   list(actor: Principal): Promise<ReplyOf<typeof contract.listRules>>
-  read(actor: Principal, id: number): Promise<Rule>
+  read(actor: Principal, id: number): Promise<contract.Rule>
   /** @throws Problem 400, 409 where the name is taken or there are too many */
-  create(actor: Principal, input: BodyOf<typeof contract.createRule>): Promise<Rule>
+  create(actor: Principal, input: BodyOf<typeof contract.createRule>): Promise<contract.Rule>
   /** @throws Problem 409 for conditions of an armed rule */
-  change(actor: Principal, id: number, input: RuleChange): Promise<Rule>
+  change(actor: Principal, id: number, input: RuleChange): Promise<contract.Rule>
   /** Answers the name. */
   remove(actor: Principal, id: number, isLifted: boolean): Promise<string>
-  simulateInput(actor: Principal, input: BodyOf<typeof contract.simulateConditions>): Promise<Simulation>
-  simulateRule(actor: Principal, id: number, days: number | undefined): Promise<Simulation>
+  simulateInput(actor: Principal, input: BodyOf<typeof contract.simulateConditions>): Promise<contract.RuleSimulation>
+  simulateRule(actor: Principal, id: number, days: number | undefined): Promise<contract.RuleSimulation>
   /** @throws Problem 409 unless it was simulated lately */
-  arm(actor: Principal, id: number): Promise<Rule>
-  disarm(actor: Principal, id: number, isLifted: boolean): Promise<Rule>
+  arm(actor: Principal, id: number): Promise<contract.Rule>
+  disarm(actor: Principal, id: number, isLifted: boolean): Promise<contract.Rule>
   matches(
     actor: Principal,
     id: number,
@@ -75,13 +71,11 @@ const usualDays = 30
 const simulationHolds = 24 * hour
 
 export const createRules = (
-  needs: RuleNeeds & {
-    readonly db: Database
-    readonly clock: Clock
-    readonly events: Events
-    readonly fleetBans: Pick<FleetBans, 'liftSource' | 'sets'>
-    readonly runner: { skip(change: Pick<Change, 'sql'>): Promise<void> }
-  },
+  needs: RuleNeeds &
+    StoreAccess & {
+      readonly fleetBans: Pick<FleetBans, 'liftSource' | 'sets'>
+      readonly runner: { skip(change: Pick<Change, 'sql'>): Promise<void> }
+    },
 ): RulesService => {
   const { db, clock, events, fleetBans, targeting, names } = needs
 
@@ -90,7 +84,7 @@ export const createRules = (
     if (!row) throw notFound(`There is no sharing rule ${id}.`)
     return row
   }
-  const view = async (actor: Principal, row: RuleRow): Promise<Rule> =>
+  const view = async (actor: Principal, row: RuleRow): Promise<contract.Rule> =>
     viewRule(needs, actor, row, (await bansOfRules(db.read, clock() - 30 * day)).get(row.id) ?? 0)
   const read = async (actor: Principal, id: number) => view(actor, await found(id))
 

@@ -21,14 +21,11 @@ import { removeTagsOf, tagsOf } from './tags.store.ts'
 import type { ServerTags } from './tags.ts'
 
 type RemovalHook = (change: Change, serverNo: number) => Promise<void>
+type ChangedServer = ReplyOf<typeof contract.updateServer>
 
 export interface ServersService extends ServerReading, Quarantine {
   create(actor: Principal, input: BodyOf<typeof contract.createServer>): Promise<ReplyOf<typeof contract.createServer>>
-  update(
-    actor: Principal,
-    id: string,
-    input: BodyOf<typeof contract.updateServer>,
-  ): Promise<ReplyOf<typeof contract.updateServer>>
+  update(actor: Principal, id: string, input: BodyOf<typeof contract.updateServer>): Promise<ChangedServer>
   remove(actor: Principal, id: string): Promise<void>
   regenerateToken(actor: Principal, id: string): Promise<{ install_command: string }>
   /** Undefined for a server that was removed. */

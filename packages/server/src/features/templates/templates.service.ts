@@ -28,9 +28,10 @@ import { validate } from './validator/validate.ts'
 import type { Verdict } from './validator/validate.ts'
 import { logpath } from './validator/values.ts'
 
-type Template = ReplyOf<typeof contract.getTemplate>
+type CreatedTemplate = ReplyOf<typeof contract.createTemplate>
+type ChangedTemplate = ReplyOf<typeof contract.updateTemplate>
 /** A template without its texts. */
-type Summary = Omit<Template, 'jail_config' | 'filter_config'>
+type Summary = Omit<contract.Template, 'jail_config' | 'filter_config'>
 type Frozen = commandContract.FrozenTemplate
 /** Options that a deployment sets; what is absent or null is as the template says. */
 export type Settings = contract.TemplateSettings
@@ -45,19 +46,12 @@ export interface Snapshot {
 export interface TemplatesService {
   list(query: QueryOf<typeof contract.listTemplates>): Promise<readonly Summary[]>
   /** By id or by name. @throws Problem 404. */
-  get(reference: string): Promise<Template>
+  get(reference: string): Promise<contract.Template>
   categories(): Promise<ReplyOf<typeof contract.listTemplateCategories>>
   /** With a sample, also what the filter finds in its lines. @throws Problem 400 where that is beyond its bounds. */
   check(texts: BodyOf<typeof contract.validateTemplate>): Promise<ReplyOf<typeof contract.validateTemplate>>
-  create(
-    actor: Principal,
-    input: BodyOf<typeof contract.createTemplate>,
-  ): Promise<ReplyOf<typeof contract.createTemplate>>
-  update(
-    actor: Principal,
-    reference: string,
-    input: BodyOf<typeof contract.updateTemplate>,
-  ): Promise<ReplyOf<typeof contract.updateTemplate>>
+  create(actor: Principal, input: BodyOf<typeof contract.createTemplate>): Promise<CreatedTemplate>
+  update(actor: Principal, reference: string, input: BodyOf<typeof contract.updateTemplate>): Promise<ChangedTemplate>
   /**
    * Freezes the template with settings over its own. Null where there is none.
    * @throws Problem 400 naming `path` where a setting is no good.
@@ -80,14 +74,14 @@ const categoryTexts = [
   ['custom', 'Custom', 'Templates of your own'],
 ] as const
 
-const ofBuiltin = (builtin: Builtin): Template => ({
+const ofBuiltin = (builtin: Builtin): contract.Template => ({
   ...builtin,
   type: 'builtin',
   required_files: [...builtin.required_files],
   compatible_os: [...builtin.compatible_os],
 })
 const builtinTemplates = builtins.map(ofBuiltin)
-const ofRow = (row: TemplateRow): Template => ({
+const ofRow = (row: TemplateRow): contract.Template => ({
   id: row.id,
   name: row.name,
   display_name: row.display_name,
@@ -101,7 +95,7 @@ const ofRow = (row: TemplateRow): Template => ({
   required_files: [...parseJson(row.required_files)],
   compatible_os: [],
 })
-const summaryOf = ({ jail_config: _, filter_config: __, ...summary }: Template): Summary => summary
+const summaryOf = ({ jail_config: _, filter_config: __, ...summary }: contract.Template): Summary => summary
 
 /** Without what is null: as the template says. */
 const set = (settings: Settings): Settings =>
@@ -137,7 +131,7 @@ export const createTemplates = (needs: { db: Database; clock: Clock; events: Eve
   const trials = createTrials({ clock })
 
   /** A custom template comes before a built-in that took its name in a later version. */
-  const find = async (reference: string | number): Promise<Template | null> => {
+  const find = async (reference: string | number): Promise<contract.Template | null> => {
     const isId = typeof reference === 'number' || /^[1-9]\d{0,15}$/.test(reference)
     const id = isId ? Number(reference) : 0
     if (isId && !Number.isSafeInteger(id)) return null
@@ -149,13 +143,16 @@ export const createTemplates = (needs: { db: Database; clock: Clock; events: Eve
     if (row) return ofRow(row)
     return builtinTemplates.find(builtin => (isId ? builtin.id === id : builtin.name === reference)) ?? null
   }
-  const get = async (reference: string): Promise<Template> => {
+  const get = async (reference: string): Promise<contract.Template> => {
     const template = await find(reference)
     if (!template) throw notFound(`There is no template ${reference}.`)
     return template
   }
-  const all = async (): Promise<Template[]> => [...builtinTemplates, ...(await allTemplateRows(db.read)).map(ofRow)]
-  const settingsOf = (template: Template): Settings => set(template.settings)
+  const all = async (): Promise<contract.Template[]> => [
+    ...builtinTemplates,
+    ...(await allTemplateRows(db.read)).map(ofRow),
+  ]
+  const settingsOf = (template: contract.Template): Settings => set(template.settings)
   const word = (text: string, most: number) => tame(text, most * 4)
 
   return {
