@@ -6,7 +6,8 @@ import { Misuse } from './failure.ts'
 import { findServer } from './named.ts'
 import { printJson, printPlace, printTable } from './print.ts'
 import { writeOut } from './printed.ts'
-import { momentOf, shown, wholeOf } from './times.ts'
+import { withPeriod } from './rows.ts'
+import { shown, wholeOf } from './times.ts'
 
 type Query = NonNullable<CallInput<'GET /bans/attackers'>['query']>
 interface AttackerOptions extends Pick<Query, 'q' | 'jail' | 'from' | 'to' | 'sort' | 'order' | 'limit' | 'page'> {
@@ -75,10 +76,7 @@ const runExport = async (_: object, command: Command): Promise<void> => {
 }
 
 const withTimes = (command: Command): Command =>
-  command
-    .option('-q, --q <search>', 'a search as in the dashboard, such as "jail:sshd -country:NL"')
-    .option('--from <time>', 'not before: a time, a date, or 24h for that long ago', momentOf)
-    .option('--to <time>', 'before: likewise', momentOf)
+  withPeriod(command.option('-q, --q <search>', 'a search as in the dashboard, such as "jail:sshd -country:NL"'))
     .option('--limit <number>', 'rows on a page', wholeOf)
     .option('--page <number>', 'which page', wholeOf)
 

@@ -4,7 +4,9 @@ import { contextOf } from './context.ts'
 import { addBanFigures } from './figures.ts'
 import { findServer } from './named.ts'
 import { printJson, printPlace, printTable } from './print.ts'
-import { momentOf, shown, wholeOf } from './times.ts'
+import { withPage, withPeriod } from './rows.ts'
+import type { PageOptions, PeriodOptions } from './rows.ts'
+import { shown } from './times.ts'
 
 const countryOf = (text: string): string => {
   if (!/^[A-Za-z]{2}$/.test(text)) throw new InvalidArgumentError('Give the two letters of a country, such as DE.')
@@ -13,6 +15,15 @@ const countryOf = (text: string): string => {
 const truthOf = (text: string): boolean => {
   if (text !== 'true' && text !== 'false') throw new InvalidArgumentError('Give true or false.')
   return text === 'true'
+}
+
+interface ListOptions extends PeriodOptions, PageOptions {
+  readonly q?: string
+  readonly server?: string
+  readonly jail?: string
+  readonly ip?: string
+  readonly country?: string
+  readonly active?: boolean
 }
 
 export const addBanList = (program: Command): void => {
@@ -25,49 +36,27 @@ export const addBanList = (program: Command): void => {
     .option('--ip <address-or-cidr>', 'of this address, or of all in a range')
     .option('--country <code>', 'from this country, two letters', countryOf)
     .option('--active [true|false]', 'only those in force; with "false" only those that ended', truthOf)
-    .option('--from <time>', 'not before: a time, a date, or 24h for that long ago', momentOf)
-    .option('--to <time>', 'before: likewise', momentOf)
-    .option('--limit <number>', 'rows on a page, at most 100', wholeOf)
-    .option('--page <number>', 'which page', wholeOf)
-    .action(
-      async (
-        options: {
-          q?: string
-          server?: string
-          jail?: string
-          ip?: string
-          country?: string
-          active?: boolean
-          from?: string
-          to?: string
-          limit?: number
-          page?: number
-        },
-        command: Command,
-      ) => {
-        const { client, json } = contextOf(command)
-        const { server, ...query } = options
-        const list = await client.call('GET /bans', {
-          query: { ...query, ...(server === undefined ? {} : { server_id: await findServer(client, server) }) },
-        })
-        if (json) return printJson(list)
-        printTable(
-          ['ADDRESS', 'JAIL', 'SERVER', 'COUNTRY', 'BANNED AT', 'UNTIL', 'STATE', 'BY'],
-          list.bans.map(ban => [
-            ban.ip,
-            ban.jail,
-            ban.server.hostname,
-            ban.country,
-            shown(ban.banned_at),
-            ban.unbanned_at === null && ban.ban_duration === -1
-              ? 'permanent'
-              : shown(ban.unbanned_at ?? ban.expires_at),
-            ban.active ? 'active' : 'ended',
-            ban.banned_by,
-          ]),
-        )
-        printPlace('bans', list, list.bans.length)
-      },
+  withPage(withPeriod(bans)).action(async (options: ListOptions, command: Command) => {
+    const { client, json } = contextOf(command)
+    const { server, ...query } = options
+    const list = await client.call('GET /bans', {
+      query: { ...query, ...(server === undefined ? {} : { server_id: await findServer(client, server) }) },
+    })
+    if (json) return printJson(list)
+    printTable(
+      ['ADDRESS', 'JAIL', 'SERVER', 'COUNTRY', 'BANNED AT', 'UNTIL', 'STATE', 'BY'],
+      list.bans.map(ban => [
+        ban.ip,
+        ban.jail,
+        ban.server.hostname,
+        ban.country,
+        shown(ban.banned_at),
+        ban.unbanned_at === null && ban.ban_duration === -1 ? 'permanent' : shown(ban.unbanned_at ?? ban.expires_at),
+        ban.active ? 'active' : 'ended',
+        ban.banned_by,
+      ]),
     )
+    printPlace('bans', list, list.bans.length)
+  })
   addBanFigures(bans)
 }

@@ -6,8 +6,10 @@ import { Failure } from './failure.ts'
 import { addCommandFigures } from './figures.ts'
 import { findServer } from './named.ts'
 import { print, printFields, printJson, printPlace, printTable } from './print.ts'
+import { withPage, withPeriod } from './rows.ts'
+import type { PageOptions, PeriodOptions } from './rows.ts'
 import { safeLines } from './safe.ts'
-import { momentOf, shown, wholeOf } from './times.ts'
+import { shown } from './times.ts'
 
 type One = Reply<'GET /commands/{commandId}'>
 const statuses = ['pending', 'running', 'completed', 'failed', 'timeout'] as const satisfies readonly One['status'][]
@@ -18,6 +20,14 @@ const paramsOf = (params: One['params']) =>
     .join(' ')
 const stateOf = (command: One) => (command.cancelled ? 'cancelled' : command.status)
 
+interface ListOptions extends PeriodOptions, PageOptions {
+  readonly server?: string
+  readonly status?: One['status']
+  /** The server says which types there are. */
+  readonly type?: One['type']
+  readonly batch?: string
+}
+
 export const addCommandCommands = (program: Command): void => {
   const commands = program
     .command('commands')
@@ -26,51 +36,32 @@ export const addCommandCommands = (program: Command): void => {
     .addOption(new Option('--status <status>', 'only these').choices([...statuses]))
     .option('--type <type>', 'only of this type, such as ban-ip')
     .option('--batch <id>', 'only of this batch')
-    .option('--from <time>', 'not before: a time, a date, or 24h for that long ago', momentOf)
-    .option('--to <time>', 'before: likewise', momentOf)
-    .option('--limit <number>', 'rows on a page, at most 100', wholeOf)
-    .option('--page <number>', 'which page', wholeOf)
-    .action(
-      async (
-        options: {
-          server?: string
-          status?: One['status']
-          /** The server says which types there are. */
-          type?: One['type']
-          batch?: string
-          from?: string
-          to?: string
-          limit?: number
-          page?: number
-        },
-        command: Command,
-      ) => {
-        const { client, json } = contextOf(command)
-        const { server, batch, type, ...query } = options
-        const list = await client.call('GET /commands', {
-          query: {
-            ...query,
-            ...(type === undefined ? {} : { type }),
-            ...(batch === undefined ? {} : { batch_id: batch }),
-            ...(server === undefined ? {} : { server_id: await findServer(client, server) }),
-          },
-        })
-        if (json) return printJson(list)
-        printTable(
-          ['TYPE', 'SERVER', 'STATUS', 'PARAMETERS', 'BY', 'CREATED', 'ID'],
-          list.commands.map(one => [
-            one.type,
-            one.server.hostname,
-            stateOf(one),
-            paramsOf(one.params),
-            one.initiated_by,
-            shown(one.created_at),
-            one.id,
-          ]),
-        )
-        printPlace('commands', list, list.commands.length)
+  withPage(withPeriod(commands)).action(async (options: ListOptions, command: Command) => {
+    const { client, json } = contextOf(command)
+    const { server, batch, type, ...query } = options
+    const list = await client.call('GET /commands', {
+      query: {
+        ...query,
+        ...(type === undefined ? {} : { type }),
+        ...(batch === undefined ? {} : { batch_id: batch }),
+        ...(server === undefined ? {} : { server_id: await findServer(client, server) }),
       },
+    })
+    if (json) return printJson(list)
+    printTable(
+      ['TYPE', 'SERVER', 'STATUS', 'PARAMETERS', 'BY', 'CREATED', 'ID'],
+      list.commands.map(one => [
+        one.type,
+        one.server.hostname,
+        stateOf(one),
+        paramsOf(one.params),
+        one.initiated_by,
+        shown(one.created_at),
+        one.id,
+      ]),
     )
+    printPlace('commands', list, list.commands.length)
+  })
 
   addCommandFigures(commands)
   commands

@@ -8,6 +8,8 @@ import { contextOf } from './context.ts'
 import { Failure, Misuse } from './failure.ts'
 import { findServer } from './named.ts'
 import { print, printEither, printFields, printJson, printPlace, printTable } from './print.ts'
+import { withPage } from './rows.ts'
+import type { PageOptions } from './rows.ts'
 import { safe } from './safe.ts'
 import { isTargeted, targetOf, whereOf, withTarget } from './targets.ts'
 import type { TargetOptions } from './targets.ts'
@@ -25,13 +27,11 @@ interface BanOptions extends TargetOptions {
   readonly wait?: boolean
   readonly timeout?: number
 }
-interface ListOptions {
+interface ListOptions extends PageOptions {
   readonly ended?: boolean
   readonly state?: 'held' | 'pending' | 'refused' | 'not_covered'
   readonly server?: string
   readonly search?: string
-  readonly limit?: number
-  readonly page?: number
 }
 
 /** How long servers are awaited unless told otherwise, in seconds. */
@@ -326,7 +326,7 @@ export const addFleetCommands = (program: Command): void => {
     .option('--wait', 'wait until each server that is online holds it; exit 1 unless all do')
     .option('--timeout <seconds>', `with --wait: how long at most (default: ${patience})`, wholeOf)
     .action(runBan)
-  fleet
+  const list = fleet
     .command('list')
     .description('list the fleet bans, newest first')
     .option('--ended', 'those that ended within 90 days')
@@ -340,9 +340,7 @@ export const addFleetCommands = (program: Command): void => {
     )
     .option('--server <name-or-id>', 'those that concern this server')
     .option('--search <text>', 'part of the address, the reason or the name of who made it')
-    .option('--limit <number>', 'rows on a page, at most 100', wholeOf)
-    .option('--page <number>', 'which page', wholeOf)
-    .action(runList)
+  withPage(list).action(runList)
   fleet
     .command('show')
     .description('show a fleet ban, and which servers hold it')

@@ -5,6 +5,8 @@ import type { Client, Reply } from '@stockade/client'
 import { contextOf } from './context.ts'
 import { Failure, Misuse } from './failure.ts'
 import { print, printEither, printFields, printJson, printPlace, printTable } from './print.ts'
+import { withPage } from './rows.ts'
+import type { PageOptions } from './rows.ts'
 import { safe } from './safe.ts'
 import { isTargeted, targetOf, withTarget } from './targets.ts'
 import type { TargetOptions } from './targets.ts'
@@ -220,11 +222,7 @@ const runPreview = async (options: SourceOptions, command: Command): Promise<voi
   ])
 }
 
-const runEntries = async (
-  typed: string,
-  query: { search?: string; limit?: number; page?: number },
-  command: Command,
-) => {
+const runEntries = async (typed: string, query: { search?: string } & PageOptions, command: Command) => {
   const { client, json } = contextOf(command)
   const { id } = await listNamed(client, typed)
   const found = await client.call('GET /lists/{id}/entries', { params: { id }, query })
@@ -281,12 +279,10 @@ export const addListCommands = (program: Command): void => {
     .option('--accept', 'apply the new version this once, however much it changes')
     .action(runRefresh)
   withSource(lists.command('preview').description('what a list would hold; stores nothing')).action(runPreview)
-  lists
+  const entries = lists
     .command('entries')
     .description('entries of a blocklist')
     .argument('<name-or-id>', 'its name, or its id')
     .option('--search <text>', 'those that cover this address, lie in this range, or begin so')
-    .option('--limit <number>', 'entries on a page, at most 100', wholeOf)
-    .option('--page <number>', 'which page', wholeOf)
-    .action(runEntries)
+  withPage(entries, 'entries').action(runEntries)
 }

@@ -7,8 +7,10 @@ import { Failure, Misuse } from './failure.ts'
 import { findServer } from './named.ts'
 import { print, printEither, printFields, printJson, printPlace, printTable } from './print.ts'
 import { printReply } from './printed.ts'
+import { withPage, withPeriod } from './rows.ts'
+import type { PageOptions, PeriodOptions } from './rows.ts'
 import { safe } from './safe.ts'
-import { durationOf, momentOf, shown, wholeOf } from './times.ts'
+import { durationOf, shown, wholeOf } from './times.ts'
 
 type Sequence = Reply<'GET /portknock/sequences'>['sequences'][number]
 
@@ -192,14 +194,10 @@ const runUnblock = async (ip: string, { server }: { server?: string }, command: 
   const done = await client.call('DELETE /portknock/blocked/{ip}', { params: { ip }, query })
   printEither(json, done, safe(done.message))
 }
-interface HistoryOptions {
+interface HistoryOptions extends PeriodOptions, PageOptions {
   readonly server?: string
   readonly ip?: string
   readonly status?: 'success' | 'failed' | 'blocked'
-  readonly from?: string
-  readonly to?: string
-  readonly limit?: number
-  readonly page?: number
 }
 const runHistory = async ({ server, ...rest }: HistoryOptions, command: Command): Promise<void> => {
   const { client, json } = contextOf(command)
@@ -273,17 +271,13 @@ export const addPortknock = (program: Command): void => {
     .argument('<ip>', 'the address')
     .option('--server <name-or-id>', 'on this server only')
     .action(runUnblock)
-  knocking
+  const history = knocking
     .command('history')
     .description('list knocks, newest first')
     .option('--server <name-or-id>', 'at this server')
     .option('--ip <address>', 'by this address')
     .addOption(new Option('--status <status>', 'only these').choices(['success', 'failed', 'blocked']))
-    .option('--from <time>', 'not before: a time, a date, or 24h for that long ago', momentOf)
-    .option('--to <time>', 'before: likewise', momentOf)
-    .option('--limit <number>', 'rows on a page, at most 100', wholeOf)
-    .option('--page <number>', 'which page', wholeOf)
-    .action(runHistory)
+  withPage(withPeriod(history)).action(runHistory)
   knocking
     .command('stats')
     .description('count knocks')

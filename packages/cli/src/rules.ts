@@ -4,6 +4,8 @@ import type { Client, Reply } from '@stockade/client'
 import { contextOf } from './context.ts'
 import { Failure, Misuse } from './failure.ts'
 import { print, printEither, printFields, printJson, printPlace, printTable } from './print.ts'
+import { withPage } from './rows.ts'
+import type { PageOptions } from './rows.ts'
 import { safe } from './safe.ts'
 import { isTargeted, targetOf, whereOf, withTarget } from './targets.ts'
 import type { TargetOptions } from './targets.ts'
@@ -79,7 +81,7 @@ const runList = async (_: object, command: Command): Promise<void> => {
   )
 }
 
-const runShow = async (typed: string, query: { limit?: number; page?: number }, command: Command): Promise<void> => {
+const runShow = async (typed: string, query: PageOptions, command: Command): Promise<void> => {
   const { client, json } = contextOf(command)
   const rule = await ruleNamed(client, typed)
   const found = await client.call('GET /rules/{id}/matches', { params: { id: rule.id }, query })
@@ -215,10 +217,7 @@ export const addRuleCommands = (program: Command): void => {
     .action(runList)
   const named = (name: string, description: string) =>
     rules.command(name).description(description).argument('<name-or-id>', 'its name, or its id')
-  named('show', 'show a rule, and what it did')
-    .option('--limit <number>', 'matches on a page, at most 100', wholeOf)
-    .option('--page <number>', 'which page', wholeOf)
-    .action(runShow)
+  withPage(named('show', 'show a rule, and what it did'), 'matches').action(runShow)
   withConditions(rules.command('add').description('create a rule; it is off until it is simulated and armed'))
     .argument('<name>', 'how it is called')
     .action(runAdd)

@@ -9,12 +9,21 @@ import { addServerFigures } from './figures.ts'
 import { findServer } from './named.ts'
 import { addQuarantine } from './quarantine.ts'
 import { print, printFields, printJson, printPlace, printTable } from './print.ts'
+import { withPage } from './rows.ts'
+import type { PageOptions } from './rows.ts'
 import { addTags } from './tags.ts'
-import { shown, spanOf, wholeOf } from './times.ts'
+import { shown, spanOf } from './times.ts'
 
 const percent = (value: number | null | undefined) => (value === null || value === undefined ? null : `${value} %`)
 
 const shownTest = (test: LastSelfTest | null) => test && `${test.result}, ${shown(test.at)}`
+
+interface ListOptions extends PageOptions {
+  readonly status?: 'online' | 'offline' | 'pending' | 'all'
+  readonly protection?: ProtectionLevel
+  readonly tag?: string
+  readonly search?: string
+}
 
 export const addServerCommands = (program: Command): void => {
   const servers = program
@@ -26,50 +35,36 @@ export const addServerCommands = (program: Command): void => {
     )
     .option('--tag <tag>', 'those with this tag')
     .option('--search <text>', 'part of the hostname or address')
-    .option('--limit <number>', 'rows on a page, at most 100', wholeOf)
-    .option('--page <number>', 'which page', wholeOf)
-    .action(
-      async (
-        query: {
-          status?: 'online' | 'offline' | 'pending' | 'all'
-          protection?: ProtectionLevel
-          tag?: string
-          search?: string
-          limit?: number
-          page?: number
-        },
-        command: Command,
-      ) => {
-        const { client, json } = contextOf(command)
-        const list = await client.call('GET /servers', {
-          query: {
-            ...(query.status ? { status: query.status } : {}),
-            ...(query.protection ? { protection: query.protection } : {}),
-            ...(query.tag ? { tag: query.tag } : {}),
-            ...(query.search ? { search: query.search } : {}),
-            ...(query.limit ? { limit: query.limit } : {}),
-            ...(query.page ? { page: query.page } : {}),
-          },
-        })
-        if (json) return printJson(list)
-        printTable(
-          ['HOSTNAME', 'STATUS', 'PROTECTION', 'ADDRESS', 'FAIL2BAN', 'AGENT', 'JAILS', 'BANS', 'LAST HEARTBEAT', 'ID'],
-          list.servers.map(server => [
-            server.hostname,
-            server.status,
-            server.protection.level,
-            server.ip_address,
-            server.engine_version,
-            server.agent_version,
-            server.active_jails,
-            server.total_bans,
-            shown(server.last_heartbeat),
-            server.id,
-          ]),
-        )
-        printPlace('servers', list, list.servers.length)
+  withPage(servers).action(async (query: ListOptions, command: Command) => {
+    const { client, json } = contextOf(command)
+    const list = await client.call('GET /servers', {
+      query: {
+        ...(query.status ? { status: query.status } : {}),
+        ...(query.protection ? { protection: query.protection } : {}),
+        ...(query.tag ? { tag: query.tag } : {}),
+        ...(query.search ? { search: query.search } : {}),
+        ...(query.limit ? { limit: query.limit } : {}),
+        ...(query.page ? { page: query.page } : {}),
       },
+    })
+    if (json) return printJson(list)
+    printTable(
+      ['HOSTNAME', 'STATUS', 'PROTECTION', 'ADDRESS', 'FAIL2BAN', 'AGENT', 'JAILS', 'BANS', 'LAST HEARTBEAT', 'ID'],
+      list.servers.map(server => [
+        server.hostname,
+        server.status,
+        server.protection.level,
+        server.ip_address,
+        server.engine_version,
+        server.agent_version,
+        server.active_jails,
+        server.total_bans,
+        shown(server.last_heartbeat),
+        server.id,
+      ]),
     )
+    printPlace('servers', list, list.servers.length)
+  })
   addEnrolment(servers)
   addQuarantine(servers)
   addTags(servers)

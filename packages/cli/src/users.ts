@@ -4,10 +4,12 @@ import type { Client, Reply } from '@stockade/client'
 import { contextOf } from './context.ts'
 import { Failure, Misuse } from './failure.ts'
 import { print, printEither, printFields, printJson, printPlace, printTable } from './print.ts'
+import { withPage } from './rows.ts'
+import type { PageOptions } from './rows.ts'
 import { safe } from './safe.ts'
 import { targetOf, withTarget } from './targets.ts'
 import type { TargetOptions } from './targets.ts'
-import { shown, wholeOf } from './times.ts'
+import { shown } from './times.ts'
 
 type User = Reply<'GET /users'>['users'][number]
 type Role = User['role']
@@ -23,10 +25,7 @@ const findUser = async (client: Client, typed: string): Promise<User> => {
 }
 const keysNote = (revoked: number): string => (revoked === 0 ? '' : ` ${revoked} API keys are revoked.`)
 
-const runList = async (
-  options: { role?: Role; search?: string; limit?: number; page?: number },
-  command: Command,
-): Promise<void> => {
+const runList = async (options: { role?: Role; search?: string } & PageOptions, command: Command): Promise<void> => {
   const { client, json } = contextOf(command)
   const list = await client.call('GET /users', { query: options })
   if (json) return printJson(list)
@@ -191,9 +190,7 @@ export const addUserCommands = (program: Command): void => {
     .description('people who sign in: list, invite, change and remove them')
     .addOption(roleOption('only these'))
     .option('--search <text>', 'part of the username or e-mail')
-    .option('--limit <number>', 'rows on a page, at most 100', wholeOf)
-    .option('--page <number>', 'which page', wholeOf)
-    .action(runList)
+  withPage(users).action(runList)
   const named = (name: string, description: string) =>
     users.command(name).description(description).argument('<username>', 'the user')
   const keepsKeys = (command: Command) => command.option('--keep-keys', 'the API keys of the user go on')

@@ -7,8 +7,10 @@ import { Failure, Misuse } from './failure.ts'
 import { findServer } from './named.ts'
 import { print, printEither, printJson, printPlace, printTable } from './print.ts'
 import { writeOut } from './printed.ts'
+import { withPage } from './rows.ts'
+import type { PageOptions } from './rows.ts'
 import { safe } from './safe.ts'
-import { endOf, shown, wholeOf } from './times.ts'
+import { endOf, shown } from './times.ts'
 
 type Format = 'plain' | 'json' | 'csv'
 const formats: readonly Format[] = ['plain', 'json', 'csv']
@@ -82,28 +84,26 @@ const addChanges = (whitelist: Command): void => {
 export const addWhitelistCommands = (program: Command): void => {
   const whitelist = program.command('whitelist').description('addresses that no host ever bans')
 
-  whitelist
+  const list = whitelist
     .command('list')
     .description('list the entries, oldest first')
     .option('--search <text>', 'part of the address or description')
-    .option('--limit <number>', 'rows on a page, at most 100', wholeOf)
-    .option('--page <number>', 'which page', wholeOf)
-    .action(async (query: { search?: string; limit?: number; page?: number }, command: Command) => {
-      const { client, json } = contextOf(command)
-      const list = await client.call('GET /whitelist', { query })
-      if (json) return printJson(list)
-      printTable(
-        ['ADDRESS', 'DESCRIPTION', 'BY', 'ADDED', 'ID'],
-        list.whitelist.map(entry => [
-          entry.ip,
-          entry.description,
-          entry.created_by,
-          shown(entry.created_at),
-          String(entry.id),
-        ]),
-      )
-      printPlace('entries', list, list.whitelist.length)
-    })
+  withPage(list).action(async (query: { search?: string } & PageOptions, command: Command) => {
+    const { client, json } = contextOf(command)
+    const list = await client.call('GET /whitelist', { query })
+    if (json) return printJson(list)
+    printTable(
+      ['ADDRESS', 'DESCRIPTION', 'BY', 'ADDED', 'ID'],
+      list.whitelist.map(entry => [
+        entry.ip,
+        entry.description,
+        entry.created_by,
+        shown(entry.created_at),
+        String(entry.id),
+      ]),
+    )
+    printPlace('entries', list, list.whitelist.length)
+  })
 
   whitelist
     .command('add')
