@@ -1,30 +1,19 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { Browser, Page } from 'playwright-core'
+import type { Page } from 'playwright-core'
 import { password, startServer } from '@stockade/server/testing'
 import type { Signed, TestServer } from '@stockade/server/testing'
-import {
-  appearances,
-  breaches,
-  built,
-  go,
-  hasBrowser,
-  inTurn,
-  launch,
-  overflows,
-  settled,
-  signIn,
-  visit,
-} from './browser.ts'
+import { appearances, breaches, go, hasBrowser, inTurn, overflows, settled, signIn } from './browser.ts'
 import { enrol } from './host.ts'
 import type { Host } from './host.ts'
+import { useBrowser } from './use-browser.ts'
 
 /* Every page, in both schemes, on a desktop and on a phone: nothing that keeps people out, nothing that sticks out. */
 describe.runIf(hasBrowser)('every page is accessible', () => {
   let server: TestServer
   let fresh: TestServer
   let admin: Signed
-  let browser: Browser
+  const { visit } = useBrowser()
   let host: Host
   let banId: number
   let waitingId: string
@@ -32,11 +21,9 @@ describe.runIf(hasBrowser)('every page is accessible', () => {
   let batchId: string
 
   beforeAll(async () => {
-    await built()
     server = await startServer()
     fresh = await startServer()
     admin = await server.setUp()
-    browser = await launch()
     const made = await admin.client.call('POST /servers', { body: { hostname: 'web-01', description: 'Shop' } })
     host = await enrol(server, made.install_command)
     await host.beat(['sshd', 'nginx-http-auth'])
@@ -91,7 +78,6 @@ describe.runIf(hasBrowser)('every page is accessible', () => {
     })
   }
   afterAll(async () => {
-    await browser?.close()
     await server?.close()
     await fresh?.close()
   })
@@ -327,7 +313,7 @@ describe.runIf(hasBrowser)('every page is accessible', () => {
     let close: () => Promise<void>
     beforeAll(async () => {
       // axe is put into the page, which the policy of the pages rightly forbids.
-      ;({ page, close } = await visit(browser, server.url, { viewportName, scheme, bypassCSP: true }))
+      ;({ page, close } = await visit(server.url, { viewportName, scheme, bypassCSP: true }))
       await signIn(page, 'admin', password)
     })
     afterAll(() => close?.())

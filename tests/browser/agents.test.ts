@@ -2,11 +2,11 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { Browser } from 'playwright-core'
 import { aHost, password, startServer } from '@stockade/server/testing'
 import type { EnrolledHost, Signed, TestServer } from '@stockade/server/testing'
-import { breaches, built, go, hasBrowser, launch, overflows, settled, signIn, visit } from './browser.ts'
+import { breaches, go, hasBrowser, overflows, settled, signIn } from './browser.ts'
 import type { Visit } from './browser.ts'
+import { useBrowser } from './use-browser.ts'
 
 /* Upgrades of agents as an administrator starts and follows them. The hosts answer as agents do. */
 
@@ -14,25 +14,22 @@ const newUrl = 'http://localhost:8421'
 const agentDir = mkdtempSync(join(tmpdir(), 'stockade-agent-'))
 
 describe.runIf(hasBrowser)('upgrades of agents', () => {
-  let browser: Browser
+  const { visit } = useBrowser()
   let server: TestServer
   let admin: Signed
   let host: EnrolledHost
   let phone: Visit
   beforeAll(async () => {
-    await built()
     writeFileSync(join(agentDir, 'stockade-agent.mjs'), '// an agent\n')
-    browser = await launch()
     server = await startServer({ env: { STOCKADE_AGENT_DIR: agentDir, STOCKADE_BASE_URL: newUrl } })
     admin = await server.setUp()
     host = await aHost(server, admin.client, 'web-01')
     await beat()
-    phone = await visit(browser, server.url, { viewport: { width: 390, height: 844 }, bypassCSP: true })
+    phone = await visit(server.url, { viewport: { width: 390, height: 844 }, bypassCSP: true })
     await signIn(phone.page, 'admin', password)
   })
   afterAll(async () => {
     await phone?.close()
-    await browser?.close()
     await server?.close()
     rmSync(agentDir, { recursive: true, force: true })
   })

@@ -1,11 +1,11 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { Browser } from 'playwright-core'
 import { aHost, password, startServer } from '@stockade/server/testing'
 import type { EnrolledHost, Signed, TestServer } from '@stockade/server/testing'
-import { breaches, built, go, hasBrowser, launch, overflows, settled, signIn, visit } from './browser.ts'
+import { breaches, go, hasBrowser, overflows, settled, signIn } from './browser.ts'
 import type { Visit } from './browser.ts'
+import { useBrowser } from './use-browser.ts'
 
 /* A channel is added and tried, an alert is routed to it, seen, acknowledged and silenced: on a phone. */
 
@@ -19,24 +19,21 @@ describe.runIf(hasBrowser)('alerts and channels', () => {
       reply.writeHead(204).end()
     })
   })
-  let browser: Browser
+  const { visit } = useBrowser()
   let server: TestServer
   let admin: Signed
   let host: EnrolledHost
   let phone: Visit
   beforeAll(async () => {
-    await built()
     await new Promise<void>(resolve => receiver.listen(0, '127.0.0.1', resolve))
-    browser = await launch()
     server = await startServer()
     admin = await server.setUp()
     host = await aHost(server, admin.client, 'web-01')
-    phone = await visit(browser, server.url, { viewport: { width: 390, height: 844 }, bypassCSP: true })
+    phone = await visit(server.url, { viewport: { width: 390, height: 844 }, bypassCSP: true })
     await signIn(phone.page, 'admin', password)
   })
   afterAll(async () => {
     await phone?.close()
-    await browser?.close()
     await server?.close()
     receiver.close()
   })

@@ -1,25 +1,20 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { Browser } from 'playwright-core'
 import { startServer } from '@stockade/server/testing'
 import type { TestServer } from '@stockade/server/testing'
-import { built, hasBrowser, launch, sizes, visit } from './browser.ts'
+import { hasBrowser, sizes } from './browser.ts'
+import { useBrowser } from './use-browser.ts'
 
 describe.runIf(hasBrowser)('the API documentation', () => {
   let server: TestServer
-  let browser: Browser
+  const { visit } = useBrowser()
   beforeAll(async () => {
-    await built()
     // Under a path, which the links of the page must keep.
     server = await startServer({ env: { STOCKADE_BASE_URL: 'http://localhost/fleet' } })
-    browser = await launch()
   })
-  afterAll(async () => {
-    await browser.close()
-    await server.close()
-  })
+  afterAll(() => server.close())
 
   it.each(sizes)('is searched, follows the scheme and leads back, on a %s', async size => {
-    const { page, complaints, close } = await visit(browser, server.url, { viewportName: size })
+    const { page, complaints, close } = await visit(server.url, { viewportName: size })
     try {
       await page.goto(`${server.url}/fleet/api/docs`)
       const heading = page.getByRole('heading', { name: /\/api\/v1\/whitelist$/ })

@@ -1,14 +1,15 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { Browser, Page } from 'playwright-core'
+import type { Page } from 'playwright-core'
 import { password, startServer } from '@stockade/server/testing'
 import type { Signed, TestServer } from '@stockade/server/testing'
-import { breaches, built, hasBrowser, launch, overflows, signIn, viewports, visit } from './browser.ts'
-import { enrol } from './host.ts'
+import { breaches, hasBrowser, overflows, signIn, viewports } from './browser.ts'
+import { aNewHost } from './host.ts'
 import type { Host } from './host.ts'
+import { useBrowser } from './use-browser.ts'
 
 /* The list of bans: finding by a search, narrowing by any value, and acting on many at once. */
 describe.runIf(hasBrowser)('the list of bans', () => {
-  let browser: Browser
+  const { visit } = useBrowser()
   let server: TestServer
   let admin: Signed
   let web: Host
@@ -17,13 +18,10 @@ describe.runIf(hasBrowser)('the list of bans', () => {
   let complaints: string[]
   let close: () => Promise<void>
   beforeAll(async () => {
-    await built()
-    browser = await launch()
     server = await startServer({ env: { STOCKADE_RATE_LIMIT: '0' } })
     admin = await server.setUp()
     const enrolled = async (hostname: string) => {
-      const made = await admin.client.call('POST /servers', { body: { hostname } })
-      return enrol(server, made.install_command, hostname)
+      return aNewHost(server, admin.client, hostname)
     }
     web = await enrolled('web-01')
     await web.beat(['sshd', 'postfix'])
@@ -45,12 +43,11 @@ describe.runIf(hasBrowser)('the list of bans', () => {
     await bans(mail, 'postfix', '203.0.113', 40)
     // Twice: the same addresses on another server.
     await bans(mail, 'sshd', '198.51.100', 10)
-    ;({ page, complaints, close } = await visit(browser, server.url, { bypassCSP: true }))
+    ;({ page, complaints, close } = await visit(server.url, { bypassCSP: true }))
     await signIn(page, 'admin', password)
   })
   afterAll(async () => {
     await close?.()
-    await browser?.close()
     await server?.close()
   })
   const field = () => page.getByRole('combobox', { name: 'Search the bans' })
@@ -413,7 +410,7 @@ describe.runIf(hasBrowser)('the list of bans', () => {
   })
 
   it('works on a phone: search, filters, and a long press for the values', async () => {
-    const phone = await visit(browser, server.url, { viewportName: 'phone', scheme: 'dark', bypassCSP: true })
+    const phone = await visit(server.url, { viewportName: 'phone', scheme: 'dark', bypassCSP: true })
     try {
       await signIn(phone.page, 'admin', password)
       await phone.page.goto('bans?by=bans')

@@ -1,21 +1,20 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { Browser, Page } from 'playwright-core'
+import type { Page } from 'playwright-core'
 import { aHost, password, startServer } from '@stockade/server/testing'
 import type { TestServer } from '@stockade/server/testing'
-import { built, hasBrowser, launch, settled, signIn, visit } from './browser.ts'
+import { hasBrowser, settled, signIn } from './browser.ts'
+import { useBrowser } from './use-browser.ts'
 
 /* A cold page asks for little, and for nothing twice: the live feed goes on where `GET /bootstrap` was read. */
 
 const most = 6
 
 describe.runIf(hasBrowser)('what a page asks of the API', () => {
-  let browser: Browser
+  const { visit } = useBrowser()
   let server: TestServer
   let serverId: string
   let state: Awaited<ReturnType<ReturnType<Page['context']>['storageState']>>
   beforeAll(async () => {
-    await built()
-    browser = await launch()
     server = await startServer({ env: { STOCKADE_RATE_LIMIT: '0' } })
     const { client } = await server.setUp()
     const host = await aHost(server, client, 'web-01')
@@ -24,19 +23,16 @@ describe.runIf(hasBrowser)('what a page asks of the API', () => {
       body: { hostname: 'web-01', jails: [{ name: 'sshd', enabled: true }] },
     })
     await host.client.call('POST /bans', { body: { ip: '203.0.113.9', jail: 'sshd' } })
-    const { page, close } = await visit(browser, server.url)
+    const { page, close } = await visit(server.url)
     await signIn(page, 'admin', password)
     state = await page.context().storageState()
     await close()
   })
-  afterAll(async () => {
-    await browser?.close()
-    await server?.close()
-  })
+  afterAll(() => server?.close())
 
   /** The requests of a page that is loaded cold, until it is live and has all that it asked for. */
   const callsOf = async (path: string): Promise<string[]> => {
-    const { page, close } = await visit(browser, server.url, { storageState: state })
+    const { page, close } = await visit(server.url, { storageState: state })
     const calls: string[] = []
     page.on('request', request => {
       const { pathname, search } = new URL(request.url())
@@ -96,7 +92,7 @@ describe.runIf(hasBrowser)('what a page asks of the API', () => {
   /** What decides on all pages: whether `GET /users/me` is refused says that a second factor is missing. */
   const isOfShell = (pathname: string) => /^\/api\/v1\/(bootstrap|auth\/.*|users\/me)$/.test(pathname)
   it('may be refused: each page keeps its heading and says why', async () => {
-    const { page, complaints, close } = await visit(browser, server.url, { storageState: state, viewportName: 'phone' })
+    const { page, complaints, close } = await visit(server.url, { storageState: state, viewportName: 'phone' })
     const unexpected = () => complaints.filter(text => !/status of \d+/.test(text))
     try {
       for (const [index, path] of ['bans', 'ip/203.0.113.9', 'servers', 'whitelist', 'fleet-bans', 'audit'].entries()) {
@@ -128,7 +124,7 @@ describe.runIf(hasBrowser)('what a page asks of the API', () => {
   it.runIf(process.env.STOCKADE_TEST_WHOLE === '1').each(others)(
     'may fail on /%s, which breaks nothing',
     async path => {
-      const { page, complaints, close } = await visit(browser, server.url, { storageState: state })
+      const { page, complaints, close } = await visit(server.url, { storageState: state })
       try {
         for (const how of [...refusals, 500, 'cut', 'strange'] as const) {
           await failing(page, path, pathname => !isOfShell(pathname), how)
@@ -145,7 +141,7 @@ describe.runIf(hasBrowser)('what a page asks of the API', () => {
     },
   )
   it('may lack the log lines of an address, which it says', async () => {
-    const { page, close } = await visit(browser, server.url, { storageState: state })
+    const { page, close } = await visit(server.url, { storageState: state })
     try {
       await failing(page, 'ip/203.0.113.9', pathname => pathname === '/api/v1/bans', 403)
       await page.getByText('Could not load the log lines').waitFor()

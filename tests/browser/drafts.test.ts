@@ -1,19 +1,14 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { Browser, Locator, Page } from 'playwright-core'
+import type { Locator, Page } from 'playwright-core'
 import type { Client } from '@stockade/client'
 import { password, startServer } from '@stockade/server/testing'
 import type { TestServer } from '@stockade/server/testing'
-import { built, hasBrowser, launch, signIn, visit } from './browser.ts'
+import { hasBrowser, signIn } from './browser.ts'
+import { useBrowser } from './use-browser.ts'
 
 /* What was typed and not saved outlives the page; leaving it asks. */
 
-let browser: Browser
-beforeAll(async () => {
-  if (!hasBrowser) return
-  await built()
-  browser = await launch()
-})
-afterAll(() => browser?.close())
+const { visit } = useBrowser()
 
 describe.runIf(hasBrowser)('an unsaved edit', () => {
   let server: TestServer
@@ -26,7 +21,7 @@ describe.runIf(hasBrowser)('an unsaved edit', () => {
   beforeAll(async () => {
     server = await startServer()
     admin = (await server.setUp()).client
-    ;({ page, close } = await visit(browser, server.url))
+    ;({ page, close } = await visit(server.url))
     page.on('dialog', dialog => {
       questions.push(dialog.type())
       void (answer ? dialog.accept() : dialog.dismiss())

@@ -1,20 +1,18 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { Browser } from 'playwright-core'
 import { aHost, password, startServer } from '@stockade/server/testing'
 import type { Signed, TestServer } from '@stockade/server/testing'
-import { breaches, built, go, hasBrowser, launch, overflows, settled, signIn, visit } from './browser.ts'
+import { breaches, go, hasBrowser, overflows, settled, signIn } from './browser.ts'
 import type { Visit } from './browser.ts'
+import { useBrowser } from './use-browser.ts'
 
 /* A feed from its preview to its new token. */
 
 describe.runIf(hasBrowser)('feeds', () => {
-  let browser: Browser
+  const { visit } = useBrowser()
   let server: TestServer
   let admin: Signed
   let desktop: Visit
   beforeAll(async () => {
-    await built()
-    browser = await launch()
     server = await startServer()
     admin = await server.setUp()
     const web = await aHost(server, admin.client, 'web-01')
@@ -23,12 +21,11 @@ describe.runIf(hasBrowser)('feeds', () => {
       ['203.0.113.9', 'nginx'],
     ] as const)
       await web.client.call('POST /bans/batch', { body: { bans: [{ ip, jail, ban_duration: 600 }] } })
-    desktop = await visit(browser, server.url, { bypassCSP: true })
+    desktop = await visit(server.url, { bypassCSP: true })
     await signIn(desktop.page, 'admin', password)
   })
   afterAll(async () => {
     await desktop?.close()
-    await browser?.close()
     await server?.close()
   })
 

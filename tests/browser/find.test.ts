@@ -1,23 +1,18 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { Browser, Page } from 'playwright-core'
+import type { Page } from 'playwright-core'
 import type { Client } from '@stockade/client'
 import { password, startServer } from '@stockade/server/testing'
 import type { TestServer } from '@stockade/server/testing'
-import { breaches, built, hasBrowser, launch, overflows, signIn, visit } from './browser.ts'
-import { enrol } from './host.ts'
+import { breaches, hasBrowser, overflows, signIn } from './browser.ts'
+import { aNewHost } from './host.ts'
 import type { Host } from './host.ts'
+import { useBrowser } from './use-browser.ts'
 
 /* Ctrl K: from anywhere to an address, a server, a page or an action. */
 
-let browser: Browser
-beforeAll(async () => {
-  if (!hasBrowser) return
-  await built()
-  browser = await launch()
-})
-afterAll(() => browser?.close())
+const { visit } = useBrowser()
 
 describe.runIf(hasBrowser)('the find box', () => {
   let server: TestServer
@@ -29,11 +24,10 @@ describe.runIf(hasBrowser)('the find box', () => {
     server = await startServer()
     const { client } = await server.setUp()
     admin = client
-    const made = await client.call('POST /servers', { body: { hostname: 'web-01' } })
-    host = await enrol(server, made.install_command)
+    host = await aNewHost(server, client, 'web-01')
     await host.beat()
     await host.ban('203.0.113.7')
-    ;({ page, close } = await visit(browser, server.url))
+    ;({ page, close } = await visit(server.url))
     await signIn(page, 'admin', password)
   })
   afterAll(async () => {
@@ -141,7 +135,7 @@ describe.runIf(hasBrowser)('the find box', () => {
     await page.keyboard.press('Escape')
   })
   it('fills the screen of a phone, which has room for it in its bar', async () => {
-    const phone = await visit(browser, server.url, { viewportName: 'phone' })
+    const phone = await visit(server.url, { viewportName: 'phone' })
     try {
       await signIn(phone.page, 'admin', password)
       await phone.page.getByRole('button', { name: 'Find an address, server or page' }).click()

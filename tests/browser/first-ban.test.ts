@@ -1,30 +1,26 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { Browser, Page } from 'playwright-core'
+import type { Page } from 'playwright-core'
 import { password, startServer } from '@stockade/server/testing'
 import type { TestServer } from '@stockade/server/testing'
-import { built, hasBrowser, launch, overflows, visit } from './browser.ts'
+import { hasBrowser, overflows } from './browser.ts'
 import type { Viewport } from './browser.ts'
 import { enrol } from './host.ts'
 import type { Host } from './host.ts'
+import { useBrowser } from './use-browser.ts'
 
 /* From the printed link to the first ban that is lifted, as a newcomer does it, on a desktop and on a phone. */
 describe.runIf(hasBrowser).each<Viewport>(['desktop', 'phone'])('the first ban on a %s', viewportName => {
   let server: TestServer
-  let browser: Browser
+  const { visit } = useBrowser('whole')
   let page: Page
   let host: Host
   let complaints: string[]
 
   beforeAll(async () => {
-    await built()
     server = await startServer()
-    browser = await launch('whole')
-    ;({ page, complaints } = await visit(browser, server.url, { viewportName }))
+    ;({ page, complaints } = await visit(server.url, { viewportName }))
   })
-  afterAll(async () => {
-    await browser?.close()
-    await server?.close()
-  })
+  afterAll(() => server?.close())
   const line = (name: string) => page.locator(`[data-line="${name}"]`)
   const lineIs = (name: string, state: string) => page.locator(`[data-line="${name}"][data-state="${state}"]`).waitFor()
   /** A row of the table, or a card. */

@@ -1,13 +1,13 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { Browser } from 'playwright-core'
 import { password, startServer } from '@stockade/server/testing'
 import type { Signed, TestServer } from '@stockade/server/testing'
-import { breaches, built, go, hasBrowser, launch, overflows, settled, signIn, visit } from './browser.ts'
+import { breaches, go, hasBrowser, overflows, settled, signIn } from './browser.ts'
 import type { Visit } from './browser.ts'
-import { enrol } from './host.ts'
+import { aNewHost } from './host.ts'
 import type { Host } from './host.ts'
+import { useBrowser } from './use-browser.ts'
 
 /* Fleet bans and blocklists as an operator makes, follows and removes them. The host confirms as the agent does. */
 
@@ -34,18 +34,15 @@ const confirm = async ({ client }: Host): Promise<void> => {
 }
 
 describe.runIf(hasBrowser)('fleet bans', () => {
-  let browser: Browser
+  const { visit } = useBrowser()
   let server: TestServer
   let admin: Signed
   let host: Host
   let desktop: Visit
   beforeAll(async () => {
-    await built()
-    browser = await launch()
     server = await startServer()
     admin = await server.setUp()
-    const { install_command } = await admin.client.call('POST /servers', { body: { hostname: 'web-01' } })
-    host = await enrol(server, install_command)
+    host = await aNewHost(server, admin.client, 'web-01')
     await host.client.call('POST /servers/heartbeat', {
       body: {
         hostname: 'web-01',
@@ -55,12 +52,11 @@ describe.runIf(hasBrowser)('fleet bans', () => {
         capabilities: { nftables: true, shield },
       },
     })
-    desktop = await visit(browser, server.url, { bypassCSP: true })
+    desktop = await visit(server.url, { bypassCSP: true })
     await signIn(desktop.page, 'admin', password)
   })
   afterAll(async () => {
     await desktop?.close()
-    await browser?.close()
     await server?.close()
   })
 
@@ -177,7 +173,7 @@ describe.runIf(hasBrowser)('fleet bans', () => {
       body: { access_type: 'specific', server_ids: [host.id] },
     })
     await admin.client.call('POST /fleet/bans', { body: { entry: '198.51.100.11', target: { all: true } } })
-    const operator = await visit(browser, server.url)
+    const operator = await visit(server.url)
     try {
       const { page } = operator
       await signIn(page, 'rita', password)
@@ -328,7 +324,7 @@ describe.runIf(hasBrowser)('fleet bans', () => {
     await admin.client.call('POST /users', {
       body: { username: 'vera', email: 'vera@stockade.example', password, role: 'Viewer' },
     })
-    const phone = await visit(browser, server.url, { viewportName: 'phone', scheme: 'dark', bypassCSP: true })
+    const phone = await visit(server.url, { viewportName: 'phone', scheme: 'dark', bypassCSP: true })
     try {
       const { page } = phone
       await signIn(page, 'vera', password)

@@ -1,17 +1,18 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { Browser, Page } from 'playwright-core'
+import type { Page } from 'playwright-core'
 import { password, startServer } from '@stockade/server/testing'
 import type { Signed, TestServer } from '@stockade/server/testing'
-import { breaches, built, go, hasBrowser, launch, overflows, signIn, visit } from './browser.ts'
+import { breaches, go, hasBrowser, overflows, signIn } from './browser.ts'
 import type { Viewport } from './browser.ts'
-import { enrol } from './host.ts'
+import { aNewHost, enrol } from './host.ts'
 import type { Host } from './host.ts'
+import { useBrowser } from './use-browser.ts'
 
 /* Many servers at once, the commands that come of it, and the key of one of them. */
 describe.runIf(hasBrowser).each<Viewport>(['desktop', 'phone'])('servers selected together on a %s', viewportName => {
   let server: TestServer
   let admin: Signed
-  let browser: Browser
+  const { visit } = useBrowser()
   let page: Page
   let complaints: string[]
   let close: () => Promise<void>
@@ -19,22 +20,18 @@ describe.runIf(hasBrowser).each<Viewport>(['desktop', 'phone'])('servers selecte
   const names = ['web-01', 'web-02', 'db-01']
 
   beforeAll(async () => {
-    await built()
     server = await startServer()
     admin = await server.setUp()
     for (const name of names) {
-      const made = await admin.client.call('POST /servers', { body: { hostname: name } })
-      const host = await enrol(server, made.install_command, name)
+      const host = await aNewHost(server, admin.client, name)
       await host.beat(['sshd'])
       hosts.push(host)
     }
-    browser = await launch()
-    ;({ page, complaints, close } = await visit(browser, server.url, { viewportName, bypassCSP: true }))
+    ;({ page, complaints, close } = await visit(server.url, { viewportName, bypassCSP: true }))
     await signIn(page, 'admin', password)
   })
   afterAll(async () => {
     await close?.()
-    await browser?.close()
     await server?.close()
   })
   const desktop = viewportName === 'desktop'

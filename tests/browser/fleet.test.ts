@@ -1,39 +1,34 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { Browser, Page } from 'playwright-core'
+import type { Page } from 'playwright-core'
 import { password, startServer } from '@stockade/server/testing'
 import type { Signed, TestServer } from '@stockade/server/testing'
-import { built, go, hasBrowser, launch, overflows, signIn, sizes, visit } from './browser.ts'
-import { enrol } from './host.ts'
+import { go, hasBrowser, overflows, signIn, sizes } from './browser.ts'
+import { aNewHost } from './host.ts'
 import type { Host } from './host.ts'
+import { useBrowser } from './use-browser.ts'
 
 /* What an operator does with a fleet: ban and unban everywhere, whitelist an office, deploy a template, look into an address. */
 describe.runIf(hasBrowser).each(sizes)('a fleet of three on a %s', viewportName => {
   let server: TestServer
   let admin: Signed
-  let browser: Browser
+  const { visit } = useBrowser()
   let page: Page
   let complaints: string[]
   const hosts: Host[] = []
   const names = ['web-01', 'web-02', 'db-01']
 
   beforeAll(async () => {
-    await built()
     server = await startServer()
     admin = await server.setUp()
     for (const name of names) {
-      const made = await admin.client.call('POST /servers', { body: { hostname: name } })
-      const host = await enrol(server, made.install_command, name)
+      const host = await aNewHost(server, admin.client, name)
       await host.beat(['sshd'])
       hosts.push(host)
     }
-    browser = await launch()
-    ;({ page, complaints } = await visit(browser, server.url, { viewportName }))
+    ;({ page, complaints } = await visit(server.url, { viewportName }))
     await signIn(page, 'admin', password)
   })
-  afterAll(async () => {
-    await browser?.close()
-    await server?.close()
-  })
+  afterAll(() => server?.close())
   const dialog = () => page.getByRole('dialog')
   /** Each host does what waits for it; one may be said to fail. */
   const work = async (failing?: string) => {

@@ -1,31 +1,29 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { Browser, Page } from 'playwright-core'
+import type { Page } from 'playwright-core'
 import { aHost, password, raw, startServer } from '@stockade/server/testing'
 import type { EnrolledHost, Signed, TestServer } from '@stockade/server/testing'
-import { breaches, built, go, hasBrowser, launch, overflows, settled, signIn, visit } from './browser.ts'
+import { breaches, go, hasBrowser, overflows, settled, signIn } from './browser.ts'
+import { useBrowser } from './use-browser.ts'
 
 /* What limits hosts, keys and users who may be in wrong hands, as an admin meets it on a phone. */
 
 describe.runIf(hasBrowser)('guarding', () => {
-  let browser: Browser
+  const { visit } = useBrowser()
   let server: TestServer
   let admin: Signed
   let host: EnrolledHost
   let page: Page
   let close: () => Promise<void>
   beforeAll(async () => {
-    await built()
-    browser = await launch()
     server = await startServer()
     admin = await server.setUp()
     host = await aHost(server, admin.client, 'web-01')
-    ;({ page, close } = await visit(browser, server.url, { bypassCSP: true, viewportName: 'phone' }))
+    ;({ page, close } = await visit(server.url, { bypassCSP: true, viewportName: 'phone' }))
     await signIn(page, 'admin', password)
   })
   afterAll(async () => {
     await close?.()
     await server?.close()
-    await browser?.close()
   })
   const detail = () => admin.client.call('GET /servers/{serverId}', { params: { serverId: host.id } })
   const fits = async () => {

@@ -16,6 +16,12 @@ export interface Host {
   answer(commandId: string, success?: boolean, output?: string): Promise<void>
 }
 
+/** Registers a server and enrols it. */
+export const aNewHost = async (server: Pick<TestServer, 'client'>, admin: Client, hostname: string): Promise<Host> => {
+  const { install_command } = await admin.call('POST /servers', { body: { hostname } })
+  return enrol(server, install_command, hostname)
+}
+
 /** Enrols with the token of an install command. */
 export const enrol = async (
   server: Pick<TestServer, 'client'>,

@@ -1,35 +1,27 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { Secret, TOTP } from 'otpauth'
-import type { Browser, Page } from 'playwright-core'
+import type { Page } from 'playwright-core'
 import type { Client } from '@stockade/client'
 import { freePort, password, startServer } from '@stockade/server/testing'
 import type { TestServer } from '@stockade/server/testing'
 import {
   breaches,
-  built,
   go,
   hasBrowser,
   inTurn,
-  launch,
   appearances,
   overflows,
   settled,
   signIn,
   sizes,
   viewports,
-  visit,
 } from './browser.ts'
 import { startGithub } from './github.ts'
+import { useBrowser } from './use-browser.ts'
 
 /* Who one is: second factors, teammates, keys and sessions, each as a person meets them in the browser. */
 
-let browser: Browser
-beforeAll(async () => {
-  if (!hasBrowser) return
-  await built()
-  browser = await launch()
-})
-afterAll(() => browser?.close())
+const { visit } = useBrowser()
 
 /** An authenticator. A code is good once: the next one is that of a step ahead, which the server's drift allows. */
 const authenticator = (key: string) => {
@@ -70,7 +62,7 @@ describe.runIf(hasBrowser)('a second factor that is required', () => {
     await person(admin.client, 'berta')
     await withFactor(admin.client)
     await admin.client.call('PATCH /settings', { body: { security: { mfa_required: true } } })
-    ;({ page, complaints, close } = await visit(browser, server.url))
+    ;({ page, complaints, close } = await visit(server.url))
   })
   afterAll(async () => {
     await close?.()
@@ -115,7 +107,7 @@ describe.runIf(hasBrowser)('a second factor that is required', () => {
     expect(complaints.filter(text => !/40[13]/.test(text))).toEqual([])
   })
   it('is asked for at the next sign-in, and a backup code works once in its place', async () => {
-    const other = await visit(browser, server.url, { viewportName: 'phone' })
+    const other = await visit(server.url, { viewportName: 'phone' })
     try {
       await other.page.goto('bans')
       await givePassword(other.page, 'berta')
@@ -147,7 +139,7 @@ describe.runIf(hasBrowser)('a second factor that is required', () => {
     }
   })
   it('leads back to the password after five wrong codes, with the reason', async () => {
-    const other = await visit(browser, server.url)
+    const other = await visit(server.url)
     try {
       await other.page.goto('login?next=/bans')
       await givePassword(other.page, 'berta')
@@ -171,7 +163,7 @@ describe.runIf(hasBrowser)('a second factor that is required', () => {
     }
   })
   it('leads back after five minutes too', async () => {
-    const other = await visit(browser, server.url)
+    const other = await visit(server.url)
     try {
       await other.page.clock.install()
       await other.page.goto('login')
@@ -197,7 +189,7 @@ describe.runIf(hasBrowser)('one’s own account', () => {
     server = await startServer()
     admin = (await server.setUp()).client
     await person(admin, 'berta', 'Operator')
-    ;({ page, complaints, close } = await visit(browser, server.url))
+    ;({ page, complaints, close } = await visit(server.url))
     await signIn(page, 'berta', password)
   })
   afterAll(async () => {
@@ -295,7 +287,7 @@ describe.runIf(hasBrowser)('one’s own account', () => {
     expect((await admin.call('GET /whitelist')).whitelist[0]).toMatchObject({ ip: '127.0.0.1', created_by: 'berta' })
   })
   it('lists the sessions in words, ends the others, and says why at the sign-in', async () => {
-    const phone = await visit(browser, server.url, {
+    const phone = await visit(server.url, {
       viewportName: 'phone',
       userAgent:
         'Mozilla/5.0 (iPhone; CPU iPhone OS 26_0 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/26.0 Mobile/15E148 Safari/604.1',
@@ -360,7 +352,7 @@ describe.runIf(hasBrowser).each(sizes)('an admin on a %s', viewportName => {
     server = await startServer()
     admin = (await server.setUp()).client
     for (const hostname of ['web-01', 'web-02']) await admin.call('POST /servers', { body: { hostname } })
-    ;({ page, complaints, close } = await visit(browser, server.url, { viewportName }))
+    ;({ page, complaints, close } = await visit(server.url, { viewportName }))
     await signIn(page, 'admin', password)
   })
   afterAll(async () => {
@@ -371,7 +363,7 @@ describe.runIf(hasBrowser).each(sizes)('an admin on a %s', viewportName => {
   /** As the one to whom it was handed. */
   const comeIn = async (text: string) => {
     const [address = '', username = '', temporary = ''] = text.split('\n')
-    const other = await visit(browser, server.url, { viewportName })
+    const other = await visit(server.url, { viewportName })
     await other.page.goto(address.replace('localhost', '127.0.0.1'))
     await givePassword(other.page, username.replace('Username: ', ''), temporary.replace('Password: ', ''))
     await firstPage(other.page)
@@ -515,7 +507,7 @@ describe.runIf(hasBrowser)('a teammate with a second factor', () => {
   beforeAll(async () => {
     server = await startServer({ env: { STOCKADE_DEMO: '1' } })
     await server.setUp()
-    ;({ page, close } = await visit(browser, server.url))
+    ;({ page, close } = await visit(server.url))
   })
   afterAll(async () => {
     await close?.()
@@ -539,7 +531,7 @@ describe.runIf(hasBrowser)('a teammate with a second factor', () => {
     await page.getByText('Not accepted yet.').waitFor()
     expect(await page.content()).not.toContain(link)
 
-    const { page: phone, complaints, close: closePhone } = await visit(browser, server.url, { viewportName: 'phone' })
+    const { page: phone, complaints, close: closePhone } = await visit(server.url, { viewportName: 'phone' })
     try {
       await phone.goto(opened(link))
       const chosen = phone.getByLabel('Password', { exact: true })
@@ -610,7 +602,7 @@ describe.runIf(hasBrowser)('signing in with a provider', () => {
       },
     })
     admin = (await server.setUp()).client
-    ;({ page, close } = await visit(browser, server.url))
+    ;({ page, close } = await visit(server.url))
   })
   afterAll(async () => {
     await close?.()
@@ -834,7 +826,7 @@ describe.runIf(hasBrowser)('every page of it is accessible', () => {
     let close: () => Promise<void>
     beforeAll(async () => {
       // axe is put into the page, which the policy of the pages rightly forbids.
-      ;({ page, close } = await visit(browser, server.url, { viewportName, scheme, bypassCSP: true }))
+      ;({ page, close } = await visit(server.url, { viewportName, scheme, bypassCSP: true }))
       await signIn(page, 'admin', password)
     })
     afterAll(() => close?.())
@@ -855,7 +847,7 @@ describe.runIf(hasBrowser)('every page of it is accessible', () => {
       await judge(page)
     })
     it('the sign-in, its second step and the enrolment', async () => {
-      const other = await visit(browser, strict.url, { viewportName, scheme, bypassCSP: true })
+      const other = await visit(strict.url, { viewportName, scheme, bypassCSP: true })
       try {
         await other.page.goto('login?error=not_allowed')
         await other.page.getByRole('link', { name: 'Continue with GitHub' }).waitFor()

@@ -1,10 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { Browser, Locator, Page } from 'playwright-core'
+import type { Locator, Page } from 'playwright-core'
 import { password, raw, startServer } from '@stockade/server/testing'
 import type { TestServer } from '@stockade/server/testing'
-import { built, hasBrowser, launch, visit } from './browser.ts'
-import { enrol } from './host.ts'
+import { hasBrowser } from './browser.ts'
+import { aNewHost, enrol } from './host.ts'
 import type { Host } from './host.ts'
+import { useBrowser } from './use-browser.ts'
 
 /*
  * The five flows that matter most by the keyboard alone. Every stop of the focus on the way has to be seen: inside the
@@ -56,7 +57,7 @@ const type = async (page: Page, target: Locator, text: string) => {
 
 describe.runIf(hasBrowser)('by keyboard alone', () => {
   let server: TestServer
-  let browser: Browser
+  const { visit } = useBrowser()
   let page: Page
   let complaints: string[]
   let close: () => Promise<void>
@@ -65,16 +66,13 @@ describe.runIf(hasBrowser)('by keyboard alone', () => {
   const button = (name: string | RegExp) => page.getByRole('button', { name, exact: typeof name === 'string' })
 
   beforeAll(async () => {
-    await built()
     server = await startServer({ env: { STOCKADE_TRUSTED_PROXIES: '127.0.0.1' } })
-    browser = await launch()
-    ;({ page, complaints, close } = await visit(browser, server.url, {
+    ;({ page, complaints, close } = await visit(server.url, {
       extraHTTPHeaders: { 'x-forwarded-for': '203.0.113.9' },
     }))
   })
   afterAll(async () => {
     await close?.()
-    await browser?.close()
     await server?.close()
   })
 
@@ -97,8 +95,7 @@ describe.runIf(hasBrowser)('by keyboard alone', () => {
     await press(page, button('Make a test ban'))
     await expect.poll(async () => (await first.orders()).map(({ type: what }) => what)).toContain('ban-ip')
     const admin = await server.signIn()
-    const made = await admin.client.call('POST /servers', { body: { hostname: 'web-02' } })
-    const second = await enrol(server, made.install_command, 'web-02')
+    const second = await aNewHost(server, admin.client, 'web-02')
     await second.beat()
     hosts.push(second)
   })

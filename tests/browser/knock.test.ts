@@ -1,23 +1,18 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { Browser, Page } from 'playwright-core'
+import type { Page } from 'playwright-core'
 import type { Client } from '@stockade/client'
 import { password, startServer } from '@stockade/server/testing'
 import type { TestServer } from '@stockade/server/testing'
-import { breaches, built, hasBrowser, launch, overflows, signIn, visit } from './browser.ts'
+import { breaches, hasBrowser, overflows, signIn } from './browser.ts'
 import type { Visit } from './browser.ts'
-import { enrol } from './host.ts'
+import { aNewHost } from './host.ts'
 import type { Host } from './host.ts'
+import { useBrowser } from './use-browser.ts'
 
 /* Port knocking, as admins and viewers meet it; the hosts are stand-ins that speak the interface as the agent does. */
 
-let browser: Browser
-beforeAll(async () => {
-  if (!hasBrowser) return
-  await built()
-  browser = await launch()
-})
-afterAll(() => browser?.close())
+const { visit } = useBrowser()
 
 const stateOf = async (host: Host) => (await host.client.call('GET /agent/state')).portknock
 /** The host says that it holds what it should; or that it could not do it for one sequence. */
@@ -51,14 +46,13 @@ describe.runIf(hasBrowser)('port knocking', () => {
     server = await startServer()
     admin = (await server.setUp()).client
     const host = async (hostname: string) => {
-      const { install_command } = await admin.call('POST /servers', { body: { hostname } })
-      const enrolled = await enrol(server, install_command, hostname)
+      const enrolled = await aNewHost(server, admin, hostname)
       await enrolled.beat()
       return enrolled
     }
     web = await host('web-01')
     db = await host('db-01')
-    seen = await visit(browser, server.url)
+    seen = await visit(server.url)
     ;({ page } = seen)
     await signIn(page, 'admin', password)
   })
@@ -266,7 +260,7 @@ describe.runIf(hasBrowser)('port knocking', () => {
     const ssh = await idOf('SSH')
     await report(web, ssh, '198.51.100.8', 'success')
     await confirm(db, { sequence: ssh, error: 'something on this host listens on its knock port tcp 7000' })
-    const other = await visit(browser, server.url, { viewportName: 'phone', viewport: { width: 360, height: 740 } })
+    const other = await visit(server.url, { viewportName: 'phone', viewport: { width: 360, height: 740 } })
     try {
       await signIn(other.page, 'vera', password)
       await other.page.goto('portknock')
@@ -310,7 +304,7 @@ it.runIf(hasBrowser)(
         ['olga', 0],
         ['admin', 1],
       ] as const) {
-        const { page, complaints, close } = await visit(browser, server.url, { viewportName: 'phone', bypassCSP: true })
+        const { page, complaints, close } = await visit(server.url, { viewportName: 'phone', bypassCSP: true })
         try {
           await signIn(page, username, password)
           await page.goto('portknock/open')

@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { Browser, Page } from 'playwright-core'
+import type { Page } from 'playwright-core'
 import { password, startServer } from '@stockade/server/testing'
 import type { TestServer } from '@stockade/server/testing'
-import { built, go, hasBrowser, launch, settled, signIn, visit } from './browser.ts'
-import { enrol } from './host.ts'
+import { go, hasBrowser, settled, signIn } from './browser.ts'
+import { aNewHost } from './host.ts'
+import { useBrowser } from './use-browser.ts'
 
 /*
  * Texts in other languages: none is forgotten in the code, longer words and the other direction of writing push nothing
@@ -11,21 +12,15 @@ import { enrol } from './host.ts'
  */
 describe.runIf(hasBrowser)('languages', () => {
   let server: TestServer
-  let browser: Browser
+  const { visit } = useBrowser()
   beforeAll(async () => {
-    await built()
     server = await startServer()
     const { client } = await server.setUp()
-    const made = await client.call('POST /servers', { body: { hostname: 'web-01' } })
-    const host = await enrol(server, made.install_command)
+    const host = await aNewHost(server, client, 'web-01')
     await host.beat()
     await host.ban('203.0.113.7')
-    browser = await launch()
   })
-  afterAll(async () => {
-    await browser?.close()
-    await server?.close()
-  })
+  afterAll(() => server?.close())
   const paths = [
     '',
     'bans',
@@ -39,7 +34,7 @@ describe.runIf(hasBrowser)('languages', () => {
     'more',
   ]
   const inLanguage = async (language: string, viewportName: 'desktop' | 'phone') => {
-    const visited = await visit(browser, server.url, { viewportName })
+    const visited = await visit(server.url, { viewportName })
     await visited.page.addInitScript(`localStorage.setItem('stockade-language', ${JSON.stringify(language)})`)
     return visited
   }
@@ -121,7 +116,7 @@ describe.runIf(hasBrowser)('languages', () => {
     },
   )
   it('the language is chosen in the preferences', async () => {
-    const { page, close } = await visit(browser, server.url)
+    const { page, close } = await visit(server.url)
     try {
       await signIn(page, 'admin', password)
       await page.goto('account/preferences')
@@ -133,7 +128,7 @@ describe.runIf(hasBrowser)('languages', () => {
     }
   })
   it('pages fit when they are written from right to left', async () => {
-    const { page, close } = await visit(browser, server.url, { viewportName: 'phone' })
+    const { page, close } = await visit(server.url, { viewportName: 'phone' })
     await page.addInitScript(`document.documentElement.dir = 'rtl'`)
     try {
       await signIn(page, 'admin', password)

@@ -2,20 +2,15 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import type { Browser, Page } from 'playwright-core'
+import type { Page } from 'playwright-core'
 import { freePort, password, startServer } from '@stockade/server/testing'
 import type { Signed, TestServer } from '@stockade/server/testing'
-import { built, go, hasBrowser, launch, settled, signIn, visit } from './browser.ts'
-import { enrol } from './host.ts'
+import { go, hasBrowser, settled, signIn } from './browser.ts'
+import { aNewHost, enrol } from './host.ts'
 import type { Host } from './host.ts'
+import { useBrowser } from './use-browser.ts'
 
-let browser: Browser
-beforeAll(async () => {
-  if (!hasBrowser) return
-  await built()
-  browser = await launch()
-})
-afterAll(() => browser?.close())
+const { visit } = useBrowser()
 
 describe.runIf(hasBrowser)('signing in', () => {
   let server: TestServer
@@ -27,7 +22,7 @@ describe.runIf(hasBrowser)('signing in', () => {
   })
   afterAll(() => server?.close())
   beforeEach(async () => {
-    ;({ page, close } = await visit(browser, server.url))
+    ;({ page, close } = await visit(server.url))
     return () => close()
   })
   const fill = async (name: string, secret: string) => {
@@ -109,11 +104,10 @@ describe.runIf(hasBrowser).concurrent('when the server goes away and comes back'
     const port = await freePort()
     let server = await startServer({ dataDir, port })
     const admin: Signed = await server.setUp()
-    const made = await admin.client.call('POST /servers', { body: { hostname: 'web-01' } })
-    const host = await enrol(server, made.install_command)
+    const host = await aNewHost(server, admin.client, 'web-01')
     await host.beat()
     await host.ban('203.0.113.7')
-    const { page, close } = await visit(browser, server.url)
+    const { page, close } = await visit(server.url)
     try {
       await signIn(page, 'admin', password)
       await page.goto('bans')
@@ -142,7 +136,7 @@ describe.runIf(hasBrowser).concurrent('when the server goes away and comes back'
   it('notices a cut network within ten seconds, although the connection still looks open', async () => {
     const server = await startServer()
     await server.setUp()
-    const { page, close } = await visit(browser, server.url)
+    const { page, close } = await visit(server.url)
     try {
       await signIn(page, 'admin', password)
       await page.getByText('Live', { exact: true }).waitFor()
@@ -159,7 +153,7 @@ describe.runIf(hasBrowser).concurrent('when the server goes away and comes back'
   it('asks at intervals where no WebSocket gets through', async () => {
     const server = await startServer()
     const admin = await server.setUp()
-    const { page, close } = await visit(browser, server.url)
+    const { page, close } = await visit(server.url)
     try {
       await page.clock.install()
       await page.addInitScript(`WebSocket = class extends EventTarget {
@@ -200,7 +194,7 @@ describe.runIf(hasBrowser)('what strangers write', () => {
 
   it.each(['desktop', 'phone'] as const)('is shown as text on a %s', async viewportName => {
     const banId = await host.ban('203.0.113.7', { log_lines: lines })
-    const { page, complaints, close } = await visit(browser, server.url, { viewportName })
+    const { page, complaints, close } = await visit(server.url, { viewportName })
     page.on('dialog', () => complaints.push('a dialog opened'))
     try {
       await signIn(page, 'admin', password)
@@ -236,7 +230,7 @@ describe.runIf(hasBrowser)('under a path of its own', () => {
     const port = await freePort()
     const server = await startServer({ port, env: { STOCKADE_BASE_URL: `http://127.0.0.1:${port}/stockade` } })
     await server.setUp()
-    const { page, complaints, close } = await visit(browser, `${server.url}/stockade/`)
+    const { page, complaints, close } = await visit(`${server.url}/stockade/`)
     try {
       await page.goto('bans?active=true')
       await page.waitForURL('**/stockade/login?next=*')
@@ -262,11 +256,10 @@ describe.runIf(hasBrowser)('what a role may not do', () => {
   it('is hidden, and the reason stands where it would be', async () => {
     const server = await startServer()
     const admin = await server.setUp()
-    const made = await admin.client.call('POST /servers', { body: { hostname: 'web-01' } })
-    const host = await enrol(server, made.install_command)
+    const host = await aNewHost(server, admin.client, 'web-01')
     await host.beat()
     const banId = await host.ban('203.0.113.7')
-    const { page, close } = await visit(browser, server.url)
+    const { page, close } = await visit(server.url)
     try {
       // These two answers are all that the dashboard knows of a role.
       await page.route('**/auth/me', async route => {
@@ -312,11 +305,10 @@ describe.runIf(hasBrowser)('what the URL says', () => {
     const admin = await server.setUp()
     for (const hostname of ['web-01', 'web-02', 'db-01'])
       await admin.client.call('POST /servers', { body: { hostname } })
-    const made = await admin.client.call('POST /servers', { body: { hostname: 'mail-01' } })
-    const host = await enrol(server, made.install_command, 'mail-01')
+    const host = await aNewHost(server, admin.client, 'mail-01')
     for (let index = 1; index <= 60; index++)
       await host.ban(`198.51.100.${index}`, { jail: index % 2 ? 'sshd' : 'postfix' })
-    ;({ page, close } = await visit(browser, server.url))
+    ;({ page, close } = await visit(server.url))
     await signIn(page, 'admin', password)
   })
   afterAll(async () => {
@@ -387,10 +379,9 @@ describe.runIf(hasBrowser)('by keyboard alone', () => {
   it('goes from the list into a ban and back, and the focus is where it was', async () => {
     const server = await startServer()
     const admin = await server.setUp()
-    const made = await admin.client.call('POST /servers', { body: { hostname: 'web-01' } })
-    const host = await enrol(server, made.install_command)
+    const host = await aNewHost(server, admin.client, 'web-01')
     await host.ban('203.0.113.7')
-    const { page, close } = await visit(browser, server.url)
+    const { page, close } = await visit(server.url)
     try {
       await signIn(page, 'admin', password)
       await page.goto('bans?by=bans')

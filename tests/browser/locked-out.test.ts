@@ -1,20 +1,15 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { Browser, Page } from 'playwright-core'
+import type { Page } from 'playwright-core'
 import { password, raw, startServer } from '@stockade/server/testing'
 import type { TestServer } from '@stockade/server/testing'
-import { breaches, built, hasBrowser, launch, overflows, signIn, visit } from './browser.ts'
-import { enrol } from './host.ts'
+import { breaches, hasBrowser, overflows, signIn } from './browser.ts'
+import { aNewHost } from './host.ts'
 import type { Host } from './host.ts'
+import { useBrowser } from './use-browser.ts'
 
 /* Locked out by one's own fleet, with a phone on mobile data in hand: two taps from any page. */
 
-let browser: Browser
-beforeAll(async () => {
-  if (!hasBrowser) return
-  await built()
-  browser = await launch()
-})
-afterAll(() => browser?.close())
+const { visit } = useBrowser()
 
 describe.runIf(hasBrowser)('locked out', () => {
   let server: TestServer
@@ -26,8 +21,7 @@ describe.runIf(hasBrowser)('locked out', () => {
     const { client } = await server.setUp()
     hosts = []
     for (const hostname of ['web-01', 'web-02']) {
-      const made = await client.call('POST /servers', { body: { hostname } })
-      const host = await enrol(server, made.install_command, hostname)
+      const host = await aNewHost(server, client, hostname)
       await host.beat()
       hosts.push(host)
     }
@@ -39,7 +33,7 @@ describe.runIf(hasBrowser)('locked out', () => {
         'user-agent': 'Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0',
       },
     })
-    ;({ page, close } = await visit(browser, server.url, {
+    ;({ page, close } = await visit(server.url, {
       viewportName: 'phone',
       extraHTTPHeaders: { 'x-forwarded-for': '203.0.113.9' },
     }))

@@ -2,25 +2,20 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { SMTPServer } from 'smtp-server'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { Browser, Page } from 'playwright-core'
+import type { Page } from 'playwright-core'
 import { password, startServer } from '@stockade/server/testing'
 import type { TestServer } from '@stockade/server/testing'
-import { built, hasBrowser, launch, signIn, visit } from './browser.ts'
+import { hasBrowser, signIn } from './browser.ts'
 import { enrol } from './host.ts'
 import type { Host } from './host.ts'
+import { useBrowser } from './use-browser.ts'
 
 /*
  * A fresh instance that nobody but the dashboard configures: from the set-up link to a ban that is told in the chat and
  * by mail, and on to a second instance that takes over the settings.
  */
 
-let browser: Browser
-beforeAll(async () => {
-  if (!hasBrowser) return
-  await built()
-  browser = await launch('whole')
-})
-afterAll(() => browser?.close())
+const { visit } = useBrowser('whole')
 
 const startChat = async () => {
   const posts: string[] = []
@@ -78,7 +73,7 @@ describe.runIf(hasBrowser)('a newcomer', () => {
     closers.push(() => chat.close())
     mail = await startMail()
     closers.push(() => mail.close())
-    const visited = await visit(browser, server.url)
+    const visited = await visit(server.url)
     page = visited.page
     closers.push(visited.close)
   })
@@ -136,7 +131,7 @@ describe.runIf(hasBrowser)('a newcomer', () => {
     const file = await (await downloading).path()
 
     await other.setUp()
-    const there = await visit(browser, other.url)
+    const there = await visit(other.url)
     closers.push(there.close)
     await signIn(there.page, 'admin', password)
     await there.page.goto('settings/backup')

@@ -1,12 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { Browser, Page } from 'playwright-core'
+import type { Page } from 'playwright-core'
 import { password, startServer } from '@stockade/server/testing'
 import type { Signed, TestServer } from '@stockade/server/testing'
-import { breaches, built, go, hasBrowser, launch, overflows, settled, signIn, viewports, visit } from './browser.ts'
+import { breaches, go, hasBrowser, overflows, settled, signIn, viewports } from './browser.ts'
 import type { Visit } from './browser.ts'
-import { enrol } from './host.ts'
+import { aNewHost, enrol } from './host.ts'
 import type { Host } from './host.ts'
+import { useBrowser } from './use-browser.ts'
 
 /* The overview, the charts, the map, and what the pages of a server and of an address tell: every number leads to a list of as many. */
 
@@ -15,7 +16,7 @@ const hour = 3_600_000
 const barText = /\d+ \w+ \d\d:\d\d to (\d+ \w+ )?\d\d:\d\d: \d+ bans?$/
 
 describe.runIf(hasBrowser)('the overview', () => {
-  let browser: Browser
+  const { visit } = useBrowser()
   let server: TestServer
   let admin: Signed
   let host: Host
@@ -23,11 +24,9 @@ describe.runIf(hasBrowser)('the overview', () => {
   let seen: Visit
   let page: Page
   beforeAll(async () => {
-    await built()
-    browser = await launch()
     server = await startServer({ env: { STOCKADE_RATE_LIMIT: '0' } })
     admin = await server.setUp()
-    seen = await visit(browser, server.url, { bypassCSP: true })
+    seen = await visit(server.url, { bypassCSP: true })
     page = seen.page
     // What lies above the page pushes it down while a busy machine has lost the feed for seconds. Everything else counts.
     await page.addInitScript(
@@ -37,7 +36,6 @@ describe.runIf(hasBrowser)('the overview', () => {
   })
   afterAll(async () => {
     await seen?.close()
-    await browser?.close()
     await server?.close()
   })
   const panel = (title: string | RegExp) =>
@@ -101,7 +99,7 @@ describe.runIf(hasBrowser)('the overview', () => {
     await admin.client.call('POST /users', {
       body: { username: 'vera', email: 'vera@stockade.example', password, role: 'Viewer' },
     })
-    const viewer = await visit(browser, server.url)
+    const viewer = await visit(server.url)
     await signIn(viewer.page, 'vera', password)
     await viewer.page.getByText('Ask an admin.').waitFor()
     await expect.poll(() => viewer.page.getByRole('main').getByRole('link', { name: 'Add a server' }).count()).toBe(0)
@@ -126,8 +124,7 @@ describe.runIf(hasBrowser)('the overview', () => {
     await reader().waitFor()
   })
   it('leads from every number to a list of as many', async () => {
-    const made = await admin.client.call('POST /servers', { body: { hostname: 'db-01' } })
-    other = await enrol(server, made.install_command, 'db-01')
+    other = await aNewHost(server, admin.client, 'db-01')
     await other.beat(['sshd'])
     const now = Date.now()
     const ips = ['8.8.4.1', '8.8.4.1', '8.8.4.2', '193.0.1.1', '203.0.113.7', '2001:db8::7', '198.51.100.9']
@@ -346,7 +343,7 @@ describe.runIf(hasBrowser)('the overview', () => {
     await page.getByRole('navigation', { name: 'Main' }).waitFor()
   })
   it('on a wall without a period turns through the periods', async () => {
-    const wall = await visit(browser, server.url)
+    const wall = await visit(server.url)
     await signIn(wall.page, 'admin', password)
     await wall.page.clock.install()
     await wall.page.goto('?kiosk=1')
@@ -378,7 +375,7 @@ describe.runIf(hasBrowser)('the overview', () => {
     await page.waitForURL('**/servers/*/overview')
   })
   it('fits a phone, where the tops are one at a time and the map is asked for', async () => {
-    const phone = await visit(browser, server.url, { viewportName: 'phone', scheme: 'dark', bypassCSP: true })
+    const phone = await visit(server.url, { viewportName: 'phone', scheme: 'dark', bypassCSP: true })
     await signIn(phone.page, 'admin', password)
     await phone.page.getByRole('button', { name: 'Networks' }).click()
     await phone.page.getByRole('heading', { name: 'Networks', level: 2 }).waitFor()

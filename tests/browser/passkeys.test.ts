@@ -1,11 +1,12 @@
 import { createPublicKey } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { Browser, Page } from 'playwright-core'
+import type { Page } from 'playwright-core'
 import { readOperatorKey, unapprovedRange } from '@stockade/contract/seal.ts'
 import { aHost, movableClock, password, startServer } from '@stockade/server/testing'
 import type { EnrolledHost, Signed, TestServer } from '@stockade/server/testing'
 import { verifySeal } from '../../packages/agent/src/seal/verify.ts'
-import { breaches, built, hasBrowser, launch, overflows, signIn, viewports, visit } from './browser.ts'
+import { breaches, hasBrowser, overflows, signIn, viewports } from './browser.ts'
+import { useBrowser } from './use-browser.ts'
 
 /* Passkeys as a person uses them: in Chromium, with an authenticator that Chromium plays itself. */
 
@@ -37,7 +38,7 @@ const operatorOf = (line: string, fingerprint: string) => {
 
 describe.runIf(hasBrowser)('a passkey', () => {
   const clock = movableClock()
-  let browser: Browser
+  const { visit } = useBrowser()
   let server: TestServer
   let admin: Signed
   let page: Page
@@ -45,19 +46,16 @@ describe.runIf(hasBrowser)('a passkey', () => {
   let close: () => Promise<void>
   let device: Awaited<ReturnType<typeof plugIn>>
   beforeAll(async () => {
-    await built()
-    browser = await launch()
     server = await startServer({ clock })
     admin = await server.setUp()
     const site = `http://localhost:${server.port}`
-    ;({ page, complaints, close } = await visit(browser, site, { bypassCSP: true, viewportName: 'phone' }))
+    ;({ page, complaints, close } = await visit(site, { bypassCSP: true, viewportName: 'phone' }))
     device = await plugIn(page)
     await signIn(page, 'admin', password)
   })
   afterAll(async () => {
     await close?.()
     await server?.close()
-    await browser?.close()
   })
   const firstPage = () => page.getByRole('navigation', { name: 'Main' }).waitFor()
   const signOut = async () => {
@@ -243,7 +241,7 @@ describe.runIf(hasBrowser)('a passkey', () => {
     expect(complaints.filter(text => !/40[139]/.test(text))).toEqual([])
   })
   it('is said not to be there where browsers have none: at a plain address', async () => {
-    const other = await visit(browser, server.url)
+    const other = await visit(server.url)
     try {
       await other.page.goto('login')
       await other.page.getByRole('button', { name: 'Continue with a passkey' }).click()

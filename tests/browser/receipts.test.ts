@@ -1,21 +1,16 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { Browser, Page } from 'playwright-core'
+import type { Page } from 'playwright-core'
 import type { Client } from '@stockade/client'
 import { password, startServer } from '@stockade/server/testing'
 import type { TestServer } from '@stockade/server/testing'
-import { breaches, built, hasBrowser, launch, overflows, signIn, visit } from './browser.ts'
-import { enrol } from './host.ts'
+import { breaches, hasBrowser, overflows, signIn } from './browser.ts'
+import { aNewHost } from './host.ts'
 import type { Host } from './host.ts'
+import { useBrowser } from './use-browser.ts'
 
 /* From the click to the last server: what was asked, how far it is, what failed, and what follows later. */
 
-let browser: Browser
-beforeAll(async () => {
-  if (!hasBrowser) return
-  await built()
-  browser = await launch()
-})
-afterAll(() => browser?.close())
+const { visit } = useBrowser()
 
 describe.runIf(hasBrowser)('a receipt', () => {
   let server: TestServer
@@ -30,10 +25,9 @@ describe.runIf(hasBrowser)('a receipt', () => {
     admin = client
     hosts = []
     for (const hostname of ['web-01', 'web-02', away]) {
-      const made = await client.call('POST /servers', { body: { hostname } })
-      hosts.push(await enrol(server, made.install_command, hostname))
+      hosts.push(await aNewHost(server, client, hostname))
     }
-    ;({ page, close } = await visit(browser, server.url, { bypassCSP: true }))
+    ;({ page, close } = await visit(server.url, { bypassCSP: true }))
     await signIn(page, 'admin', password)
   })
   afterAll(async () => {

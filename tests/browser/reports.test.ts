@@ -1,30 +1,27 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { Browser } from 'playwright-core'
 import { aHost, password, startServer } from '@stockade/server/testing'
 import type { TestServer } from '@stockade/server/testing'
-import { breaches, built, go, hasBrowser, launch, overflows, settled, signIn, visit } from './browser.ts'
+import { breaches, go, hasBrowser, overflows, settled, signIn } from './browser.ts'
 import type { Visit } from './browser.ts'
+import { useBrowser } from './use-browser.ts'
 
 /* The page of reports on a screen, on a phone and on paper, and a schedule. */
 
 describe.runIf(hasBrowser)('reports', () => {
-  let browser: Browser
+  const { visit } = useBrowser()
   let server: TestServer
   let desktop: Visit
   beforeAll(async () => {
-    await built()
-    browser = await launch()
     server = await startServer()
     const admin = await server.setUp()
     const web = await aHost(server, admin.client, 'web-01')
     const banned_at = new Date(Date.now() - 60_000).toISOString()
     await web.client.call('POST /bans/batch', { body: { bans: [{ ip: '198.51.100.7', jail: 'sshd', banned_at }] } })
-    desktop = await visit(browser, server.url, { bypassCSP: true })
+    desktop = await visit(server.url, { bypassCSP: true })
     await signIn(desktop.page, 'admin', password)
   })
   afterAll(async () => {
     await desktop?.close()
-    await browser?.close()
     await server?.close()
   })
 

@@ -2,22 +2,17 @@ import { readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { Browser, Page } from 'playwright-core'
+import type { Page } from 'playwright-core'
 import type { Client } from '@stockade/client'
 import { aLicence, password, startServer } from '@stockade/server/testing'
 import type { TestServer } from '@stockade/server/testing'
-import { breaches, built, hasBrowser, inTurn, launch, overflows, signIn, visit } from './browser.ts'
+import { breaches, hasBrowser, inTurn, overflows, signIn } from './browser.ts'
 import type { Scheme, Viewport } from './browser.ts'
+import { useBrowser } from './use-browser.ts'
 
 /* Settings, the licence and the audit log, as an admin meets them in the browser. */
 
-let browser: Browser
-beforeAll(async () => {
-  if (!hasBrowser) return
-  await built()
-  browser = await launch()
-})
-afterAll(() => browser?.close())
+const { visit } = useBrowser()
 
 /** A webhook's receiver: keeps what it gets, or refuses it with these words. */
 const startReceiver = async () => {
@@ -54,7 +49,7 @@ describe.runIf(hasBrowser)('settings', () => {
     admin = (await server.setUp()).client
     for (const hostname of ['web-01', 'web-02', 'web-03']) await admin.call('POST /servers', { body: { hostname } })
     receiver = await startReceiver()
-    ;({ page, complaints, close } = await visit(browser, server.url))
+    ;({ page, complaints, close } = await visit(server.url))
     await signIn(page, 'admin', password)
   })
   afterAll(async () => {
@@ -353,7 +348,7 @@ describe.runIf(hasBrowser)('settings', () => {
     ['desktop', 'light'],
     ['phone', 'dark'],
   ])('are accessible on a %s, %s', async (viewportName, scheme) => {
-    const other = await visit(browser, server.url, { viewportName, scheme, bypassCSP: true })
+    const other = await visit(server.url, { viewportName, scheme, bypassCSP: true })
     const looks: readonly [string, string][] = [
       ['settings/general', 'Time zone'],
       ['settings/notifications', 'Webhook URL'],
@@ -385,7 +380,7 @@ describe.runIf(hasBrowser)('settings', () => {
     await admin.call('POST /users', {
       body: { username: 'olga', email: 'olga@stockade.example', password, role: 'Operator' },
     })
-    const other = await visit(browser, server.url)
+    const other = await visit(server.url)
     try {
       await signIn(other.page, 'olga', password)
       await expect.poll(() => other.page.getByRole('link', { name: 'Audit log' }).count()).toBe(0)

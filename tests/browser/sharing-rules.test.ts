@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { Browser } from 'playwright-core'
 import { aHost, password, startServer } from '@stockade/server/testing'
 import type { EnrolledHost, Signed, TestServer } from '@stockade/server/testing'
-import { breaches, built, go, hasBrowser, launch, overflows, settled, signIn, visit } from './browser.ts'
+import { breaches, go, hasBrowser, overflows, settled, signIn } from './browser.ts'
 import type { Visit } from './browser.ts'
+import { useBrowser } from './use-browser.ts'
 
 /* A sharing rule as an operator writes, simulates, arms and disarms it. */
 
@@ -11,27 +11,24 @@ const report = (host: EnrolledHost, ip: string) =>
   host.client.call('POST /bans/batch', { body: { bans: [{ ip, jail: 'sshd', ban_duration: 600 }] } })
 
 describe.runIf(hasBrowser)('sharing rules', () => {
-  let browser: Browser
+  const { visit } = useBrowser()
   let server: TestServer
   let admin: Signed
   let web: EnrolledHost
   let db: EnrolledHost
   let desktop: Visit
   beforeAll(async () => {
-    await built()
-    browser = await launch()
     server = await startServer()
     admin = await server.setUp()
     web = await aHost(server, admin.client, 'web-01')
     db = await aHost(server, admin.client, 'db-01')
     await admin.client.call('POST /whitelist', { body: { ip: '198.51.100.200' } })
     for (const ip of ['198.51.100.7', '198.51.100.200']) for (const host of [web, db]) await report(host, ip)
-    desktop = await visit(browser, server.url, { bypassCSP: true })
+    desktop = await visit(server.url, { bypassCSP: true })
     await signIn(desktop.page, 'admin', password)
   })
   afterAll(async () => {
     await desktop?.close()
-    await browser?.close()
     await server?.close()
   })
 

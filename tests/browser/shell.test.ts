@@ -1,16 +1,17 @@
 import { createServer, request as ask } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { Browser, Page } from 'playwright-core'
+import type { Page } from 'playwright-core'
 import { password, startServer } from '@stockade/server/testing'
 import type { Signed, TestServer } from '@stockade/server/testing'
-import { breaches, built, go, hasBrowser, launch, overflows, signIn, visit } from './browser.ts'
-import { enrol } from './host.ts'
+import { breaches, go, hasBrowser, overflows, signIn } from './browser.ts'
+import { aNewHost } from './host.ts'
 import type { Host } from './host.ts'
+import { useBrowser } from './use-browser.ts'
 
 /* What surrounds every page: undoing, what goes on, keys, preferences, the live state, and several tabs of one browser. */
 describe.runIf(hasBrowser)('the shell', () => {
-  let browser: Browser
+  const { visit } = useBrowser()
   let server: TestServer
   let admin: Signed
   let host: Host
@@ -18,19 +19,15 @@ describe.runIf(hasBrowser)('the shell', () => {
   let complaints: string[]
   let close: () => Promise<void>
   beforeAll(async () => {
-    await built()
-    browser = await launch()
     server = await startServer({ env: { STOCKADE_RATE_LIMIT: '0' } })
     admin = await server.setUp()
-    const made = await admin.client.call('POST /servers', { body: { hostname: 'web-01' } })
-    host = await enrol(server, made.install_command)
+    host = await aNewHost(server, admin.client, 'web-01')
     await host.beat(['sshd', 'postfix'])
-    ;({ page, complaints, close } = await visit(browser, server.url, { bypassCSP: true }))
+    ;({ page, complaints, close } = await visit(server.url, { bypassCSP: true }))
     await signIn(page, 'admin', password)
   })
   afterAll(async () => {
     await close?.()
-    await browser?.close()
     await server?.close()
   })
   const news = () => page.getByRole('region', { name: 'News' })
@@ -142,7 +139,7 @@ describe.runIf(hasBrowser)('the shell', () => {
       await finish()
     })
     it('shows three at most, and keeps them while the pointer is on them', async () => {
-      const other = await visit(browser, server.url)
+      const other = await visit(server.url)
       const mine = other.page
       const news = mine.getByRole('region', { name: 'News' })
       const undo = news.getByRole('button', { name: 'Undo' })
@@ -209,7 +206,7 @@ describe.runIf(hasBrowser)('the shell', () => {
       await page.keyboard.press('Escape')
     })
     it('is a number and a list on a phone', async () => {
-      const phone = await visit(browser, server.url, { viewportName: 'phone', bypassCSP: true })
+      const phone = await visit(server.url, { viewportName: 'phone', bypassCSP: true })
       try {
         await signIn(phone.page, 'admin', password)
         await phone.page.getByLabel('1 command is on its way or failed').waitFor()
@@ -325,7 +322,7 @@ describe.runIf(hasBrowser)('the shell', () => {
       proxy.on('upgrade', (_, socket) => socket.destroy())
       await new Promise<void>(done => proxy.listen(0, '127.0.0.1', done))
       const { port } = proxy.address() as AddressInfo
-      const other = await visit(browser, `http://127.0.0.1:${port}`)
+      const other = await visit(`http://127.0.0.1:${port}`)
       try {
         await signIn(other.page, 'admin', password)
         await other.page.clock.install()
@@ -343,7 +340,7 @@ describe.runIf(hasBrowser)('the shell', () => {
     })
 
     it('needs one connection for all tabs, which the next one takes over', async () => {
-      const first = await visit(browser, server.url)
+      const first = await visit(server.url)
       const sockets: string[] = []
       const watch = (page: Page, name: string) => page.on('websocket', () => sockets.push(name))
       try {
@@ -459,7 +456,7 @@ describe.runIf(hasBrowser)('the shell', () => {
         .poll(() => keptBy(page))
         .toMatchObject({ density: 'dense', zone: 'utc', clock: '12', theme: 'dark', start: '/servers', keys: false })
       expect(page.url()).toMatch(/preferences$/)
-      const other = await visit(browser, server.url)
+      const other = await visit(server.url)
       try {
         await signIn(other.page, 'admin', password)
         await expect

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { Browser, Page } from 'playwright-core'
+import type { Page } from 'playwright-core'
 import type { Client } from '@stockade/client'
 import { password, startServer } from '@stockade/server/testing'
 import type { TestServer } from '@stockade/server/testing'
@@ -8,7 +8,8 @@ import type { Format } from '../../packages/server/src/features/siem/formats/for
 import { httpReceiver } from '../../packages/server/src/features/siem/receivers.ts'
 import type { HttpReceiver } from '../../packages/server/src/features/siem/receivers.ts'
 import { sampleEvent, samples } from '../../packages/dashboard/src/features/siem/samples.ts'
-import { breaches, built, hasBrowser, launch, overflows, signIn, visit } from './browser.ts'
+import { breaches, hasBrowser, overflows, signIn } from './browser.ts'
+import { useBrowser } from './use-browser.ts'
 
 /* Forwarding to a SIEM, as an admin meets it in the browser: events really go to a receiver, and are counted there. */
 
@@ -20,7 +21,7 @@ it.each(Object.keys(samples) as Format[])('the sample of %s is what the server m
 })
 
 describe.runIf(hasBrowser)('forwarding', () => {
-  let browser: Browser
+  const { visit } = useBrowser()
   let server: TestServer
   let admin: Client
   let receiver: HttpReceiver
@@ -28,17 +29,14 @@ describe.runIf(hasBrowser)('forwarding', () => {
   let complaints: string[]
   let close: () => Promise<void>
   beforeAll(async () => {
-    await built()
-    browser = await launch()
     receiver = await httpReceiver()
     server = await startServer()
     admin = (await server.setUp()).client
-    ;({ page, complaints, close } = await visit(browser, server.url))
+    ;({ page, complaints, close } = await visit(server.url))
     await signIn(page, 'admin', password)
   })
   afterAll(async () => {
     await close?.()
-    await browser?.close()
     await server?.close()
     await receiver?.stop()
   })
@@ -240,7 +238,7 @@ describe.runIf(hasBrowser)('forwarding', () => {
   )
 
   it('nothing keeps people out of what a test and a refused save show', async () => {
-    const other = await visit(browser, server.url, { viewportName: 'phone', bypassCSP: true })
+    const other = await visit(server.url, { viewportName: 'phone', bypassCSP: true })
     try {
       await signIn(other.page, 'admin', password)
       await other.page.goto('siem/destination')
@@ -261,7 +259,7 @@ describe.runIf(hasBrowser)('forwarding', () => {
     await admin.call('POST /users', {
       body: { username: 'olga', email: 'olga@stockade.example', password, role: 'Operator' },
     })
-    const other = await visit(browser, server.url)
+    const other = await visit(server.url)
     try {
       await signIn(other.page, 'olga', password)
       await expect.poll(() => other.page.getByRole('link', { name: 'SIEM' }).count()).toBe(0)
@@ -274,7 +272,7 @@ describe.runIf(hasBrowser)('forwarding', () => {
 
   it('without a licence it says what there would be, and where the licence goes', async () => {
     const personal = await startServer({ licence: null })
-    const other = await visit(browser, personal.url)
+    const other = await visit(personal.url)
     try {
       await personal.setUp()
       await signIn(other.page, 'admin', password)

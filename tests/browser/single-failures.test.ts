@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { Browser, Page, Route } from 'playwright-core'
+import type { Page, Route } from 'playwright-core'
 import { aHost, password, startServer } from '@stockade/server/testing'
 import type { TestServer } from '@stockade/server/testing'
-import { built, hasBrowser, launch, settled, signIn, visit } from './browser.ts'
+import { hasBrowser, settled, signIn } from './browser.ts'
+import { useBrowser } from './use-browser.ts'
 
 /*
  * Each request of each page fails by itself, and is slow by itself: the shell and the rest of the page stay, the part
@@ -48,13 +49,11 @@ const refusals = (isWhole ? all : few).flatMap((template, index) =>
 const asksMore = (asked: readonly string[]) => asked.some(pathname => pathname !== '/api/v1/commands')
 
 describe.runIf(hasBrowser).concurrent('a page of which one request', () => {
-  let browser: Browser
+  const { visit } = useBrowser()
   let server: TestServer
   let state: Awaited<ReturnType<ReturnType<Page['context']>['storageState']>>
   const ids: Record<string, string> = {}
   beforeAll(async () => {
-    await built()
-    browser = await launch()
     server = await startServer({ env: { STOCKADE_RATE_LIMIT: '0' } })
     const { client } = await server.setUp()
     const host = await aHost(server, client, 'web-01')
@@ -73,15 +72,12 @@ describe.runIf(hasBrowser).concurrent('a page of which one request', () => {
       batch: batch.batch_id,
       command: String(commands[0]?.id),
     })
-    const { page, close } = await visit(browser, server.url)
+    const { page, close } = await visit(server.url)
     await signIn(page, 'admin', password)
     state = await page.context().storageState()
     await close()
   })
-  afterAll(async () => {
-    await browser?.close()
-    await server?.close()
-  })
+  afterAll(() => server?.close())
 
   const shown = async (page: Page) => {
     await page.getByRole('heading', { level: 1 }).first().waitFor()
@@ -104,7 +100,7 @@ describe.runIf(hasBrowser).concurrent('a page of which one request', () => {
 
   it.each(isWhole ? all : few)('fails stays whole: /%s', async template => {
     const path = template.replace(/:(\w+)/, (_, name: string) => ids[name] ?? '')
-    const { page, complaints, close } = await visit(browser, server.url, { storageState: state })
+    const { page, complaints, close } = await visit(server.url, { storageState: state })
     const found: string[] = []
     try {
       const { asked } = await ofGoodDay(page, path)
@@ -167,7 +163,7 @@ describe.runIf(hasBrowser).concurrent('a page of which one request', () => {
 
   it.each(refusals)('is refused by $status says so: /$template', async ({ template, status }) => {
     const path = template.replace(/:(\w+)/, (_, name: string) => ids[name] ?? '')
-    const { page, complaints, close } = await visit(browser, server.url, { storageState: state })
+    const { page, complaints, close } = await visit(server.url, { storageState: state })
     const found: string[] = []
     try {
       const { asked } = await ofGoodDay(page, path)
@@ -216,7 +212,7 @@ describe.runIf(hasBrowser).concurrent('a page of which one request', () => {
 
   it.each(isWhole ? all : few)('is slow waits for nothing else: /%s', async template => {
     const path = template.replace(/:(\w+)/, (_, name: string) => ids[name] ?? '')
-    const { page, complaints, close } = await visit(browser, server.url, { storageState: state })
+    const { page, complaints, close } = await visit(server.url, { storageState: state })
     const found: string[] = []
     try {
       const { asked } = await ofGoodDay(page, path)

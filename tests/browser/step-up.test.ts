@@ -1,14 +1,15 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { Browser, Page } from 'playwright-core'
+import type { Page } from 'playwright-core'
 import { movableClock, password, startServer } from '@stockade/server/testing'
 import type { Signed, TestServer } from '@stockade/server/testing'
-import { breaches, built, hasBrowser, launch, signIn, visit } from './browser.ts'
+import { breaches, hasBrowser, signIn } from './browser.ts'
+import { useBrowser } from './use-browser.ts'
 
 /* What is dangerous asks a session that is older than a quarter of an hour who it is, and goes on with what was begun. */
 
 describe.runIf(hasBrowser)('a proof of identity', () => {
   const clock = movableClock()
-  let browser: Browser
+  const { visit } = useBrowser()
   let server: TestServer
   let admin: Signed
   let page: Page
@@ -16,11 +17,9 @@ describe.runIf(hasBrowser)('a proof of identity', () => {
   /** What the shell loads after the page comes late, as on a slow line. */
   const late = Promise.withResolvers<undefined>()
   beforeAll(async () => {
-    await built()
-    browser = await launch()
     server = await startServer({ clock })
     admin = await server.setUp()
-    ;({ page, close } = await visit(browser, server.url, { bypassCSP: true }))
+    ;({ page, close } = await visit(server.url, { bypassCSP: true }))
     await page.route(/\/second-[^/]+\.js$/, async route => {
       await late.promise
       await route.continue()
@@ -34,7 +33,6 @@ describe.runIf(hasBrowser)('a proof of identity', () => {
     late.resolve(undefined)
     await close?.()
     await server?.close()
-    await browser?.close()
   })
   const siteName = async () => (await admin.client.call('GET /settings')).service.site_name
   const save = async (name: string) => {

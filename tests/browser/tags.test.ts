@@ -1,30 +1,27 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { Browser } from 'playwright-core'
 import { password, startServer } from '@stockade/server/testing'
 import type { Signed, TestServer } from '@stockade/server/testing'
-import { breaches, built, go, hasBrowser, launch, overflows, settled, signIn, visit } from './browser.ts'
+import { breaches, go, hasBrowser, overflows, settled, signIn } from './browser.ts'
 import type { Visit } from './browser.ts'
+import { useBrowser } from './use-browser.ts'
 
 /* Tags as an administrator sets them, and what is aimed at them. */
 
 describe.runIf(hasBrowser)('tags', () => {
-  let browser: Browser
+  const { visit } = useBrowser()
   let server: TestServer
   let admin: Signed
   let desktop: Visit
   beforeAll(async () => {
-    await built()
-    browser = await launch()
     server = await startServer()
     admin = await server.setUp()
     for (const hostname of ['web-01', 'web-02', 'db-01'])
       await admin.client.call('POST /servers', { body: { hostname } })
-    desktop = await visit(browser, server.url, { bypassCSP: true })
+    desktop = await visit(server.url, { bypassCSP: true })
     await signIn(desktop.page, 'admin', password)
   })
   afterAll(async () => {
     await desktop?.close()
-    await browser?.close()
     await server?.close()
   })
   const tags = async () =>
@@ -90,7 +87,7 @@ describe.runIf(hasBrowser)('tags', () => {
     const { id } = await admin.client.call('POST /users', {
       body: { username: 'carla', email: 'carla@stockade.example', password, role: 'Operator' },
     })
-    const phone = await visit(browser, server.url, {
+    const phone = await visit(server.url, {
       viewport: { width: 390, height: 844 },
       hasTouch: true,
       bypassCSP: true,
