@@ -6,6 +6,7 @@ import { useMe } from '../../api/session.ts'
 import { Field } from '../../kit/field.tsx'
 import { Page } from '../../kit/page.tsx'
 import parts from '../../kit/parts.module.css'
+import { plainText } from '../../kit/plain-text.ts'
 import { textsOf } from '../../lib/texts/catalogue.ts'
 import { InPlace } from './in-place.tsx'
 import { findAddress, tooLarge } from './read-address.ts'
@@ -41,10 +42,7 @@ export const LookUpField = (props: { given?: string; error?: string; onTyped?: (
             {...ids}
             className={parts.input}
             type="text"
-            autoComplete="off"
-            autoCapitalize="none"
-            autoCorrect="off"
-            spellCheck={false}
+            {...plainText}
             dir="ltr"
             enterKeyHint="search"
             value={typed}

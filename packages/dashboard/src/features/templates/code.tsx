@@ -3,6 +3,7 @@ import type { Ref } from 'react'
 import type { FieldIds } from '../../kit/field.tsx'
 import { tokensOf } from './ini.ts'
 import styles from './code.module.css'
+import { plainText } from '../../kit/plain-text.ts'
 
 export interface Marked {
   readonly line: number
@@ -61,10 +62,7 @@ export const Code = (props: {
           rows={Math.min(rows, Math.max(6, count + 1))}
           wrap="off"
           maxLength={65_536}
-          autoCapitalize="none"
-          autoCorrect="off"
-          autoComplete="off"
-          spellCheck={false}
+          {...plainText}
           readOnly={!onValue}
           value={value}
           onScroll={event => {

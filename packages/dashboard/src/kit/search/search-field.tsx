@@ -6,6 +6,7 @@ import type { QueryLanguage, QueryProblem } from '@stockade/contract/query/index
 import parts from '../parts.module.css'
 import { useTyped } from '../typed.ts'
 import { textsOf } from '../../lib/texts/catalogue.ts'
+import { plainText } from '../plain-text.ts'
 import { choose, offersAt } from './completion.ts'
 import type { Offer, Offers, ValuesOf } from './completion.ts'
 import { SearchHelp } from './search-help.tsx'
@@ -84,6 +85,8 @@ export const SearchField = (props: SearchProps) => {
           aria-describedby={problem ? `${id}-problem` : undefined}
           placeholder={placeholder}
           {...plainText}
+          enterKeyHint="search"
+          dir="ltr"
           maxLength={queryBounds.length}
           value={typed}
           onChange={event => {
@@ -111,16 +114,6 @@ export const SearchField = (props: SearchProps) => {
     </div>
   )
 }
-
-/** A query is no prose. */
-const plainText = {
-  autoComplete: 'off',
-  autoCapitalize: 'none',
-  autoCorrect: 'off',
-  spellCheck: false,
-  enterKeyHint: 'search',
-  dir: 'ltr',
-} as const
 
 type Write = (text: string, caret?: number) => void
 

@@ -12,6 +12,7 @@ import { usersQuery } from '../../../features/identity/queries.ts'
 import { useRestedAddress } from '../../../features/ip/rested-address.ts'
 import { Dialog } from '../../../kit/modal.tsx'
 import parts from '../../../kit/parts.module.css'
+import { plainText } from '../../../kit/plain-text.ts'
 import { useTheme } from '../../../kit/preferences.ts'
 import { toasts } from '../../../kit/toasts.ts'
 import { Trouble } from '../../../kit/trouble.tsx'
@@ -125,10 +126,7 @@ const Find = ({ onClose, onAsk }: { onClose: () => void; onAsk: (asked: Asked) =
             aria-autocomplete="list"
             aria-activedescendant={lines.length > 0 ? `${list}-${current}` : undefined}
             placeholder={t.placeholder}
-            autoComplete="off"
-            autoCapitalize="none"
-            autoCorrect="off"
-            spellCheck={false}
+            {...plainText}
             maxLength={4096}
             enterKeyHint="go"
             data-autofocus
