@@ -36,7 +36,7 @@ export const Filtered = (props: { text: string; parts: readonly Part[]; onClear:
 
 /** A list that holds nothing: what is true, why it is useful, and one button first. */
 export const Empty = (props: { icon: ReactNode; title: string; text: string; children?: ReactNode }) => (
-  <div className={styles.empty}>
+  <div className={`${parts.raised ?? ''} ${styles.empty ?? ''}`}>
     <span className={styles.icon} aria-hidden="true">
       {props.icon}
     </span>

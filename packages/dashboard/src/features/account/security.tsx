@@ -126,7 +126,7 @@ const FactorOn = (props: {
   const t = textsOf(accountTexts)
   const { me, user, renewing, onAsk } = props
   return (
-    <div className={identity.block}>
+    <div className={parts.block}>
       <State is="enabled" word={textsOf(identityTexts).mfaOn} />
       <p>{t.factorOn}</p>
       {me.backup_codes_left !== null && (

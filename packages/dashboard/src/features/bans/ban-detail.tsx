@@ -217,7 +217,7 @@ const Facts = ({ ban, whole }: { ban: Ban; whole: boolean }) => {
           <Ends ban={ban} />
         </span>
       </div>
-      <div className={styles.under}>
+      <div className={`${styles.under ?? ''} ${parts.atBottom ?? ''}`}>
         <Unban ban={ban} wide />
       </div>
       <dl className={parts.details}>

@@ -195,7 +195,11 @@ const List = (given: Given) => {
           <Trouble what={given.what} query={query} />
           {query.isPending && query.isFetching && <Waiting lines={12} />}
           {shown !== undefined && shown > 0 && (
-            <section className={styles.panel} aria-label={t.caption} data-old={query.isPlaceholderData || undefined}>
+            <section
+              className={`${parts.raised ?? ''} ${styles.panel ?? ''}`}
+              aria-label={t.caption}
+              data-old={query.isPlaceholderData || undefined}
+            >
               <header className={styles.panelHead}>
                 {given.head}
                 <Waits {...given} button={fresh} />

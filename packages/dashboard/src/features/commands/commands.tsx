@@ -29,6 +29,7 @@ import { commandsTexts } from './commands.texts.ts'
 import type { CommandsSearch } from './filter.ts'
 import { grouped } from './rows.ts'
 import { CommandList } from './table.tsx'
+import parts from '../../kit/parts.module.css'
 import styles from './commands.module.css'
 
 const RunDialog = lazy(() => import('./run-dialog.tsx'))
@@ -58,20 +59,20 @@ const useFilters = () => {
   const filter = (change: Partial<CommandsSearch>, replace = false) =>
     void navigate({ to: '/commands', search: { ...search, page: undefined, ...change }, replace })
   const named = server ? nameOf(server.hostname) : (search.server ?? '')
-  const parts = [
+  const conditions = [
     ...(search.server ? [{ text: named, onRemove: () => filter({ server: undefined }) }] : []),
     ...conditionsOf(search.q ?? '', queryFields.commands).map(({ text, rest }) => ({
       text,
       onRemove: () => filter({ q: rest || undefined }),
     })),
   ]
-  return { search, filter, named, parts }
+  return { search, filter, named, conditions }
 }
 
 /** What was asked, of whom, and what came back. */
 export const Commands = () => {
   const t = textsOf(commandsTexts)
-  const { search, filter, parts } = useFilters()
+  const { search, filter, conditions } = useFilters()
   const navigate = useNavigate()
   const { may } = useMay('write')
   const [run, setRun] = useState<CommandType | null>(null)
@@ -105,7 +106,7 @@ export const Commands = () => {
         page={page}
         total={total}
         onPage={to => filter({ page: to === 1 ? undefined : to })}
-        filters={parts}
+        filters={conditions}
         onClear={() => void navigate({ to: '/commands', search: {} })}
         empty={<NoCommands onRun={may ? setRun : undefined} />}
       />
@@ -180,7 +181,7 @@ const Search = ({ rows }: { rows: readonly CommandRow[] }) => {
   const { search, filter, named } = useFilters()
   const valuesOf = useValues(rows)
   return (
-    <div className={styles.search} role="search">
+    <div className={`${parts.row ?? ''} ${styles.search ?? ''}`} role="search">
       <SearchField
         language={queryFields.commands}
         value={search.q ?? ''}

@@ -20,6 +20,7 @@ import { fleetBansTexts } from './fleet-bans.texts.ts'
 import { lift } from './lift.ts'
 import { fleetBansLimit, fleetBansQuery } from './queries.ts'
 import type { FleetBan } from './queries.ts'
+import parts from '../../kit/parts.module.css'
 import styles from './fleet-bans.module.css'
 
 const NewDialog = lazy(() => import('./new-dialog.tsx'))
@@ -92,7 +93,7 @@ const Tools = () => {
     merge: unsent => unsent,
   })
   return (
-    <div role="search" className={styles.tools}>
+    <div role="search" className={`${parts.row ?? ''} ${styles.tools ?? ''}`}>
       <Segmented
         label={t.show}
         value={search.show ?? 'standing'}

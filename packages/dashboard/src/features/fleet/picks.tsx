@@ -35,7 +35,7 @@ export const Picks = (props: {
   const found = all.filter(({ hostname }) => hostname.toLowerCase().includes(wanted))
   const away = all.filter(({ id, status }) => chosen.has(id) && status !== 'online').length
   return (
-    <fieldset className={styles.picks}>
+    <fieldset className={`${parts.group ?? ''} ${styles.picks ?? ''}`}>
       <legend>{props.legend ?? t.which}</legend>
       <Shortcuts all={all} chosen={chosen} onChosen={onChosen} />
       {all.length > 8 && <FindField label={t.find} value={typed} onValue={setTyped} />}

@@ -131,7 +131,7 @@ export const TagPicks = (props: {
     onChosen(next)
   }
   return (
-    <fieldset className={styles.picks}>
+    <fieldset className={`${parts.group ?? ''} ${styles.picks ?? ''}`}>
       <legend>{t.tags}</legend>
       {all.length > 8 && <FindField label={t.find} value={typed} onValue={setTyped} />}
       {all.length === 0 && <p className={parts.help}>{t.noTags}</p>}

@@ -1,6 +1,7 @@
 import { useId } from 'react'
 import type { ReactNode } from 'react'
 import type { Bound } from '../../kit/form.ts'
+import parts from '../../kit/parts.module.css'
 import styles from './identity.module.css'
 
 /** One of a few, each with what it means in one line. */
@@ -15,7 +16,7 @@ export const Choices = <T extends string>(props: {
 }) => {
   const name = useId()
   return (
-    <fieldset className={styles.choices} data-changed={props.isChanged || undefined}>
+    <fieldset className={`${parts.group ?? ''} ${styles.choices ?? ''}`} data-changed={props.isChanged || undefined}>
       <legend>{props.legend}</legend>
       {props.options.map(({ value, label, meaning }) => (
         <label key={value} className={styles.check}>

@@ -36,7 +36,7 @@ export const Enrolment = ({ onDone, begun = false }: { onDone: () => void; begun
     )
   if (prepare.data) return <Confirm prepared={prepare.data} onConfirmed={() => setConfirmed(true)} />
   return (
-    <div className={styles.block}>
+    <div className={parts.block}>
       <p>{t.what}</p>
       <Refusal error={prepare.error} />
       <Button variant={begun ? 'filled' : 'default'} loading={prepare.isPending} onClick={() => prepare.mutate()}>
@@ -97,7 +97,7 @@ const Confirm = ({ prepared, onConfirmed }: { prepared: Prepared; onConfirmed: (
           <img src={prepared.qr_code} alt={t.qr} width={200} height={200} />
         </figure>
       )}
-      <div className={styles.block}>
+      <div className={parts.block}>
         <p>{t.key}</p>
         <CopyField text={prepared.secret.replace(/.{4}(?=.)/g, '$& ')} label={t.keyLabel} />
       </div>

@@ -19,7 +19,6 @@ import { NewKey, ShownOnce } from './new-key.tsx'
 import type { CreatedKey } from './new-key.tsx'
 import { keysQuery } from './queries.ts'
 import type { Key, Role } from './queries.ts'
-import styles from './identity.module.css'
 
 /** The keys of a user: what uses them, what they may do, until when. */
 export const Keys = ({ userId, role, title }: { userId: number; role: Role; title?: string }) => {
@@ -78,7 +77,7 @@ const Found = (props: { rows: readonly Key[]; create: ReactNode; onRevoke: (key:
       </>
     )
   return create ? (
-    <div className={styles.block}>
+    <div className={parts.block}>
       <p className={parts.muted}>{textsOf(identityTexts).keys.none}</p>
       {create}
     </div>

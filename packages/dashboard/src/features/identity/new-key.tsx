@@ -164,7 +164,7 @@ const Scopes = (props: { chosen: readonly string[]; onChosen: (scopes: readonly 
   const t = textsOf(limitsTexts)
   const { chosen, onChosen } = props
   return (
-    <fieldset className={styles.choices}>
+    <fieldset className={`${parts.group ?? ''} ${styles.choices ?? ''}`}>
       <legend>{t.legend}</legend>
       <p className={parts.help}>{t.help}</p>
       <div className={parts.facts}>

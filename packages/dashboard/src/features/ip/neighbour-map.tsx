@@ -39,7 +39,7 @@ export const Neighbours = ({ ip }: { ip: string }) => {
             ) : (
               <Networks around={around} />
             )}
-            <div className={styles.aroundText}>
+            <div className={`${parts.block ?? ''} ${styles.aroundText ?? ''}`}>
               {around.entries.some(({ octet }) => octet !== null) && <Counts around={around} ip={ip} />}
               <Link to="/bans" search={{ ip: around.range }}>
                 {t.showTheirs}

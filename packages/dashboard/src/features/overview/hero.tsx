@@ -20,6 +20,7 @@ import { changeOf } from './change.ts'
 import { overviewTexts } from './overview.texts.ts'
 import { useCounted } from './queries.ts'
 import type { Stats } from './queries.ts'
+import parts from '../../kit/parts.module.css'
 import styles from './hero.module.css'
 
 const mostProblems = 5
@@ -30,7 +31,7 @@ export const Hero = (props: { period: Period; stats: Stats | undefined; failed: 
   const query = useQuery(summaryQuery)
   const servers = query.data?.servers
   return (
-    <section className={styles.hero} aria-label={t.protection}>
+    <section className={`${parts.raised ?? ''} ${styles.hero ?? ''}`} aria-label={t.protection}>
       <div className={styles.head}>
         <div className={styles.answer}>
           <p className={styles.say}>{servers ? sentenceOf(servers) : '…'}</p>

@@ -13,6 +13,7 @@ import { Time, times, useSayMoment } from '../../kit/time.tsx'
 import { textsOf } from '../../lib/texts/catalogue.ts'
 import { exactTime } from '../../lib/time.ts'
 import { serverTexts } from './server.texts.ts'
+import parts from '../../kit/parts.module.css'
 import styles from './head.module.css'
 
 const RunDialog = lazy(() => import('../commands/run-dialog.tsx'))
@@ -96,7 +97,7 @@ const Actions = ({ server }: { server: Server }) => {
   const [open, setOpen] = useState<'jail-status' | 'ban-ip' | null>(null)
   if (!may || server.status === 'pending') return null
   return (
-    <div className={styles.actions}>
+    <div className={`${styles.actions ?? ''} ${parts.atBottom ?? ''}`}>
       <Button variant="default" leftSection={<IconTerminal2 size={16} />} onClick={() => setOpen('jail-status')}>
         {t.run}
       </Button>

@@ -8,6 +8,7 @@ import { number, percent } from '../../lib/numbers.ts'
 import { BriefTrouble } from '../../kit/trouble.tsx'
 import { textsOf } from '../../lib/texts/catalogue.ts'
 import { serverTexts } from './server.texts.ts'
+import parts from '../../kit/parts.module.css'
 import styles from './levels.module.css'
 
 const metricsQuery = (serverId: string) =>
@@ -61,7 +62,7 @@ export const Levels = ({ server }: { server: Server }) => {
 }
 
 const Figure = (props: { title: string; value: string; unit?: string; peak: string; children: ReactNode }) => (
-  <section className={styles.figure}>
+  <section className={`${parts.raised ?? ''} ${styles.figure ?? ''}`}>
     <header>
       <h2>{props.title}</h2>
       <p>

@@ -160,7 +160,7 @@ const Topics = ({ channel, form }: { channel: Channel; form: NotificationsForm }
     daily_summary: t.summaryHelp,
   }
   return (
-    <fieldset className={styles.checks}>
+    <fieldset className={`${parts.group ?? ''} ${styles.checks ?? ''}`}>
       <legend>{t.about}</legend>
       {topics.map(topic => (
         <CheckField

@@ -10,7 +10,6 @@ import { Steps } from '../../kit/steps.tsx'
 import { Time } from '../../kit/time.tsx'
 import { sentenceOf } from '../../kit/trouble.tsx'
 import { textsOf } from '../../lib/texts/catalogue.ts'
-import identity from '../identity/identity.module.css'
 import { settingsQuery } from '../identity/queries.ts'
 import type { Chat, Email } from './notifications-form.ts'
 import { notificationsTexts } from './notifications.texts.ts'
@@ -72,7 +71,7 @@ export const DeliveryTest = (props: {
     if (!props.unsaved && !run.isPending) run.mutate()
   }
   return (
-    <div className={identity.block}>
+    <div className={parts.block}>
       <Button variant="default" aria-label={t.testOf(props.channel)} onClick={start} loading={run.isPending}>
         {t.test}
       </Button>

@@ -12,7 +12,6 @@ import parts from '../../kit/parts.module.css'
 import { ownAddress } from '../../lib/place.ts'
 import { textsOf } from '../../lib/texts/catalogue.ts'
 import { CheckField } from '../identity/choices.tsx'
-import identity from '../identity/identity.module.css'
 import { oauthQuery } from '../identity/queries.ts'
 import { RoleChoice } from '../identity/role-choice.tsx'
 import { bodyOf, fieldsOf, typedOf } from './oauth-form.ts'
@@ -94,7 +93,7 @@ const Provider = (props: {
     <Panel title={t[id]}>
       <div className={parts.form}>
         <p className={parts.help}>{props.about}</p>
-        <div className={identity.block}>
+        <div className={parts.block}>
           <p>{t.redirect}</p>
           <CopyField text={`${base}/api/v1/auth/${id}/callback`} label={`${t[id]}: ${t.redirect}`} />
         </div>

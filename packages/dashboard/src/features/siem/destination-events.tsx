@@ -29,7 +29,7 @@ export const Events = ({ form }: { form: DestinationForm }) => {
       <div className={parts.form}>
         <Loading what={t.what.types} query={types} lines={8} />
         {types.data && (
-          <fieldset className={styles.types}>
+          <fieldset className={parts.group}>
             <legend>{t.events}</legend>
             {all.map(({ id, name, description, default_severity }) => {
               const below = default_severity < values.minimum

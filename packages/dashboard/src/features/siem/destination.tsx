@@ -84,7 +84,7 @@ const DestinationPage = ({ is }: { is: SiemSettings }) => {
 const Formats = ({ chosen, onChoose }: { chosen: Format | null; onChoose: (format: Format) => void }) => {
   const t = textsOf(siemTexts)
   return (
-    <fieldset className={styles.formats}>
+    <fieldset className={`${parts.group ?? ''} ${styles.formats ?? ''}`}>
       <legend>{t.format}</legend>
       {formats.map(format => (
         <label key={format} className={styles.format}>

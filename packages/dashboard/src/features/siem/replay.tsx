@@ -102,7 +102,7 @@ const Start = ({ is }: { is: SiemSettings | undefined }) => {
           )}
           <Trouble what={t.what.types} query={types} />
           {all.length > 0 && (
-            <fieldset className={styles.types}>
+            <fieldset className={parts.group}>
               <legend>{t.types}</legend>
               {all.map(({ id, name }) => (
                 <Check key={id} label={name} checked={!left.has(id)} onChecked={on => turn(id, on)} />

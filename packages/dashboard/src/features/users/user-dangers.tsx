@@ -12,7 +12,6 @@ import { Confirm } from '../identity/dialogs.ts'
 import { limitsTexts } from '../identity/limits.texts.ts'
 import { forgetUser } from '../identity/queries.ts'
 import type { UserDetail } from '../identity/queries.ts'
-import identity from '../identity/identity.module.css'
 import { HandOver } from './hand-over.tsx'
 import { usersTexts } from './users.texts.ts'
 
@@ -112,7 +111,7 @@ export const Danger = ({ user, own, last }: { user: UserDetail; own: boolean; la
   const reason = own ? t.ownDelete : last ? t.lastAdminDelete : undefined
   return (
     <Panel title={t.dangerTitle}>
-      <div className={identity.block}>
+      <div className={parts.block}>
         <p className={parts.help}>{reason ?? t.dangerText}</p>
         <Button variant="default" disabled={reason !== undefined} onClick={() => setAsking(true)}>
           {t.delete}

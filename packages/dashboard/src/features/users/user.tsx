@@ -17,7 +17,6 @@ import { Keys } from '../identity/keys.tsx'
 import { adminsQuery, forgetUser, userQuery } from '../identity/queries.ts'
 import type { UserDetail } from '../identity/queries.ts'
 import { Sessions } from '../identity/sessions.tsx'
-import identity from '../identity/identity.module.css'
 import { Invitation, Invited, Until } from './invitation.tsx'
 import { Danger, Resets } from './user-dangers.tsx'
 import { UserForm } from './user-form.tsx'
@@ -81,7 +80,7 @@ const Invite = ({ user, until }: { user: UserDetail; until: string }) => {
           <Button onClick={() => again.reset()}>{t.done}</Button>
         </Invitation>
       ) : (
-        <div className={identity.block}>
+        <div className={parts.block}>
           <Invited until={until} />
           <p>
             {over} <Until at={until} />

@@ -22,7 +22,7 @@ export const WhitelistSearch = () => {
   const isAddress = readRange(asked) !== null && !asked.includes('/')
   const check = useQuery({ ...checkQuery(asked), enabled: isAddress }).data
   return (
-    <div role="search" className={styles.search}>
+    <div role="search" className={`${parts.row ?? ''} ${styles.search ?? ''}`}>
       <FindField label={t.search} value={typed} onValue={setTyped} />
       {isAddress && check && (
         <p className={parts.note} role="status">
