@@ -1,8 +1,8 @@
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { aHost, password, startServer } from '@stockade/server/testing'
 import type { EnrolledHost, Signed, TestServer } from '@stockade/server/testing'
+import { webhookReceiver } from '../../packages/server/src/testing/webhook.ts'
+import type { WebhookReceiver } from '../../packages/server/src/testing/webhook.ts'
 import { breaches, go, hasBrowser, overflows, settled, signIn } from './browser.ts'
 import type { Visit } from './browser.ts'
 import { useBrowser } from './use-browser.ts'
@@ -10,22 +10,14 @@ import { useBrowser } from './use-browser.ts'
 /* A channel is added and tried, an alert is routed to it, seen, acknowledged and silenced: on a phone. */
 
 describe.runIf(hasBrowser)('alerts and channels', () => {
-  const posts: { title: string }[] = []
-  const receiver = createServer((request, reply) => {
-    let sent = ''
-    request.on('data', (piece: Buffer) => (sent += piece.toString()))
-    request.on('end', () => {
-      posts.push(JSON.parse(sent) as { title: string })
-      reply.writeHead(204).end()
-    })
-  })
+  let receiver: WebhookReceiver<{ title: string }>
   const { visit } = useBrowser()
   let server: TestServer
   let admin: Signed
   let host: EnrolledHost
   let phone: Visit
   beforeAll(async () => {
-    await new Promise<void>(resolve => receiver.listen(0, '127.0.0.1', resolve))
+    receiver = await webhookReceiver()
     server = await startServer()
     admin = await server.setUp()
     host = await aHost(server, admin.client, 'web-01')
@@ -35,7 +27,7 @@ describe.runIf(hasBrowser)('alerts and channels', () => {
   afterAll(async () => {
     await phone?.close()
     await server?.close()
-    receiver.close()
+    await receiver?.close()
   })
   const looksRight = async () => {
     await settled(phone.page)
@@ -56,9 +48,7 @@ describe.runIf(hasBrowser)('alerts and channels', () => {
     await dialog.getByRole('button', { name: 'Add channel' }).click()
     await dialog.getByText('metadata and reserved addresses are never called').first().waitFor()
     expect(await breaches(page)).toEqual([])
-    await dialog
-      .getByLabel('URL', { exact: true })
-      .fill(`http://127.0.0.1:${(receiver.address() as AddressInfo).port}/in`)
+    await dialog.getByLabel('URL', { exact: true }).fill(receiver.url)
     await dialog.getByRole('button', { name: 'Add channel' }).click()
     await page.getByRole('heading', { name: 'On call' }).waitFor()
     await page.getByRole('button', { name: /test.*On call|On call.*test/i }).click()
@@ -94,7 +84,7 @@ describe.runIf(hasBrowser)('alerts and channels', () => {
     await fired.getByText('silenced').waitFor()
     await page.getByText('maintenance (admin)').waitFor()
     await looksRight()
-    expect(posts.map(({ title }) => title)).toEqual(['Test message'])
+    expect(receiver.posts.map(({ title }) => title)).toEqual(['Test message'])
     expect(complaints.filter(text => !text.includes('400'))).toEqual([])
   })
 

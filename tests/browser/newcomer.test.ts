@@ -1,10 +1,11 @@
-import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { SMTPServer } from 'smtp-server'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Page } from 'playwright-core'
 import { password, startServer } from '@stockade/server/testing'
 import type { TestServer } from '@stockade/server/testing'
+import { webhookReceiver } from '../../packages/server/src/testing/webhook.ts'
+import type { WebhookReceiver } from '../../packages/server/src/testing/webhook.ts'
 import { hasBrowser, signIn } from './browser.ts'
 import { enrol } from './host.ts'
 import type { Host } from './host.ts'
@@ -17,23 +18,6 @@ import { useBrowser } from './use-browser.ts'
 
 const { visit } = useBrowser('whole')
 
-const startChat = async () => {
-  const posts: string[] = []
-  const http = createServer((request, reply) => {
-    let sent = ''
-    request.on('data', (piece: Buffer) => (sent += piece.toString()))
-    request.on('end', () => {
-      posts.push(sent)
-      reply.writeHead(204).end()
-    })
-  })
-  await new Promise<void>(resolve => http.listen(0, '127.0.0.1', resolve))
-  return {
-    url: `http://127.0.0.1:${(http.address() as AddressInfo).port}/hook`,
-    posts,
-    close: () => new Promise(resolve => http.close(resolve)),
-  }
-}
 const startMail = async () => {
   const mails: string[] = []
   const smtp = new SMTPServer({
@@ -59,7 +43,7 @@ const startMail = async () => {
 describe.runIf(hasBrowser)('a newcomer', () => {
   let server: TestServer
   let other: TestServer
-  let chat: Awaited<ReturnType<typeof startChat>>
+  let chat: WebhookReceiver<unknown>
   let mail: Awaited<ReturnType<typeof startMail>>
   let page: Page
   let host: Host
@@ -69,7 +53,7 @@ describe.runIf(hasBrowser)('a newcomer', () => {
     closers.push(() => server.close())
     other = await startServer({ licence: null })
     closers.push(() => other.close())
-    chat = await startChat()
+    chat = await webhookReceiver()
     closers.push(() => chat.close())
     mail = await startMail()
     closers.push(() => mail.close())
@@ -111,7 +95,7 @@ describe.runIf(hasBrowser)('a newcomer', () => {
     await page.getByLabel('Recipients').fill('ops@corp.example')
     await save()
     await host.ban('203.0.113.77', { log_lines: 'sshd: Failed password for root from 203.0.113.77' })
-    await expect.poll(() => chat.posts.join(), { timeout: 180_000 }).toContain('203.0.113.77')
+    await expect.poll(() => JSON.stringify(chat.posts), { timeout: 180_000 }).toContain('203.0.113.77')
     await expect.poll(() => mail.mails.join(), { timeout: 180_000 }).toContain('203.0.113.77')
     expect(mail.mails).toHaveLength(1)
     expect(mail.mails[0]).toMatch(/^To: ops@corp\.example\r?$/m)

@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Page } from 'playwright-core'
 import type { Client } from '@stockade/client'
 import { aLicence, password, startServer } from '@stockade/server/testing'
 import type { TestServer } from '@stockade/server/testing'
+import { webhookReceiver } from '../../packages/server/src/testing/webhook.ts'
+import type { WebhookReceiver } from '../../packages/server/src/testing/webhook.ts'
 import { breaches, hasBrowser, inTurn, overflows, signIn } from './browser.ts'
 import type { Scheme, Viewport } from './browser.ts'
 import { useBrowser } from './use-browser.ts'
@@ -14,32 +14,10 @@ import { useBrowser } from './use-browser.ts'
 
 const { visit } = useBrowser()
 
-/** A webhook's receiver: keeps what it gets, or refuses it with these words. */
-const startReceiver = async () => {
-  const posts: { readonly title: string; readonly category: string }[] = []
-  const state = { refuseWith: '' }
-  const http = createServer((request, reply) => {
-    let sent = ''
-    request.on('data', (piece: Buffer) => (sent += piece.toString()))
-    request.on('end', () => {
-      if (state.refuseWith) return reply.writeHead(403).end(state.refuseWith)
-      posts.push(JSON.parse(sent) as (typeof posts)[number])
-      return reply.writeHead(204).end()
-    })
-  })
-  await new Promise<void>(resolve => http.listen(0, '127.0.0.1', resolve))
-  return {
-    url: `http://127.0.0.1:${(http.address() as AddressInfo).port}/in/hush`,
-    posts,
-    state,
-    close: () => new Promise(resolve => http.close(resolve)),
-  }
-}
-
 describe.runIf(hasBrowser)('settings', () => {
   let server: TestServer
   let admin: Client
-  let receiver: Awaited<ReturnType<typeof startReceiver>>
+  let receiver: WebhookReceiver<{ readonly title: string; readonly category: string }>
   let page: Page
   let complaints: string[]
   let close: () => Promise<void>
@@ -48,7 +26,7 @@ describe.runIf(hasBrowser)('settings', () => {
     server = await startServer({ licence: null })
     admin = (await server.setUp()).client
     for (const hostname of ['web-01', 'web-02', 'web-03']) await admin.call('POST /servers', { body: { hostname } })
-    receiver = await startReceiver()
+    receiver = await webhookReceiver()
     ;({ page, complaints, close } = await visit(server.url))
     await signIn(page, 'admin', password)
   })
@@ -124,12 +102,12 @@ describe.runIf(hasBrowser)('settings', () => {
       await page.getByText(receiver.url).waitFor()
     })
     it('show a refusal in the words of the other side', async () => {
-      receiver.state.refuseWith = 'This hook was removed by its owner.'
+      receiver.refusal = 'This hook was removed by its owner.'
       await test()
       const said = page.getByRole('alert').filter({ hasText: 'The test was not delivered.' })
       await said.getByText(/The chat did not take the message: .*This hook was removed by its owner\./).waitFor()
       await page.getByRole('list', { name: 'Steps of the test' }).getByText('Failed').waitFor()
-      receiver.state.refuseWith = ''
+      receiver.refusal = ''
     })
     it('refuse a target that nobody may call, beside its field', async () => {
       await webhook().fill('http://169.254.169.254/latest/meta-data')

@@ -1,9 +1,9 @@
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Client } from '@stockade/client'
 import { aHost, engine, eventually, freshDatabase, movableClock, startServer } from '../../testing/index.ts'
 import type { EnrolledHost, TestServer } from '../../testing/index.ts'
+import { webhookReceiver } from '../../testing/webhook.ts'
+import type { WebhookReceiver } from '../../testing/webhook.ts'
 
 interface Post {
   readonly title: string
@@ -12,25 +12,12 @@ interface Post {
   readonly facts: object[]
   readonly tables: { title: string; rows: string[][] }[]
 }
-let posts: Post[] = []
-const receiver = createServer((request, reply) => {
-  let sent = ''
-  request.on('data', (piece: Buffer) => (sent += piece.toString()))
-  request.on('end', () => {
-    posts.push(JSON.parse(sent) as Post)
-    reply.writeHead(204).end()
-  })
-})
-let hook = ''
+let receiver: WebhookReceiver<Post>
 beforeAll(async () => {
-  await new Promise<void>(resolve => receiver.listen(0, '127.0.0.1', resolve))
-  hook = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/`
+  receiver = await webhookReceiver()
 })
-afterAll(() => {
-  receiver.closeAllConnections()
-  receiver.close()
-})
-const titles = () => posts.map(({ title }) => title)
+afterAll(() => receiver.close())
+const titles = () => receiver.posts.map(({ title }) => title)
 
 describe('the daily summary', () => {
   const clock = movableClock()
@@ -58,10 +45,10 @@ describe('the daily summary', () => {
     await host.client.call('POST /servers/heartbeat', { body: { hostname: 'web-01.example' } })
   })
   afterAll(() => server.close())
-  const summaries = () => posts.filter(({ category }) => category === 'summary')
+  const summaries = () => receiver.posts.filter(({ category }) => category === 'summary')
   const settle = () => new Promise(resolve => setTimeout(resolve, 1300))
   test('comes once when its hour has come, also where the clock jumps over it, with exact figures', async () => {
-    await chat({ enabled: true, notify_bans: false, notify_errors: false, webhook_url: hook })
+    await chat({ enabled: true, notify_bans: false, notify_errors: false, webhook_url: receiver.url })
     await admin.call('PATCH /settings', { body: { service: { timezone: 'Europe/Vienna' } } })
     // 01:59 in Vienna, on the day on which 02:00 to 03:00 does not happen.
     moveTo('2027-03-28T00:59:00Z')
@@ -74,7 +61,7 @@ describe('the daily summary', () => {
       ['2027-03-26T22:59:59Z', 2],
     ] as const)
       await bans(n, banned_at)
-    posts = []
+    receiver.posts.length = 0
     await settle()
     expect(summaries()).toEqual([])
     clock.forward(61)
@@ -138,21 +125,21 @@ describe.runIf(engine === 'postgres')('two processes', () => {
     const agent = await aHost(one, signed.client, 'shared')
     const two = await startServer({ databaseUrl: database.url, clock: time })
     try {
-      const body = { enabled: true, webhook_url: hook, daily_summary: true }
+      const body = { enabled: true, webhook_url: receiver.url, daily_summary: true }
       await one.client(made.key).call('PATCH /settings/chat', { body })
-      posts = []
+      receiver.posts.length = 0
       toTomorrow('08:00:01Z')
       await one.client(agent.key).call('POST /bans', { body: { ip: '203.0.113.1', jail: 'sshd' } })
       await eventually(() => expect(titles().filter(title => title.includes('summary'))).toHaveLength(1))
       await eventually(() => expect(titles().filter(title => title.includes('banned'))).toHaveLength(1))
       await new Promise(resolve => setTimeout(resolve, 1200))
-      expect(posts).toHaveLength(2)
+      expect(receiver.posts).toHaveLength(2)
       await one.close()
       toTomorrow('09:30:00Z')
       await two.client(agent.key).call('POST /bans', { body: { ip: '203.0.113.2', jail: 'sshd' } })
       await eventually(() => expect(titles().filter(title => title.includes('summary'))).toHaveLength(2), 15)
       await eventually(() => expect(titles().filter(title => title.includes('banned'))).toHaveLength(2))
-      expect(posts).toHaveLength(4)
+      expect(receiver.posts).toHaveLength(4)
     } finally {
       await one.close().catch(() => {})
       await two.close()
