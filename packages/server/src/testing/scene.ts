@@ -21,6 +21,16 @@ export const withServer = (options: Options, take: (scene: Scene) => unknown): v
 export const withHost = (options: Options, take: (scene: Scene & { readonly host: EnrolledHost }) => unknown): void =>
   withServer(options, async scene => take({ ...scene, host: await aHost(scene.server, scene.admin.client) }))
 
+/** The same with two hosts, `web-01` and `db-01`. */
+export const withTwoHosts = (
+  options: Options,
+  take: (scene: Scene & { readonly web: EnrolledHost; readonly db: EnrolledHost }) => unknown,
+): void =>
+  withServer(options, async scene => {
+    const web = await aHost(scene.server, scene.admin.client, 'web-01')
+    await take({ ...scene, web, db: await aHost(scene.server, scene.admin.client, 'db-01') })
+  })
+
 /** Makes an account and signs it in. With `serverIds` it may see these servers only. */
 export const aUser = async (
   server: Pick<TestServer, 'client'>,

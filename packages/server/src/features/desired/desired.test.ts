@@ -6,19 +6,14 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { LiveMessage } from '@stockade/contract'
 import { aHost, eventually, freshDatabase, movableClock, raw, startServer } from '../../testing/index.ts'
 import type { EnrolledHost, Signed, TestServer } from '../../testing/index.ts'
+import { withTwoHosts } from '../../testing/scene.ts'
 
 const clock = movableClock()
 let server: TestServer
 let admin: Signed
 let web: EnrolledHost
 let db: EnrolledHost
-beforeAll(async () => {
-  server = await startServer({ clock })
-  admin = await server.setUp()
-  web = await aHost(server, admin.client, 'web-01')
-  db = await aHost(server, admin.client, 'db-01')
-})
-afterAll(() => server.close())
+withTwoHosts({ clock }, scene => ({ server, admin, web, db } = scene))
 
 const add = (ip: string) => admin.client.call('POST /whitelist', { body: { ip } })
 const remove = (id: number) => admin.client.call('DELETE /whitelist/{id}', { params: { id } })

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { aHost, movableClock, raw, startServer } from '../../testing/index.ts'
+import { beforeEach, describe, expect, test } from 'vitest'
+import { movableClock, raw } from '../../testing/index.ts'
 import type { EnrolledHost, Signed, TestServer } from '../../testing/index.ts'
-import { aUser } from '../../testing/scene.ts'
+import { aUser, withTwoHosts } from '../../testing/scene.ts'
 
 const clock = movableClock()
 let server: TestServer
@@ -19,16 +19,12 @@ const beat = (host: EnrolledHost, hostname: string) =>
       capabilities: { shield: { supported: true, mode: null, owned: false, driver: null, reason: null } },
     },
   })
-beforeAll(async () => {
-  server = await startServer({ clock })
-  admin = await server.setUp()
-  web = await aHost(server, admin.client, 'web-01')
-  db = await aHost(server, admin.client, 'db-01')
+withTwoHosts({ clock }, async scene => {
+  ;({ server, admin, web, db } = scene)
   await beat(web, 'web-01')
   await beat(db, 'db-01')
   limited = await aUser(server, admin.client, 'limited', 'Operator', [web.id])
 })
-afterAll(() => server.close())
 beforeEach(async () => {
   clock.forward(120)
   for (const { id } of (await admin.client.call('GET /fleet/bans', { query: { active: true } })).fleet_bans)

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { aHost, eventually, movableClock, raw, startServer } from '../../testing/index.ts'
+import { beforeEach, describe, expect, test } from 'vitest'
+import { aHost, eventually, movableClock, raw } from '../../testing/index.ts'
 import type { EnrolledHost, Signed, TestServer } from '../../testing/index.ts'
-import { aUser } from '../../testing/scene.ts'
+import { aUser, withTwoHosts } from '../../testing/scene.ts'
 
 const clock = movableClock()
 let server: TestServer
@@ -23,11 +23,8 @@ const beat = (host: EnrolledHost, hostname: string, supported: boolean) =>
     },
   })
 
-beforeAll(async () => {
-  server = await startServer({ clock })
-  admin = await server.setUp()
-  web = await aHost(server, admin.client, 'web-01')
-  db = await aHost(server, admin.client, 'db-01')
+withTwoHosts({ clock }, async scene => {
+  ;({ server, admin, web, db } = scene)
   old = await aHost(server, admin.client, 'old-01')
   operator = await aUser(server, admin.client, 'operator', 'Operator')
   limited = await aUser(server, admin.client, 'limited', 'Operator', [web.id])
@@ -36,7 +33,6 @@ beforeAll(async () => {
   await beat(db, 'db-01', true)
   await beat(old, 'old-01', false)
 })
-afterAll(() => server.close())
 beforeEach(async () => {
   clock.forward(120)
   for (const { id } of (await admin.client.call('GET /fleet/bans', { query: { active: true } })).fleet_bans)

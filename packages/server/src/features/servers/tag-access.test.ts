@@ -1,9 +1,9 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import WebSocket from 'ws'
 import type { LiveMessage } from '@stockade/contract'
-import { aHost, eventually, raw, startServer } from '../../testing/index.ts'
+import { eventually, raw } from '../../testing/index.ts'
 import type { EnrolledHost, Signed, TestServer } from '../../testing/index.ts'
-import { aUser } from '../../testing/scene.ts'
+import { aUser, withTwoHosts } from '../../testing/scene.ts'
 
 let server: TestServer
 let admin: Signed
@@ -24,16 +24,12 @@ const setTags = (host: EnrolledHost, tags: string[]) =>
 const seenBy = async (token: string) =>
   (await server.client(token).call('GET /servers')).servers.map(({ hostname }) => hostname)
 
-beforeAll(async () => {
-  server = await startServer()
-  admin = await server.setUp()
-  web = await aHost(server, admin.client, 'web-01')
-  db = await aHost(server, admin.client, 'db-01')
+withTwoHosts({}, async scene => {
+  ;({ server, admin, web, db } = scene)
   const made = await aUser(server, admin.client, 'team', 'Operator')
   team = made
   teamId = made.id
 })
-afterAll(() => server.close())
 beforeEach(async () => {
   await setTags(web, ['web'])
   await setTags(db, [])

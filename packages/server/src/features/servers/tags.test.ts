@@ -1,7 +1,7 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { aHost, raw, startServer } from '../../testing/index.ts'
+import { describe, expect, test } from 'vitest'
+import { raw } from '../../testing/index.ts'
 import type { EnrolledHost, Signed, TestServer } from '../../testing/index.ts'
-import { aUser } from '../../testing/scene.ts'
+import { aUser, withTwoHosts } from '../../testing/scene.ts'
 
 let server: TestServer
 let admin: Signed
@@ -10,15 +10,11 @@ let limited: Signed
 let web: EnrolledHost
 let db: EnrolledHost
 
-beforeAll(async () => {
-  server = await startServer()
-  admin = await server.setUp()
-  web = await aHost(server, admin.client, 'web-01')
-  db = await aHost(server, admin.client, 'db-01')
+withTwoHosts({}, async scene => {
+  ;({ server, admin, web, db } = scene)
   operator = await aUser(server, admin.client, 'operator', 'Operator')
   limited = await aUser(server, admin.client, 'limited', 'Operator', [web.id])
 })
-afterAll(() => server.close())
 
 const tagsOf = async (host: EnrolledHost, who = admin) =>
   (await who.client.call('GET /servers/{serverId}', { params: { serverId: host.id } })).tags
