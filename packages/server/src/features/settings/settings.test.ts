@@ -12,19 +12,23 @@ beforeAll(async () => {
 afterAll(() => server.close())
 const patch = (body: object) => raw(server, 'PATCH', '/api/v1/settings', { token: admin.token, body })
 
+const defaults = {
+  security: {
+    session_timeout: 604_800,
+    mfa_required: false,
+    passkey_required: 'off',
+    password_min_length: 8,
+    refuse_common_passwords: false,
+    self_tests: 'enrolment',
+  },
+  notifications: { chat_enabled: false, email_enabled: false, daily_summary: false, daily_summary_hour: 8 },
+  integrations: { reputation_enabled: false, reputation_rate_limit: 1000 },
+}
+
 test('defaults are those of the decisions', async () => {
   expect(await admin.client.call('GET /settings')).toEqual({
     service: { site_name: 'Stockade', site_url: expect.stringMatching(/^http:\/\/localhost:\d+$/), timezone: 'UTC' },
-    security: {
-      session_timeout: 604_800,
-      mfa_required: false,
-      passkey_required: 'off',
-      password_min_length: 8,
-      refuse_common_passwords: false,
-      self_tests: 'enrolment',
-    },
-    notifications: { chat_enabled: false, email_enabled: false, daily_summary: false, daily_summary_hour: 8 },
-    integrations: { reputation_enabled: false, reputation_rate_limit: 1000 },
+    ...defaults,
   })
 })
 
@@ -133,16 +137,7 @@ describe('export and import', () => {
         site_url: server.url.replace('127.0.0.1', 'localhost'),
         timezone: 'Asia/Kolkata',
       },
-      security: {
-        session_timeout: 604_800,
-        mfa_required: false,
-        passkey_required: 'off',
-        password_min_length: 8,
-        refuse_common_passwords: false,
-        self_tests: 'enrolment',
-      },
-      notifications: { chat_enabled: false, email_enabled: false, daily_summary: false, daily_summary_hour: 8 },
-      integrations: { reputation_enabled: false, reputation_rate_limit: 1000 },
+      ...defaults,
     })
     expect(await admin.client.call('GET /settings/email')).toMatchObject({ smtp_pass_set: true })
     expect(await admin.client.call('GET /settings/chat')).toMatchObject({
