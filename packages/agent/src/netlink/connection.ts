@@ -1,7 +1,7 @@
 import * as fs from 'node:fs'
 import { getSystemErrorName } from 'node:util'
 import { codeOf, errorText } from '@stockade/contract/error-code.ts'
-import { decode, encode } from './codec.ts'
+import { decode, encode, flag } from './codec.ts'
 import type { Draft, Message } from './codec.ts'
 
 /** The kernel refused a request. `code` is the name of the error number, such as ENOENT. */
@@ -62,7 +62,7 @@ const inheritedChannel = (environment: NodeJS.ProcessEnv): NetlinkChannel | null
   }
 }
 
-/** A connection over the launcher's socket; null if there is none. */
+/** A connection over the launcher's socket; null if there is none. Open it once: two of them would read each other's replies. */
 export const inheritedConnection = (subsystem: number): NetlinkConnection | null => {
   const channel = inheritedChannel(process.env)
   return channel === null ? null : createConnection(channel, subsystem)
@@ -71,6 +71,8 @@ export const inheritedConnection = (subsystem: number): NetlinkConnection | null
 /** `subsystem` is the number of the nfnetlink subsystem, whose transactions these are. */
 export const createConnection = (channel: NetlinkChannel, subsystem: number): NetlinkConnection => {
   let sequence = 0
+  /** Every reply was read. One more read would throw an exception, which costs more than the request. */
+  let isEmpty = false
 
   const receiveAll = (): Message[] => {
     const messages: Message[] = []
@@ -80,10 +82,10 @@ export const createConnection = (channel: NetlinkChannel, subsystem: number): Ne
 
   /** Discards replies that an interrupted request left behind. */
   const drain = (): void => {
-    for (;;) {
+    while (!isEmpty) {
       try {
         receiveAll()
-        return
+        isEmpty = true
       } catch (error) {
         if (!isOverflow(error)) throw asNetlinkError(error)
       }
@@ -91,6 +93,7 @@ export const createConnection = (channel: NetlinkChannel, subsystem: number): Ne
   }
 
   const send = (bytes: Buffer): void => {
+    isEmpty = false
     let sent: number
     try {
       sent = channel.send(bytes)
@@ -101,8 +104,15 @@ export const createConnection = (channel: NetlinkChannel, subsystem: number): Ne
       throw new NetlinkError('EMSGSIZE', `the kernel took ${sent} of ${bytes.length} bytes of a request`)
   }
 
-  const repliesTo = (number: number): Message[] => {
-    const replies = receiveAll().filter(message => message.sequence === number)
+  /** The kernel ends a dump by a mark, and answers another request, or refuses it, by one message. */
+  const repliesTo = (number: number, isDump: boolean): Message[] => {
+    const replies: Message[] = []
+    while (!isEmpty) {
+      const bytes = channel.receive()
+      const found = (bytes === null ? [] : decode(bytes)).filter(message => message.sequence === number)
+      replies.push(...found)
+      isEmpty = bytes === null || found.some(({ type }) => !isDump || type === doneType || type === errorType)
+    }
     for (const reply of replies) throwIfError(reply)
     return replies.filter(({ type }) => type !== doneType && type !== errorType)
   }
@@ -117,6 +127,7 @@ export const createConnection = (channel: NetlinkChannel, subsystem: number): Ne
       let replies: Message[]
       try {
         replies = receiveAll()
+        isEmpty = true
       } catch (error) {
         // A transaction without error has no replies, so an overflow means that errors got lost.
         throw asNetlinkError(error)
@@ -129,7 +140,7 @@ export const createConnection = (channel: NetlinkChannel, subsystem: number): Ne
         sequence += 1
         send(encode(draft, sequence))
         try {
-          return repliesTo(sequence)
+          return repliesTo(sequence, (draft.flags & flag.dump) === flag.dump)
         } catch (error) {
           if (!isOverflow(error) || tries === maxTries) throw asNetlinkError(error)
         }

@@ -3,7 +3,7 @@ import { attributesOf, decode, encode, readText } from './codec.ts'
 import type { Draft } from './codec.ts'
 import { createConnection, NetlinkError } from './connection.ts'
 import type { NetlinkChannel } from './connection.ts'
-import { deleteElements, getTable, newElements, newSet, newTable, readElements } from './tables.ts'
+import { deleteElements, getRules, getTable, newElements, newSet, newTable, readElements } from './tables.ts'
 
 const body = (draft: Draft | undefined): string => draft?.body.toString('hex') ?? ''
 const address = (...parts: number[]): Buffer => Buffer.from(parts)
@@ -80,6 +80,15 @@ const refusal = (sequence: number, number: number): Buffer => {
   return bytes
 }
 
+/** The mark at the end of a dump. */
+const ended = (sequence: number): Buffer => {
+  const bytes = Buffer.alloc(20)
+  bytes.writeUInt32LE(20, 0)
+  bytes.writeUInt16LE(3, 4)
+  bytes.writeUInt32LE(sequence, 8)
+  return bytes
+}
+
 describe('the connection', () => {
   const subsystem = 10
 
@@ -106,6 +115,23 @@ describe('the connection', () => {
     const lost = aChannel([[failure('ENOBUFS')]])
     expect(() => createConnection(lost.channel, subsystem).commit([newTable('t', 0)])).toThrow(NetlinkError)
     expect(lost.sent).toHaveLength(1)
+  })
+
+  it('reads until the answer, or the mark that ends a dump, and no further', () => {
+    const { channel } = aChannel([[encode(newTable('mine', 0), 1)], [encode(newTable('mine', 0), 2), ended(2)], []])
+    let reads = 0
+    const receive = (): Buffer | null => {
+      reads += 1
+      return channel.receive()
+    }
+    const { ask } = createConnection({ ...channel, receive }, subsystem)
+    // Before the first request somebody else may have used the socket.
+    expect(ask(getTable('mine'))).toHaveLength(1)
+    expect(reads).toBe(2)
+    expect(ask(getRules('mine'))).toHaveLength(1)
+    expect(reads).toBe(4)
+    expect(ask(getTable('mine'))).toHaveLength(0)
+    expect(reads).toBe(5)
   })
 
   it('takes a short write for a failure', () => {

@@ -40,12 +40,13 @@ export const createHeld = (parts: Assembled) => {
     limits: parts.disk.policy.listLimits,
     approvals: () => (seals.wants(wideWhitelist) ? approvals : null),
   })
+  const connection = inheritedConnection(nftablesSubsystem)
   const knock = createKnock({
     ...{ clockOffset, now, log },
     stateDirectory: options.state,
     serverId: identity.server_id,
     nft: options.nft,
-    connection: inheritedConnection(nftablesSubsystem),
+    connection,
     whyNotClose: (port, holds) =>
       parts.disk.policy.whyNotClose(port, holds) ??
       (holds || approvals.isPortApproved(port) || !seals.wants(closedPort) ? null : unapprovedPort(port)),
@@ -61,7 +62,7 @@ export const createHeld = (parts: Assembled) => {
     peer: server.transport.peer,
     now,
   })
-  const kernel = openKernel(options.nft)
+  const kernel = openKernel(options.nft, connection)
   const hostShield = createHostShield({
     ...{ kernel, loginSources, whitelist, floor, engine, ledger, overrides, drain, onHeld, clockOffset, now, log },
     stateDirectory: options.state,

@@ -1,4 +1,6 @@
 import { createLog } from '../log.ts'
+import { inheritedConnection } from '../netlink/connection.ts'
+import { nftablesSubsystem } from '../netlink/tables.ts'
 import type { Options } from '../options.ts'
 import { errorText } from '../text.ts'
 import { parseList } from '../whitelist/list.ts'
@@ -16,7 +18,7 @@ const standaloneShield = (options: Options): { readonly shield: Shield; readonly
   const text = createStore(options.state).text()
   const kept = text === null ? [] : parseList(text, 0, null)
   const log = createLog({ verbose: options.verbose, stamp: false })
-  const kernel = openKernel(options.nft)
+  const kernel = openKernel(options.nft, inheritedConnection(nftablesSubsystem))
   const { shield } = openShield({
     stateDirectory: options.state,
     kernel,

@@ -1,8 +1,7 @@
 import { join } from 'node:path'
 import { steadyNow } from '../clock.ts'
 import { readText } from '../files.ts'
-import { inheritedConnection } from '../netlink/connection.ts'
-import { nftablesSubsystem } from '../netlink/tables.ts'
+import type { NetlinkConnection } from '../netlink/connection.ts'
 import type { Kernel } from './kernel.ts'
 import { createNetlinkKernel } from './netlink-kernel.ts'
 import { createNftKernel } from './nft-kernel.ts'
@@ -20,10 +19,8 @@ const trackedFile = '/proc/sys/net/netfilter/nf_conntrack_count'
 const trackedConnections = (): number => Number(readText(trackedFile) ?? 0) || 0
 
 /** The netlink socket of the launcher, or else the nft program. */
-export const openKernel = (nft: readonly string[]): Kernel => {
-  const connection = inheritedConnection(nftablesSubsystem)
-  return connection === null ? createNftKernel(nft) : createNetlinkKernel(connection, nft)
-}
+export const openKernel = (nft: readonly string[], connection: NetlinkConnection | null): Kernel =>
+  connection === null ? createNftKernel(nft) : createNetlinkKernel(connection, nft)
 
 type Needs = Parameters<typeof createShield>[0]
 
