@@ -63,20 +63,25 @@ it('takes the time of the file where the clock starts in the past, and the clock
   expect(serverNow()).toBe(1_000_600_000)
 })
 
-it('goes on while the host is suspended, and reads the time since the boot once in a turn', () => {
-  const host = { awake: 500, booted: 90_000, reads: 0 }
+it('goes on while the host is suspended, and reads the time since the boot only when there may have been a sleep', () => {
+  const host = { awake: 500, booted: 90_000, wall: 1_000_000_000, reads: 0 }
   const steadyNow = createSteadyClock({
     awake: () => host.awake,
     booted: () => {
       host.reads += 1
       return host.booted
     },
+    wall: () => host.wall,
   })
   const pass = (ms: number, asleep = 0): void => {
     host.awake += ms
     host.booted += ms + asleep
+    host.wall += ms + asleep
   }
-  pass(60_000)
+  pass(59_999)
+  expect(steadyNow()).toBe(60_499)
+  expect(host.reads).toBe(1)
+  pass(1)
   for (let times = 0; times < 50; times += 1) expect(steadyNow()).toBe(60_500)
   expect(host.reads).toBe(2)
   pass(10, 3_600_000)
@@ -84,4 +89,9 @@ it('goes on while the host is suspended, and reads the time since the boot once 
   // The noise of two clocks is no sleep.
   pass(10, 1500)
   expect(steadyNow()).toBe(60_520 + 3_600_000)
+  expect(host.reads).toBe(4)
+  // Nor is a clock that somebody sets.
+  host.wall -= 86_400_000
+  expect(steadyNow()).toBe(60_520 + 3_600_000)
+  expect(host.reads).toBe(5)
 })

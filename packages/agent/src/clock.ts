@@ -8,27 +8,33 @@ export interface Clocks {
 
 /** A shorter sleep is the noise of two clocks that are read one after the other. */
 const leastSleep = 2000
-/**
- * Milliseconds in which the time since the boot is not read again: it comes from a file of the kernel, and a check of protection asks for the
- * time dozens of times in one turn.
- */
-const betweenLooks = 10
+/** A sleep sets the host's clock ahead of Node's own by more than this, in milliseconds; so does somebody who sets it. */
+const leastApart = 1000
+/** The time since the boot is read again after this time, whatever the host's clock says. Milliseconds. */
+const betweenLooks = 60_000
 
-/** A clock that nobody sets. It goes on while the host is suspended, which Node's own does not. */
+/**
+ * A clock that nobody sets. It goes on while the host is suspended, which Node's own does not. The time since the boot comes from a file of
+ * the kernel, and the agent asks for the time several times a second, so the file is read only when there may have been a sleep.
+ */
 export const createSteadyClock = (
-  sources: { awake: () => number; booted: () => number } = {
+  sources: { awake: () => number; booted: () => number; wall: () => number } = {
     awake: () => performance.now(),
     booted: () => uptime() * 1000,
+    wall: Date.now,
   },
 ): (() => number) => {
-  const { awake, booted } = sources
+  const { awake, booted, wall } = sources
   let lookedAt = awake()
+  let wallApart = wall() - lookedAt
   const first = booted() - lookedAt
   let slept = 0
   return () => {
     const at = awake()
-    if (at - lookedAt >= betweenLooks) {
+    const wallNow = wall() - at
+    if (at - lookedAt >= betweenLooks || Math.abs(wallNow - wallApart) > leastApart) {
       lookedAt = at
+      wallApart = wallNow
       const apart = booted() - at - first
       if (Math.abs(apart - slept) > leastSleep) slept = apart
     }
