@@ -4,7 +4,7 @@ import type { Server, Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { createEngine, EngineDown, EngineRefused } from '../src/engine/engine.ts'
+import { createEngine, EngineDown, EngineRefused, sharedAge } from '../src/engine/engine.ts'
 import { decodePickle, encodePickle } from '../src/engine/pickle.ts'
 import type { Word } from '../src/engine/pickle.ts'
 import { createEngineSocket } from '../src/engine/socket.ts'
@@ -158,5 +158,25 @@ it('the engine says when it came and went', async () => {
   await listen(() => [0, '1.1.0'])
   await engine.ping()
   expect(news).toEqual(['up', 'down', 'up'])
+  engine.close()
+})
+
+const jailList = (...names: string[]): Word => [
+  ['Number of jail', names.length],
+  ['Jail list', names.join(', ')],
+]
+
+it('looks that are due together share one list of jails, and a command gets a fresh one', async () => {
+  let lists = 0
+  await listen(([what]) => {
+    if (what === 'status') lists += 1
+    return what === 'status' ? [0, jailList('sshd', `look-${lists}`)] : [0, '1.0.2']
+  })
+  const engine = createEngine({ socketPath: path, onUp: () => undefined, onDown: () => undefined })
+  await engine.ping()
+  const looks = await Promise.all([engine.jails(), engine.jails(sharedAge), engine.jails(sharedAge)])
+  expect(looks).toEqual(Array(3).fill(['sshd', 'look-1']))
+  expect(await engine.jails()).toEqual(['sshd', 'look-2'])
+  expect(await engine.jails(sharedAge)).toEqual(['sshd', 'look-2'])
   engine.close()
 })

@@ -21,7 +21,8 @@ export interface Engine {
   /** Milliseconds since the connection to this daemon was made; null while it is down. */
   connectedFor(): number | null
   ping(): Promise<void>
-  jails(): Promise<string[]>
+  /** The jails that run now, or ran at most `maxAge` milliseconds ago. */
+  jails(maxAge?: number): Promise<string[]>
   counts(jail: string): Promise<JailCounts>
   thresholds(jail: string): Promise<{ maxretry: number; bantime: number; findtime: number }>
   logpath(jail: string): Promise<string[]>
@@ -59,6 +60,9 @@ export interface Engine {
   apply(stream: readonly (readonly Word[])[]): Promise<void>
   close(): void
 }
+
+/** Looks that are due at the same time share one answer that may be so old, milliseconds. */
+export const sharedAge = 1000
 
 export { EngineDown, EngineRefused }
 export type { BannedPlaces }
@@ -107,16 +111,8 @@ export const createEngine = (options: { socketPath: string; onUp: () => void; on
 
   const list = async (words: readonly Word[]): Promise<string[]> => strings(await call(words))
   const count = async (words: readonly Word[]): Promise<number> => Number(await call(words, 60_000))
-
-  const allJails = async (): Promise<string[]> => {
-    const names = pairs(await call(['status'])).get('Jail list')
-    return typeof names === 'string'
-      ? names
-          .split(',')
-          .map(name => name.trim())
-          .filter(Boolean)
-      : []
-  }
+  const allJails = async (): Promise<string[]> => jailNames(await call(['status']))
+  const jails = sharedJails(allJails, () => since)
 
   const unbanAll = async (jail: string, ips: readonly string[]): Promise<void> => {
     for (const some of portions(ips)) await call(['set', jail, 'unbanip', ...some], 60_000)
@@ -140,7 +136,7 @@ export const createEngine = (options: { socketPath: string; onUp: () => void; on
     version: () => version,
     connectedFor: () => (since === null ? null : steadyNow() - since),
     ping: async () => void (await call(['ping'])),
-    jails: async () => (await allJails()).filter(name => name !== testJail),
+    jails,
     async counts(jail) {
       const status = pairs(await call(['status', jail, 'short']))
       const [actions, filter] = [pairs(status.get('Actions') ?? null), pairs(status.get('Filter') ?? null)]
@@ -222,6 +218,31 @@ export const createEngine = (options: { socketPath: string; onUp: () => void; on
       for (const words of stream) await call(words, 60_000)
     },
     close: () => socket.close(),
+  }
+}
+
+const jailNames = (status: Pickled): string[] => {
+  const names = pairs(status).get('Jail list')
+  return typeof names === 'string'
+    ? names
+        .split(',')
+        .map(name => name.trim())
+        .filter(Boolean)
+    : []
+}
+
+/** The jails, as `ask` names them now or named them at most `maxAge` milliseconds ago. `since`: of the connection; null: there is none. */
+const sharedJails = (ask: () => Promise<string[]>, since: () => number | null): Engine['jails'] => {
+  let last: { readonly at: number; readonly names: Promise<string[]> } | null = null
+  return (maxAge = 0) => {
+    const isOfNow = last !== null && last.at >= (since() ?? Infinity)
+    if (last !== null && isOfNow && steadyNow() - last.at < maxAge) return last.names
+    const asked = { at: steadyNow(), names: ask().then(all => all.filter(name => name !== testJail)) }
+    last = asked
+    asked.names.catch(() => {
+      if (last === asked) last = null
+    })
+    return asked.names
   }
 }
 

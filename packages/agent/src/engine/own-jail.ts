@@ -6,7 +6,7 @@ import { createOnce } from '../log.ts'
 import type { Log } from '../log.ts'
 import { createSerial } from '../serial.ts'
 import { errorText } from '../text.ts'
-import { EngineDown } from './engine.ts'
+import { EngineDown, sharedAge } from './engine.ts'
 import type { Engine } from './engine.ts'
 import type { JailLoader } from './jail-loader.ts'
 import { allInPlace, ownJail, ownJailFiles, readOwnProtocol, writeOwnFiles } from './own-files.ts'
@@ -49,9 +49,10 @@ export const createOwnJail = (needs: {
   const startWith = (protocol: OwnProtocol): Promise<void> =>
     needs.loader.start(ownJail, ownJailFiles(needs.f2bConfig, protocol))
 
-  const ensureOnce = async (): Promise<boolean> => {
+  /** `listAge`: how old the list of jails may be, milliseconds. */
+  const ensureOnce = async (listAge: number): Promise<boolean> => {
     const written = readOwnProtocol(needs.f2bConfig)
-    const isRunning = (await needs.engine.jails()).includes(ownJail)
+    const isRunning = (await needs.engine.jails(listAge)).includes(ownJail)
     if (!isRunning && isSwitchedOff(needs.f2bConfig)) return false
     if (!isRunning) await startWith(written)
     // Only a running jail tells how its action uses the protocol.
@@ -64,14 +65,14 @@ export const createOwnJail = (needs: {
     return true
   }
   /** A command and the agent's own look may ask at the same time. */
-  const ensure = (): Promise<boolean> => inTurn(ensureOnce)
+  const ensure = (listAge = 0): Promise<boolean> => inTurn(() => ensureOnce(listAge))
 
   return {
-    ensure,
+    ensure: () => ensure(),
     async keep() {
       if (steadyNow() < retryAt) return false
       try {
-        return await ensure()
+        return await ensure(sharedAge)
       } catch (error) {
         if (!(error instanceof EngineDown)) {
           retryAt = steadyNow() + retryEvery

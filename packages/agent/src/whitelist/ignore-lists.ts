@@ -1,4 +1,4 @@
-import { EngineRefused } from '../engine/engine.ts'
+import { EngineRefused, sharedAge } from '../engine/engine.ts'
 import type { Engine } from '../engine/engine.ts'
 import { canonicalIp, isCidr } from '../ip.ts'
 import type { OwnIgnores } from './next-start.ts'
@@ -28,7 +28,7 @@ export const holdEverywhere = async (
   const missing = new Map<string, string>()
   const lackingJails: string[] = []
   let isMended = false
-  for (const jail of await engine.jails()) {
+  for (const jail of await engine.jails(sharedAge)) {
     try {
       const held = await holdIn(engine, jail, wanted, isRetired, readOwn)
       for (const value of held.missing) missing.set(value, jail)

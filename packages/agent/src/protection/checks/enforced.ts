@@ -1,5 +1,6 @@
 import { actionName } from '../../bans/hook.ts'
 import { steadyNow } from '../../clock.ts'
+import { sharedAge } from '../../engine/engine.ts'
 import type { BannedPlaces, Engine } from '../../engine/engine.ts'
 import { ownJail } from '../../engine/own-files.ts'
 import { createRun, holds } from '../firewall/holds.ts'
@@ -146,7 +147,7 @@ export const enforcedCheck = (needs: {
     async look() {
       const banned = await engine.banned(listAge)
       const findings: (Finding & { isProbed: boolean })[] = []
-      const jails = await engine.jails()
+      const jails = await engine.jails(sharedAge)
       for (const jail of jails) {
         const ips = banned.get(jail) ?? new Set<string>()
         // The jail for bans by command matters once it is used.

@@ -1,3 +1,4 @@
+import { sharedAge } from '../../engine/engine.ts'
 import type { Engine } from '../../engine/engine.ts'
 import { ownJail } from '../../engine/own-files.ts'
 import { canonicalIp } from '../../ip.ts'
@@ -42,7 +43,7 @@ export const ignoreCheck = (needs: {
     needsEngine: true,
     async look() {
       const next = new Map<string, Judgement>()
-      for (const jail of await engine.jails()) {
+      for (const jail of await engine.jails(sharedAge)) {
         if (jail === ownJail) continue
         const before = judged.get(jail)
         const isRecent = before && before.entries > longList && now() - before.at < longListEvery

@@ -1,4 +1,5 @@
 import type { EngineConfig } from '../../engine/config.ts'
+import { sharedAge } from '../../engine/engine.ts'
 import type { Engine } from '../../engine/engine.ts'
 import { ownJail } from '../../engine/own-files.ts'
 import { bad, ok } from '../model.ts'
@@ -14,7 +15,7 @@ export const jailCheck = (needs: { engine: Pick<Engine, 'jails'>; config: Pick<E
     looks: 3,
     needsEngine: true,
     async look() {
-      const running = await needs.engine.jails()
+      const running = await needs.engine.jails(sharedAge)
       // A configuration that cannot be read is the finding of another check.
       const configured = await needs.config.jails().catch(() => null)
       if (configured !== null) expected = configured.filter(({ enabled }) => enabled).map(({ name }) => name)

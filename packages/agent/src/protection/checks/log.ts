@@ -1,5 +1,6 @@
 import * as fs from 'node:fs'
 import { basename, dirname, join } from 'node:path'
+import { sharedAge } from '../../engine/engine.ts'
 import type { Engine } from '../../engine/engine.ts'
 import { ownJail } from '../../engine/own-files.ts'
 import type { JournalJails } from '../journal/journal-jails.ts'
@@ -92,7 +93,7 @@ export const logCheck = (needs: {
       const positions = await positionsNow()
       const findings: Finding[] = []
       const ofJournal = new Map<string, string[][]>()
-      for (const jail of await engine.jails()) {
+      for (const jail of await engine.jails(sharedAge)) {
         if (jail === ownJail) continue
         const { files, journalMatches } = await engine.sources(jail)
         if (files.length === 0 && journalMatches === null)
