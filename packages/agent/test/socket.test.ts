@@ -4,6 +4,7 @@ import type { Server, Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
+import { actionName, createHook } from '../src/bans/hook.ts'
 import { createEngine, EngineDown, EngineRefused, sharedAge } from '../src/engine/engine.ts'
 import { decodePickle, encodePickle } from '../src/engine/pickle.ts'
 import type { Word } from '../src/engine/pickle.ts'
@@ -178,5 +179,40 @@ it('looks that are due together share one list of jails, and a command gets a fr
   expect(looks).toEqual(Array(3).fill(['sshd', 'look-1']))
   expect(await engine.jails()).toEqual(['sshd', 'look-2'])
   expect(await engine.jails(sharedAge)).toEqual(['sshd', 'look-2'])
+  engine.close()
+})
+
+it('jails are asked for their actions when they are new, and when an action of ours has ended', async () => {
+  const asked: string[] = []
+  let jails = ['sshd']
+  const withAction = new Set<string>()
+  await listen(words => {
+    const [what, jail, property] = words.map(String)
+    if (what === 'status') return [0, jailList(...jails)]
+    if (what === 'get' && property === 'actions') {
+      asked.push(String(jail))
+      return [0, withAction.has(String(jail)) ? ['nftables', actionName] : ['nftables']]
+    }
+    if (property === 'addaction') withAction.add(String(jail))
+    return [0, '1.0.2']
+  })
+  const engine = createEngine({ socketPath: path, onUp: () => undefined, onDown: () => undefined })
+  let lost = 0
+  const hook = createHook({
+    ...{ engine, file: join(directory, 'action.py'), source: '', spool: join(directory, 'spool') },
+    onLost: () => (lost += 1),
+    log: { info: () => undefined, warn: () => undefined, debug: () => undefined },
+  })
+  expect(await hook.run()).toBe(true)
+  jails = ['sshd', 'nginx']
+  expect(await hook.run()).toBe(true)
+  expect(await hook.run()).toBe(false)
+  expect(asked).toEqual(['sshd', 'nginx'])
+  // A reload by hand.
+  withAction.clear()
+  hook.suspect()
+  expect(await hook.run()).toBe(true)
+  expect(lost).toBe(2)
+  expect([...withAction]).toEqual(['sshd', 'nginx'])
   engine.close()
 })

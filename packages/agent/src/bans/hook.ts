@@ -1,4 +1,5 @@
 import * as fs from 'node:fs'
+import { steadyNow } from '../clock.ts'
 import { readText, writeDurably } from '../files.ts'
 import type { Engine } from '../engine/engine.ts'
 import type { Log } from '../log.ts'
@@ -11,11 +12,16 @@ export interface Hook {
   run(): Promise<boolean>
   /** fail2ban was started again, without the action. */
   forget(): void
+  /** An action of ours has ended: a jail was reloaded or stopped. The next run asks all jails. */
+  suspect(): void
 }
 
+/** Milliseconds between two looks at the actions of a jail that nothing was heard of. */
+const askEvery = 30_000
+
 /**
- * Adds our Python action to every jail at run time, without touching the administrator's files. A reload removes the
- * action silently, so it is checked every 5 s.
+ * Adds our Python action to every jail at run time, without touching the administrator's files. It runs every 5 s. A reload ends the action,
+ * which says so, so jails are asked for their actions after that, and every 30 s in case the word was lost.
  */
 export const createHook = (needs: {
   engine: Engine
@@ -27,6 +33,7 @@ export const createHook = (needs: {
 }): Hook => {
   const attached = new Set<string>()
   const failed = new Set<string>()
+  let askAgainAt = 0
 
   const writeAction = (): void => {
     if (readText(needs.file) === needs.source) return
@@ -40,7 +47,10 @@ export const createHook = (needs: {
       try {
         writeAction()
         const jails = await needs.engine.jails()
+        const isAskingAll = steadyNow() >= askAgainAt
+        if (isAskingAll) askAgainAt = steadyNow() + askEvery
         for (const jail of jails) {
+          if (!isAskingAll && attached.has(jail)) continue
           if ((await needs.engine.actions(jail)).includes(actionName)) {
             attached.add(jail)
             continue
@@ -69,6 +79,9 @@ export const createHook = (needs: {
     forget(): void {
       attached.clear()
       failed.clear()
+    },
+    suspect(): void {
+      askAgainAt = 0
     },
   }
 }

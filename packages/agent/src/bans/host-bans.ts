@@ -12,6 +12,7 @@ import { action, reader } from '../python/programs.ts'
 import type { Transport } from '../transport.ts'
 import { createAdoption } from './adoption.ts'
 import { createHook } from './hook.ts'
+import type { Hook } from './hook.ts'
 import { createLedger } from './ledger.ts'
 import type { openMemory } from './memory.ts'
 import { createLogPlaces } from './log-places.ts'
@@ -60,7 +61,6 @@ export const createHostBans = (needs: HostBansNeeds) => {
   const adoption = createAdoption({ engine, ledger, drain, read, isFirstRun, now, log })
   const file = join(options.state, 'wishes.json')
   const wishes = createWishes({ file, engine, ledger, overrides, drain, now, log })
-  const spool = createHostSpool(needs, { ledger, drain, hasTable, renew, onJails, snapshot, adoption })
   const hook = createHook({
     engine,
     file: options.actionFile ?? installedAction() ?? join(options.state, 'stockade_action.py'),
@@ -69,6 +69,8 @@ export const createHostBans = (needs: HostBansNeeds) => {
     onLost: snapshot.unsettled,
     log,
   })
+
+  const spool = createHostSpool(needs, { ledger, drain, hasTable, renew, onJails, snapshot, adoption, hook })
 
   /** Compares with fail2ban's own list. */
   const compare = async (): Promise<void> => {
@@ -101,8 +103,9 @@ interface SpoolNeeds extends Pick<
 > {
   readonly snapshot: ReturnType<typeof createSnapshot>
   readonly adoption: ReturnType<typeof createAdoption>
+  readonly hook: Pick<Hook, 'suspect'>
 }
-const createHostSpool = (needs: HostBansNeeds, { snapshot, adoption, ...parts }: SpoolNeeds) => {
+const createHostSpool = (needs: HostBansNeeds, { snapshot, adoption, hook, ...parts }: SpoolNeeds) => {
   let returnTimer: NodeJS.Timeout | null = null
   return createSpool({
     ...parts,
@@ -110,7 +113,10 @@ const createHostSpool = (needs: HostBansNeeds, { snapshot, adoption, ...parts }:
     memory: needs.saved.memory,
     changed: needs.saved.changed,
     onFlush: snapshot.flushed,
-    onStop: snapshot.unsettled,
+    onStop() {
+      snapshot.unsettled()
+      hook.suspect()
+    },
     /** One look for many bans that return. */
     onReturn() {
       returnTimer ??= setTimeout(() => {
