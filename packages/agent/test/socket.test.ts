@@ -9,6 +9,7 @@ import { createEngine, EngineDown, EngineRefused, sharedAge } from '../src/engin
 import { decodePickle, encodePickle } from '../src/engine/pickle.ts'
 import type { Word } from '../src/engine/pickle.ts'
 import { createEngineSocket } from '../src/engine/socket.ts'
+import { engineCheck } from '../src/protection/checks/engine.ts'
 
 const endMark = '<F2B_END_COMMAND>'
 let directory = ''
@@ -215,4 +216,21 @@ it('jails are asked for their actions when they are new, and when an action of o
   expect(lost).toBe(2)
   expect([...withAction]).toEqual(['sshd', 'nginx'])
   engine.close()
+})
+
+it('the check of fail2ban keeps its connection while the same socket stands at the path', async () => {
+  await listen(() => [0, 'pong'])
+  const check = engineCheck({ socketPath: path, sockets: () => '' })
+  const states = async () => (await check.look())?.map(({ state }) => state)
+  expect(await states()).toEqual(['ok'])
+  expect(await states()).toEqual(['ok'])
+  expect(clients).toHaveLength(1)
+  // fail2ban-client finds no daemon then, although the one that runs would still answer us.
+  fs.renameSync(path, `${path}.away`)
+  expect(await states()).toEqual(['bad'])
+  fs.renameSync(`${path}.away`, path)
+  expect(await states()).toEqual(['ok'])
+  expect(clients).toHaveLength(2)
+  await stop()
+  expect(await states()).toEqual(['bad'])
 })

@@ -1,3 +1,4 @@
+import * as fs from 'node:fs'
 import { basename } from 'node:path'
 import { createEngineSocket, EngineDown, EngineHung } from '../../engine/socket.ts'
 import { readText } from '../../files.ts'
@@ -13,11 +14,16 @@ const maxNamed = 5
 export const engineCheck = (needs: { socketPath: string; sockets?: () => string }): Check => {
   const { socketPath } = needs
   const sockets = needs.sockets ?? (() => readText('/proc/net/unix') ?? '')
+  /** Kept between looks, as long as the same socket stands at the path: a new daemon, or a path that is gone, is asked anew. */
+  const socket = createEngineSocket({ path: socketPath, onLost: () => undefined })
+  let inode: number | null = null
   let looks = 0
   let others: readonly Finding[] = []
 
   const answers = async (): Promise<Finding> => {
-    const socket = createEngineSocket({ path: socketPath, onLost: () => undefined })
+    const present = fs.statSync(socketPath, { throwIfNoEntry: false })?.ino ?? null
+    if (present !== inode) socket.close()
+    inode = present
     try {
       await socket.call(['ping'], deadline)
       return ok(null)
@@ -26,8 +32,6 @@ export const engineCheck = (needs: { socketPath: string; sockets?: () => string 
         return bad(null, `fail2ban does not answer (it is stopped or stuck): nothing new is banned`)
       if (error instanceof EngineDown) return bad(null, 'fail2ban is not running: nothing is banned')
       throw error
-    } finally {
-      socket.close()
     }
   }
 
