@@ -97,8 +97,11 @@ const createUpkeep = ({ parts, held, orders }: Agent): Upkeep => {
     inTurn(async () => {
       const touched = await hook.run()
       const isStarted = await ownJailKeeper.keep()
-      // A start or a reload sets it back: fail2ban answers before its client has sent the whole configuration.
-      if (touched) await engine.keepHistory(historySeconds)
+      if (touched) {
+        orders.protection.forget()
+        // A start or a reload sets it back: fail2ban answers before its client has sent the whole configuration.
+        await engine.keepHistory(historySeconds)
+      }
       await held.whitelist.look(touched || isStarted)
     })
   return {

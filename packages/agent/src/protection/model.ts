@@ -32,6 +32,8 @@ export interface Check {
    * @throws EngineDown if fail2ban went away; any other error is a failure of the check
    */
   look(): Promise<readonly Finding[] | null>
+  /** fail2ban was started again, or a jail was reloaded: what was kept of earlier answers may be wrong. */
+  forget?(): void
 }
 
 /** A subject with the state that is reported. */

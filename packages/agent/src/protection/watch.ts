@@ -20,6 +20,8 @@ export interface Watch {
   stop(): void
   /** Problems are expected for a while, and wait. */
   hold(scope: HoldScope): void
+  /** fail2ban was started again, or a jail was reloaded. */
+  forget(): void
   /** Null before the first look at everything. */
   report(): ProtectionReport | null
 }
@@ -128,6 +130,9 @@ export const createWatch = (needs: {
       for (const timer of timers.values()) clearTimeout(timer)
     },
     hold: tracker.hold,
+    forget() {
+      for (const check of checks) check.forget?.()
+    },
     report,
   }
 }

@@ -17,8 +17,11 @@ import type { Check, Finding } from '../model.ts'
 const maxBans = 2000
 /** The list of bans may be so old, in milliseconds: a ban that ended since is asked for again before it counts as lost. */
 const listAge = 5000
-/** The answers of one jail are a dozen requests to fail2ban. Milliseconds; whatever is not well is asked again at once. */
-const firewallsKept = 25_000
+/**
+ * The answers of one jail are a dozen requests to fail2ban. Milliseconds; whatever is not well is asked again at once, and everything after a
+ * reload.
+ */
+const firewallsKept = 120_000
 /** A ban may have ended between two questions. */
 const secondLookAfter = 200
 
@@ -159,6 +162,7 @@ export const enforcedCheck = (needs: {
       const isAnyLost = findings.some(({ state, isProbed }) => isProbed && state === 'bad')
       return isAnyLost ? findings.filter(({ state, isProbed }) => isProbed || state !== 'ok') : findings
     },
+    forget: () => kept.clear(),
   }
 }
 
