@@ -42,6 +42,8 @@ export const removeDurably = (path: string): void => {
 }
 
 export const readText = (path: string): string | null => {
+  // Some files are mostly absent and looked for every few seconds, and an exception costs more than this look.
+  if (!fs.statSync(path, { throwIfNoEntry: false })) return null
   try {
     return fs.readFileSync(path, 'utf8')
   } catch (error) {

@@ -125,10 +125,11 @@ const unreadable = (error: string | null): string =>
 /** Changes whenever the file does. */
 const markOf = (file: string): string => {
   try {
-    const { ino, size, mtimeNs, ctimeNs, mode, uid } = fs.statSync(file, { bigint: true })
-    return [ino, size, mtimeNs, ctimeNs, mode, uid].join(' ')
+    const stat = fs.statSync(file, { bigint: true, throwIfNoEntry: false })
+    if (!stat) return 'missing'
+    return [stat.ino, stat.size, stat.mtimeNs, stat.ctimeNs, stat.mode, stat.uid].join(' ')
   } catch (error) {
-    return isMissing(error) ? 'missing' : `unknown ${errorText(error)}`
+    return `unknown ${errorText(error)}`
   }
 }
 
