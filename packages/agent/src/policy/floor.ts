@@ -1,5 +1,6 @@
 import { lookup } from 'node:dns/promises'
 import { networkInterfaces } from 'node:os'
+import { steadyNow } from '../clock.ts'
 import { canonicalIp, fromNumber, isOwnGround, overlaps } from '../ip.ts'
 import { readText } from '../files.ts'
 import { readProxy } from '../proxy.ts'
@@ -15,6 +16,8 @@ export interface Floor {
 }
 
 const lookUpEvery = 600_000
+/** Looks that are due at the same time share one list of addresses, milliseconds. */
+const listAge = 1000
 
 /**
  * Loopback, the host's own addresses, its gateways, its resolvers and the addresses of the Stockade server. All but the
@@ -52,11 +55,22 @@ export const createFloor = (needs: {
     else lookedUp = -Infinity
   }
 
+  let ofHost: readonly string[] = []
+  let listedAt = -Infinity
+  /** The addresses of the host, its gateways and its resolvers. */
+  const hostAddresses = (): readonly string[] => {
+    if (steadyNow() - listedAt >= listAge) {
+      ofHost = [...own(), ...gateways(read), ...resolvers(read)]
+      listedAt = steadyNow()
+    }
+    return ofHost
+  }
+
   const serverAddresses = (): string[] => [...servers, ...canonical([needs.peer() ?? '', ...hosts()])]
 
   return {
     servers: serverAddresses,
-    addresses: () => [...new Set([...own(), ...gateways(read), ...resolvers(read), ...serverAddresses()])],
+    addresses: () => [...new Set([...hostAddresses(), ...serverAddresses()])],
     /** Looks up the server's addresses if they are old; keeps the known ones if there is no answer. */
     lookUpServer,
     whyNeverBan(ip: string): string | null {

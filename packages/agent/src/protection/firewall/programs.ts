@@ -1,5 +1,6 @@
 import * as fs from 'node:fs'
 import { delimiter, isAbsolute, join } from 'node:path'
+import { steadyNow } from '../../clock.ts'
 import type { EngineConfig } from '../../engine/config.ts'
 import { readText } from '../../files.ts'
 import { onPath } from '../../python/interpreter.ts'
@@ -7,6 +8,9 @@ import { onPath } from '../../python/interpreter.ts'
 export interface Programs {
   isThere(program: string): Promise<boolean>
 }
+
+/** The questions about all jails of one look share what was found, milliseconds. */
+const foundFor = 1000
 
 /**
  * Whether fail2ban's actions find a program. They use the path that fail2ban was started with; where the agent may not
@@ -25,12 +29,25 @@ export const createPrograms = (config: Pick<EngineConfig, 'pidFile'>): Programs 
     }
   }
 
+  const isFound = async (program: string): Promise<boolean> => {
+    const path = await pathOfEngine()
+    if (path === null) return onPath(program) !== null
+    return path.split(delimiter).some(place => place !== '' && fs.existsSync(join(place, program)))
+  }
+
+  let found = new Map<string, Promise<boolean>>()
+  let foundAt = -Infinity
+
   return {
     async isThere(program: string): Promise<boolean> {
       if (isAbsolute(program)) return fs.existsSync(program)
-      const path = await pathOfEngine()
-      if (path === null) return onPath(program) !== null
-      return path.split(delimiter).some(place => place !== '' && fs.existsSync(join(place, program)))
+      if (steadyNow() - foundAt >= foundFor) {
+        found = new Map()
+        foundAt = steadyNow()
+      }
+      const answer = found.get(program) ?? isFound(program)
+      found.set(program, answer)
+      return answer
     },
   }
 }
