@@ -10,6 +10,7 @@ import { osName } from './metrics.ts'
 import type { Options } from './options.ts'
 import { runProgram } from './process.ts'
 import { action } from './python/programs.ts'
+import { beat, onBeat } from './schedule.ts'
 import { errorText } from './text.ts'
 import { agentVersion } from './version.ts'
 
@@ -52,21 +53,18 @@ export const removeStages = (directory: string): void => {
 
 /** Work at intervals. A run that takes longer than its interval skips the next ones. */
 export interface Intervals {
-  /** `ms` is a multiple of 500. */
+  /** `ms` is a multiple of `beat`. */
   every(ms: number, work: () => Promise<void>): void
   stop(): void
 }
 
-const tick = 500
-
-/** One timer for all: each wake-up of a process at rest costs more than most of what it does then. */
 export const createIntervals = (log: Log): Intervals => {
   const works: { readonly ticks: number; readonly startedAt: number; readonly run: () => void }[] = []
   let ticks = 0
-  const timer = setInterval(() => {
+  const stop = onBeat(beat, () => {
     ticks += 1
     for (const work of works) if ((ticks - work.startedAt) % work.ticks === 0) work.run()
-  }, tick)
+  })
   return {
     every(ms, work) {
       let isBusy = false
@@ -79,9 +77,9 @@ export const createIntervals = (log: Log): Intervals => {
             isBusy = false
           })
       }
-      works.push({ ticks: Math.max(1, Math.round(ms / tick)), startedAt: ticks, run })
+      works.push({ ticks: Math.max(1, Math.round(ms / beat)), startedAt: ticks, run })
     },
-    stop: () => clearInterval(timer),
+    stop,
   }
 }
 

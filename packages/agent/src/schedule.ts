@@ -77,6 +77,31 @@ export const createBudget = (options: { perMinute: number; now: () => number }):
   }
 }
 
+/**
+ * A wake-up of a process at rest costs more than most of what it does then. So what is done at intervals is due at multiples of this time,
+ * milliseconds.
+ */
+export const beat = 500
+/** A timer that fires this early or late, milliseconds, counts as on time. */
+const slack = 50
+
+/** Milliseconds from `now` until a multiple of `beat`: the last one before `wait` is over. At least 1. */
+export const untilBeat = (wait: number, now = performance.now()): number =>
+  Math.max(1, Math.ceil(Math.floor((now + wait + slack) / beat) * beat - now))
+
+/** Does the work at intervals of `ms`, which is a multiple of `beat`. Answers what ends that. */
+export const onBeat = (ms: number, work: () => void): (() => void) => {
+  let timer: NodeJS.Timeout
+  const wait = (): void => {
+    timer = setTimeout(() => {
+      wait()
+      work()
+    }, untilBeat(ms))
+  }
+  wait()
+  return () => clearTimeout(timer)
+}
+
 export interface Nap {
   wake(): void
   sleep(ms: number): Promise<void>

@@ -1,5 +1,14 @@
-import { expect, it } from 'vitest'
-import { createBackoff, createBudget, createNap, retryAfterOf, slotOf, untilSlot } from '../src/schedule.ts'
+import { expect, it, vi } from 'vitest'
+import {
+  createBackoff,
+  createBudget,
+  createNap,
+  onBeat,
+  retryAfterOf,
+  slotOf,
+  untilBeat,
+  untilSlot,
+} from '../src/schedule.ts'
 
 it('backs off with full jitter, doubling up to the cap, and starts over after a success', () => {
   const longest = createBackoff({ interval: () => 10_000, random: () => 1 })
@@ -84,4 +93,31 @@ it('a nap is cut short by a wake, also one that came before it', async () => {
   await nap.sleep(600_000)
   await nap.sleep(30)
   expect(Date.now() - started).toBeGreaterThanOrEqual(40)
+})
+
+it('waits until a multiple of half a second, and takes a timer that is a little early or late for on time', () => {
+  expect(untilBeat(5000, 10_000)).toBe(5000)
+  expect(untilBeat(5000, 10_030.2)).toBe(4970)
+  expect(untilBeat(5000, 10_499)).toBe(5001)
+  expect(untilBeat(500, 999.6)).toBe(501)
+  expect(untilBeat(500, 1480)).toBe(520)
+})
+
+it('does all work at intervals in the same moments', async () => {
+  vi.useFakeTimers()
+  try {
+    const times: number[] = []
+    const ends = [onBeat(500, () => times.push(performance.now()))]
+    await vi.advanceTimersByTimeAsync(130)
+    ends.push(onBeat(1000, () => times.push(performance.now())))
+    await vi.advanceTimersByTimeAsync(2000)
+    expect(times.length).toBeGreaterThanOrEqual(5)
+    expect(times.map(time => time % 500).filter(offset => offset > 1)).toEqual([])
+    for (const end of ends) end()
+    times.length = 0
+    await vi.advanceTimersByTimeAsync(2000)
+    expect(times).toEqual([])
+  } finally {
+    vi.useRealTimers()
+  }
 })

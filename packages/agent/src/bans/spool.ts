@@ -4,6 +4,7 @@ import { steadyNow } from '../clock.ts'
 import { asFields, asInteger, asText } from '../json.ts'
 import { createOnce } from '../log.ts'
 import type { Log } from '../log.ts'
+import { onBeat } from '../schedule.ts'
 import { errorText } from '../text.ts'
 import { endOf } from './ledger.ts'
 import type { Ledger } from './ledger.ts'
@@ -13,6 +14,7 @@ import type { BanRow } from './table.ts'
 const rotateAtBytes = 1024 * 1024
 const chunkBytes = 256 * 1024
 const holdTime = 3000
+const lookEvery = 5000
 
 export interface Spool {
   start(): void
@@ -51,7 +53,7 @@ export const createSpool = (needs: {
   let again = false
   let timer: NodeJS.Timeout | null = null
   let watcher: fs.FSWatcher | null = null
-  const ticker = setInterval(() => void look(), 5000)
+  const endLooks = onBeat(lookEvery, () => void look())
   const old = `${needs.path}.old`
 
   const start = (): void => {
@@ -195,7 +197,7 @@ export const createSpool = (needs: {
     start,
     look,
     stop(): void {
-      clearInterval(ticker)
+      endLooks()
       if (timer) clearTimeout(timer)
       watcher?.close()
     },

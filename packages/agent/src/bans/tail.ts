@@ -1,6 +1,7 @@
 import * as fs from 'node:fs'
 import { basename, dirname } from 'node:path'
 import { databaseMark } from '../files.ts'
+import { onBeat } from '../schedule.ts'
 import { errorText } from '../text.ts'
 import { createOnce } from '../log.ts'
 import type { Log } from '../log.ts'
@@ -40,7 +41,7 @@ export const createTail = (needs: {
   let queued: Promise<void> | null = null
   /** Of the file when it was read last; null: it has to be read. */
   let readMark: string | null = null
-  const ticker = setInterval(() => void look(), readEvery)
+  const endLooks = onBeat(readEvery, () => void look())
 
   const watch = (): void => {
     watcher?.close()
@@ -138,7 +139,7 @@ export const createTail = (needs: {
     hasTable: (): boolean => file !== null,
     drain,
     stop(): void {
-      clearInterval(ticker)
+      endLooks()
       if (debounce) clearTimeout(debounce)
       watcher?.close()
     },

@@ -2,6 +2,7 @@ import type { EvenTime } from '../clock.ts'
 import { EngineDown } from '../engine/engine.ts'
 import { createOnce } from '../log.ts'
 import type { Log } from '../log.ts'
+import { beat, untilBeat } from '../schedule.ts'
 import { createSerial } from '../serial.ts'
 import { cleanText, errorText } from '../text.ts'
 import { judge, reportable } from './level.ts'
@@ -117,7 +118,7 @@ export const createWatch = (needs: {
     const run = (): Promise<void> => (check.needsEngine ? inTurn(() => look(check)) : look(check))
     timers.set(
       check,
-      setTimeout(() => void run(), wait),
+      setTimeout(() => void run(), wait < beat ? wait : untilBeat(wait)),
     )
   }
 
