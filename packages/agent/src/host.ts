@@ -10,7 +10,7 @@ import { osName } from './metrics.ts'
 import type { Options } from './options.ts'
 import { runProgram } from './process.ts'
 import { action } from './python/programs.ts'
-import { beat, onBeat } from './schedule.ts'
+import { beat, onBeat, untilBeat } from './schedule.ts'
 import { errorText } from './text.ts'
 import { agentVersion } from './version.ts'
 
@@ -59,11 +59,16 @@ export interface Intervals {
 }
 
 export const createIntervals = (log: Log): Intervals => {
-  const works: { readonly ticks: number; readonly startedAt: number; readonly run: () => void }[] = []
-  let ticks = 0
+  const works: { readonly ms: number; dueAt: number; readonly run: () => void }[] = []
+  const nextAt = (ms: number): number => performance.now() + untilBeat(ms)
   const stop = onBeat(beat, () => {
-    ticks += 1
-    for (const work of works) if ((ticks - work.startedAt) % work.ticks === 0) work.run()
+    const now = performance.now()
+    for (const work of works) {
+      // The timer may be a little early.
+      if (now < work.dueAt - beat / 2) continue
+      work.dueAt = nextAt(work.ms)
+      work.run()
+    }
   })
   return {
     every(ms, work) {
@@ -77,7 +82,7 @@ export const createIntervals = (log: Log): Intervals => {
             isBusy = false
           })
       }
-      works.push({ ticks: Math.max(1, Math.round(ms / beat)), startedAt: ticks, run })
+      works.push({ ms, dueAt: nextAt(ms), run })
     },
     stop,
   }

@@ -78,16 +78,19 @@ export const createBudget = (options: { perMinute: number; now: () => number }):
 }
 
 /**
- * A wake-up of a process at rest costs more than most of what it does then. So what is done at intervals is due at multiples of this time,
- * milliseconds.
+ * A wake-up of a process at rest costs more than most of what it does then, and looks that are due together share answers. So what is done at
+ * intervals is due at multiples of a beat, milliseconds, and what is done at multiples of 5 s at multiples of 5 s.
  */
 export const beat = 500
+const longBeat = 5000
 /** A timer that fires this early or late, milliseconds, counts as on time. */
 const slack = 50
 
-/** Milliseconds from `now` until a multiple of `beat`: the last one before `wait` is over. At least 1. */
-export const untilBeat = (wait: number, now = performance.now()): number =>
-  Math.max(1, Math.ceil(Math.floor((now + wait + slack) / beat) * beat - now))
+/** Milliseconds from `now` until a multiple of the beat: the last one before `wait` is over. At least 1. */
+export const untilBeat = (wait: number, now = performance.now()): number => {
+  const step = wait % longBeat === 0 ? longBeat : beat
+  return Math.max(1, Math.ceil(Math.floor((now + wait + slack) / step) * step - now))
+}
 
 /** Does the work at intervals of `ms`, which is a multiple of `beat`. Answers what ends that. */
 export const onBeat = (ms: number, work: () => void): (() => void) => {

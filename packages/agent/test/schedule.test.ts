@@ -98,7 +98,9 @@ it('a nap is cut short by a wake, also one that came before it', async () => {
 it('waits until a multiple of half a second, and takes a timer that is a little early or late for on time', () => {
   expect(untilBeat(5000, 10_000)).toBe(5000)
   expect(untilBeat(5000, 10_030.2)).toBe(4970)
-  expect(untilBeat(5000, 10_499)).toBe(5001)
+  expect(untilBeat(5000, 12_300)).toBe(2700)
+  expect(untilBeat(12_000, 10_030.2)).toBe(11_970)
+  expect(untilBeat(15_000, 9999)).toBe(15_001)
   expect(untilBeat(500, 999.6)).toBe(501)
   expect(untilBeat(500, 1480)).toBe(520)
 })
