@@ -35,10 +35,19 @@ export const createHook = (needs: {
   const failed = new Set<string>()
   let askAgainAt = 0
 
+  /** Of the file that was found right. */
+  let rightMark: string | null = null
+  const markNow = (): string | null => {
+    const stat = fs.statSync(needs.file, { throwIfNoEntry: false })
+    return stat ? `${stat.ino}:${stat.size}:${stat.mtimeMs}:${stat.ctimeMs}` : null
+  }
   const writeAction = (): void => {
-    if (readText(needs.file) === needs.source) return
-    writeDurably(needs.file, needs.source, 0o644)
-    fs.chmodSync(needs.file, 0o644)
+    if (rightMark !== null && rightMark === markNow()) return
+    if (readText(needs.file) !== needs.source) {
+      writeDurably(needs.file, needs.source, 0o644)
+      fs.chmodSync(needs.file, 0o644)
+    }
+    rightMark = markNow()
   }
 
   return {
