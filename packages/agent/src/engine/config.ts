@@ -75,9 +75,10 @@ export const createEngineConfig = (needs: {
   checker: string
 }): EngineConfig => {
   let cached: Listing | null = null
+  const markNow = createMark(needs.directory)
 
   const list = async (): Promise<Listing> => {
-    const mark = markOf(needs.directory)
+    const mark = markNow()
     if (cached?.mark !== mark) {
       const answer = asFields(JSON.parse(await needs.python.run(needs.lister, { config: needs.directory })))
       const path = (name: string): string | null => asText(answer[name]) || null
@@ -89,7 +90,7 @@ export const createEngineConfig = (needs: {
   return {
     directory: needs.directory,
     jails: async (): Promise<readonly ConfiguredJail[]> => (await list()).jails,
-    mark: (): string => markOf(needs.directory),
+    mark: markNow,
     async ignores(directory: string): Promise<ReadonlyMap<string, readonly string[] | null>> {
       const text = await needs.python.run(needs.lister, { config: directory, ignoreip: true })
       const jails = asList(asFields(JSON.parse(text))['jails']).map(asFields)
@@ -159,14 +160,31 @@ const logPlaceOf = (value: unknown): LogPlace => {
   return { asked: asText(asked), places: asList(places).map(place => asText(place)), found: found === true }
 }
 
-/** Changes whenever a file that jails are made of changes. */
-const markOf = (directory: string): string =>
-  ['', 'jail.d']
-    .map(name => join(directory, name))
-    .flatMap(place => readOr([], () => fs.readdirSync(place).map(name => join(place, name))))
-    .filter(path => /\.(conf|local)$/.test(path))
-    .map(path => {
-      const stat = fs.statSync(path, { throwIfNoEntry: false })
-      return `${path}:${stat?.mtimeMs ?? 0}:${stat?.size ?? 0}`
-    })
-    .join('\n')
+/** A change within this time after another one may leave a folder with the same time stamp, milliseconds. */
+const stampSteps = 2000
+
+/** Changes whenever a file that jails are made of changes. It is asked for each second or so, and the names in a folder change seldom. */
+export const createMark = (directory: string, now: () => number = Date.now): (() => string) => {
+  const places = ['', 'jail.d'].map(name => join(directory, name))
+  let listed: { readonly stamps: string; readonly paths: readonly string[] } | null = null
+
+  const pathsNow = (): readonly string[] => {
+    const stats = places.map(place => fs.statSync(place, { throwIfNoEntry: false }))
+    const stamps = stats.map(stat => `${stat?.ino}:${stat?.ctimeMs}`).join(' ')
+    if (listed?.stamps === stamps) return listed.paths
+    const paths = places
+      .flatMap(place => readOr([], () => fs.readdirSync(place).map(name => join(place, name))))
+      .filter(path => /\.(conf|local)$/.test(path))
+    const isOld = stats.every(stat => Math.abs(now() - (stat?.ctimeMs ?? 0)) > stampSteps)
+    listed = isOld ? { stamps, paths } : null
+    return paths
+  }
+
+  return () =>
+    pathsNow()
+      .map(path => {
+        const stat = fs.statSync(path, { throwIfNoEntry: false })
+        return `${path}:${stat?.mtimeMs ?? 0}:${stat?.size ?? 0}`
+      })
+      .join('\n')
+}
