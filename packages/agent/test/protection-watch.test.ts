@@ -15,6 +15,7 @@ afterEach(() => {
 const build = (check: Pick<Check, 'every' | 'badAfter' | 'looks'>, lookTakes: number) => {
   const reports: { at: number; report: ProtectionReport; isNews: boolean }[] = []
   let findings: readonly Finding[] = [ok('sshd')]
+  let timesTold = 0
   const watch = createWatch({
     checks: [
       {
@@ -26,12 +27,20 @@ const build = (check: Pick<Check, 'every' | 'badAfter' | 'looks'>, lookTakes: nu
     ],
     patience: defaultPatience,
     onChange: (report, isNews) => void reports.push({ at: Date.now(), report, isNews }),
-    time: { now: Date.now, onClock: at => at },
+    time: {
+      now: Date.now,
+      onClock(at) {
+        timesTold += 1
+        return at
+      },
+    },
     log: { info: () => {}, warn: () => {}, debug: () => {} },
   })
   watch.start()
   return {
     reports,
+    /** How many times stood in the reports that were made, told or not. */
+    timesTold: () => timesTold,
     finds: (...next: Finding[]) => {
       findings = next
     },
@@ -65,5 +74,19 @@ it('calls it news when a problem or a warning begins or ends, and not when its w
   expect(await after(ok('sshd'), warning('web', 'port 81 leads to a container'))).toEqual([false])
   expect(await after(lost, warning('web', 'port 81 leads to a container'))).toEqual([true])
   expect(await after(ok('sshd'), ok('web'))).toEqual([true])
+  stop()
+})
+
+it('makes the report again after a look that found something else, and twice a minute at rest', async () => {
+  const { timesTold, finds, stop } = build({ every: 5000, badAfter: 0, looks: 1 }, 0)
+  await vi.advanceTimersByTimeAsync(30_000)
+  const timesIn = async (ms: number): Promise<number> => {
+    const before = timesTold()
+    await vi.advanceTimersByTimeAsync(ms)
+    return timesTold() - before
+  }
+  expect(await timesIn(60_000)).toBe(2)
+  finds(lost)
+  expect(await timesIn(5000)).toBeGreaterThan(0)
   stop()
 })

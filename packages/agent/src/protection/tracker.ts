@@ -56,6 +56,8 @@ export interface Tracker {
   isPending(check: Check): boolean
   /** Whether every check has a first state that is certain. */
   isSettled(checks: readonly Check[]): boolean
+  /** Another number whenever a look found something else than the one before. */
+  revision(): number
 }
 
 /** Turns looks into states: a problem counts only when it lasts, and it is over only when it stays away. */
@@ -63,6 +65,7 @@ export const createTracker = (needs: { now: () => number; patience: Patience }):
   const { now, patience } = needs
   const tracks = new Map<string, Track>()
   const seen = new Set<Check>()
+  let revision = 0
   const heldUntil = { everything: -Infinity, engine: -Infinity }
 
   const trackOf = (check: Check, subject: string | null, isFailure: boolean): Track => {
@@ -80,7 +83,14 @@ export const createTracker = (needs: { now: () => number; patience: Patience }):
       problems: [],
     }
     tracks.set(key, track)
+    revision += 1
     return track
+  }
+
+  const see = (check: Check): void => {
+    if (seen.has(check)) return
+    seen.add(check)
+    revision += 1
   }
 
   const isSteady = (track: Track): boolean => {
@@ -99,6 +109,8 @@ export const createTracker = (needs: { now: () => number; patience: Patience }):
   }
 
   const observe = (track: Track, { state, detail }: Omit<Finding, 'subject'>): void => {
+    if (state === track.state && detail === track.detail && track.pending === null) return
+    revision += 1
     if (state === track.state) {
       track.pending = null
       track.detail = detail
@@ -114,17 +126,20 @@ export const createTracker = (needs: { now: () => number; patience: Patience }):
 
   return {
     note(check, findings) {
-      seen.add(check)
+      see(check)
       for (const finding of findings) observe(trackOf(check, finding.subject, false), finding)
       for (const [key, track] of tracks) {
         if (track.check !== check || (!track.isFailure && findings.some(({ subject }) => subject === track.subject)))
           continue
         observe(track, { state: 'ok', detail: '' })
-        if (track.state === 'ok' && isSteady(track)) tracks.delete(key)
+        if (track.state === 'ok' && isSteady(track)) {
+          tracks.delete(key)
+          revision += 1
+        }
       }
     },
     fail(check, reason) {
-      seen.add(check)
+      see(check)
       observe(trackOf(check, null, true), { state: 'unknown', detail: `the check "${check.id}" fails: ${reason}` })
     },
     hold(scope) {
@@ -150,5 +165,6 @@ export const createTracker = (needs: { now: () => number; patience: Patience }):
     isPending: check => [...tracks.values()].some(track => track.check === check && track.pending !== null),
     isSettled: checks =>
       checks.every(check => seen.has(check)) && [...tracks.values()].every(({ state }) => state !== null),
+    revision: () => revision,
   }
 }

@@ -15,6 +15,8 @@ const shareOfTime = 20
 const maxChecks = 50
 const maxDetail = 500
 const maxSubject = 200
+/** While looks find nothing new, the report is made again after this time, milliseconds: its words may depend on the time. */
+const concludeEvery = 30_000
 
 export interface Watch {
   start(): void
@@ -49,6 +51,7 @@ export const createWatch = (needs: {
   let levelSince = now()
   let told = ''
   let toldStates = ''
+  let concluded = { revision: -1, at: -Infinity }
 
   const report = (): ProtectionReport | null => {
     if (checks.length > 0 && tracker.entries().length === 0) return null
@@ -73,6 +76,9 @@ export const createWatch = (needs: {
   }
 
   const conclude = (): void => {
+    const revision = tracker.revision()
+    if (revision === concluded.revision && performance.now() - concluded.at < concludeEvery) return
+    concluded = { revision, at: performance.now() }
     // While fail2ban is down, the checks that need it cannot be done at all.
     isSettled ||=
       tracker.isSettled(checks) || tracker.entries().some(({ id, state }) => id === 'engine' && state === 'bad')
