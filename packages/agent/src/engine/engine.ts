@@ -25,6 +25,8 @@ export interface Engine {
   jails(maxAge?: number): Promise<string[]>
   counts(jail: string): Promise<JailCounts>
   thresholds(jail: string): Promise<{ maxretry: number; bantime: number; findtime: number }>
+  /** Seconds; -1: bans do not end. */
+  bantime(jail: string): Promise<number>
   logpath(jail: string): Promise<string[]>
   /** What the jail reads: files, or of the journal what has all `FIELD=value` of one of the groups; null: not the journal. */
   sources(jail: string): Promise<{ files: string[]; journalMatches: string[][] | null }>
@@ -113,7 +115,6 @@ export const createEngine = (options: { socketPath: string; onUp: () => void; on
   const count = async (words: readonly Word[]): Promise<number> => Number(await call(words, 60_000))
   const allJails = async (): Promise<string[]> => jailNames(await call(['status']))
   const jails = sharedJails(allJails, () => since)
-
   const unbanAll = async (jail: string, ips: readonly string[]): Promise<void> => {
     for (const some of portions(ips)) await call(['set', jail, 'unbanip', ...some], 60_000)
   }
@@ -148,9 +149,10 @@ export const createEngine = (options: { socketPath: string; onUp: () => void; on
       }
     },
     async thresholds(jail) {
-      const value = async (what: string): Promise<number> => Number(await call(['get', jail, what]))
+      const value = (what: string): Promise<number> => count(['get', jail, what])
       return { maxretry: await value('maxretry'), bantime: await value('bantime'), findtime: await value('findtime') }
     },
+    bantime: jail => count(['get', jail, 'bantime']),
     logpath: jail => list(['get', jail, 'logpath']),
     async sources(jail) {
       const filter = pairs(pairs(await call(['status', jail, 'short'])).get('Filter') ?? null)

@@ -22,7 +22,7 @@ interface Judgement {
 
 /** Whether the settings of a jail make it useless: it ignores nearly everybody, or its bans end at once. */
 export const ignoreCheck = (needs: {
-  engine: Pick<Engine, 'jails' | 'ignored' | 'thresholds'>
+  engine: Pick<Engine, 'jails' | 'ignored' | 'bantime'>
   now: () => number
 }): Check => {
   const { engine, now } = needs
@@ -30,7 +30,7 @@ export const ignoreCheck = (needs: {
 
   const judge = async (jail: string): Promise<Judgement> => {
     const ranges = await engine.ignored(jail)
-    const { bantime } = await engine.thresholds(jail)
+    const bantime = await engine.bantime(jail)
     const addresses = ranges.flatMap(range => canonicalIp(range) ?? [])
     const share = Math.max(publicShare(addresses), publicShareIpv6(addresses))
     return { finding: findingOf(jail, share, bantime), entries: ranges.length, at: now() }
