@@ -4,6 +4,7 @@ import type { ServerScope } from '../../core/actor.ts'
 import { spanOfQuery } from '@stockade/contract'
 import type { QueryNode, QueryTerm } from '@stockade/contract'
 import type { Engine } from '../../db/database.ts'
+import { given } from '../../db/given.ts'
 import type { CommandsTable } from '../../db/tables/commands.ts'
 import { rowCount } from '../../db/row-count.ts'
 import type { Schema } from '../../db/schema.ts'
@@ -153,6 +154,30 @@ export const findCommandStates = async (
 }
 export const findCommandRow = (sql: Sql, id: string): Promise<CommandRow | undefined> =>
   sql.selectFrom('commands').selectAll().where('id', '=', id).executeTakeFirst()
+
+/** Locks commands by id, so that two processes never wait for each other in a circle. Those that there are none of are left out. */
+export const lockCommands = async (sql: Sql, engine: Engine, ids: readonly string[]): Promise<CommandRow[]> => {
+  const rows = sql.selectFrom('commands').selectAll().where('id', 'in', ids).orderBy('id')
+  return (engine === 'postgres' ? rows.forUpdate() : rows).execute()
+}
+/** How a command ended. */
+export type CommandEnd = Pick<CommandRow, 'id' | 'status' | 'success' | 'output' | 'exit_code' | 'completed_at'>
+/** Ends commands that are locked. One statement: a command for all hosts ends on hundreds of them at the same moment. */
+export const endCommands = async (sql: Sql, engine: Engine, ends: readonly CommandEnd[]): Promise<void> => {
+  if (ends.length === 0) return
+  const rows = given(engine, ends, {
+    id: 'text',
+    status: 'text',
+    success: 'bigint',
+    output: 'text',
+    exit_code: 'bigint',
+    completed_at: 'bigint',
+  })
+  await raw`update commands set status = given.status, success = given.success, output = given.output,
+      exit_code = given.exit_code, completed_at = given.completed_at from ${rows} where commands.id = given.id`.execute(
+    sql,
+  )
+}
 
 export const insertCommands = async (sql: Sql, rows: readonly Insertable<CommandsTable>[]): Promise<void> => {
   for (let start = 0; start < rows.length; start += chunk)

@@ -9,7 +9,7 @@ import { conflict, forbidden, notFound } from '../../core/problem.ts'
 import { tame } from '../../core/text.ts'
 import type { Database } from '../../db/database.ts'
 import type { Change, Events } from '../../events/events.ts'
-import { changeCommand, findCommandRow } from './commands.store.ts'
+import { endCommands, lockCommands } from './commands.store.ts'
 import type { CommandRow } from './commands.store.ts'
 import { grouped } from './delivery.ts'
 import { storedCommand } from './params.ts'
@@ -56,72 +56,104 @@ const effectsOf = (row: EndedRow): Effect[] => {
   }
 }
 
-interface Ending {
-  readonly row: CommandRow
+/** A result as it came. */
+interface Reported {
+  readonly serverNo: number
+  readonly id: string
   readonly set: { readonly success: number; readonly output: string; readonly exit_code: number | null }
   readonly apply: ApplyEffect
 }
+/** The command before the result, and after it where the result ended it. */
+interface Outcome {
+  readonly before: CommandRow | undefined
+  readonly ended: CommandRow | null
+}
+/** A late result of a timed-out command is recorded, because it is what happened. */
+const isOpen = (row: CommandRow): boolean => row.status === 'running' || row.status === 'timeout'
 const lifts = ({ effect }: { readonly effect: Effect }) => (effect.kind === 'bans-lifted' ? 0 : 1)
 
 /** Takes in the results of commands. Results that arrive together share a transaction. */
 export const createResults = (needs: { db: Database; clock: Clock; events: Events; queue: Queue }) => {
   const { db, clock, events, queue } = needs
 
-  /** Locks commands by id first, then bans, then hosts by number: so two processes never wait for each other in a circle. */
-  const end = async (change: Change, endings: readonly Ending[]): Promise<ReadonlyMap<Ending, CommandRow>> => {
-    const ended = new Map<Ending, CommandRow>()
-    for (const ending of endings.toSorted((a, b) => (a.row.id < b.row.id ? -1 : 1))) {
-      const { row, set } = ending
-      const status = set.success === 1 ? 'completed' : 'failed'
-      const updated = await changeCommand(change.sql, row, { ...set, status, completed_at: clock() })
-      if (updated) ended.set(ending, updated)
-    }
-    const effects = [...ended]
-      .flatMap(([{ apply }, row]) => effectsOf(row).map(effect => ({ apply, effect })))
+  /** Ends the commands that are open. Of two results for one, the first counts; the other one is judged with the next batch. */
+  const end = async (change: Change, results: readonly Reported[]): Promise<Outcome[]> => {
+    const ids = [...new Set(results.map(({ id }) => id))]
+    const rows = new Map((await lockCommands(change.sql, db.engine, ids)).map(row => [row.id, row]))
+    const taken = new Set<string>()
+    const completed_at = clock()
+    const outcomes = results.map(({ id, serverNo, set }) => {
+      const before = rows.get(id)
+      if (!before || before.server_no !== serverNo || !isOpen(before) || taken.has(id)) return { before, ended: null }
+      taken.add(id)
+      const status = set.success === 1 ? ('completed' as const) : ('failed' as const)
+      return { before, ended: { ...before, ...set, status, completed_at } }
+    })
+    const ended = outcomes.flatMap(outcome => outcome.ended ?? [])
+    await endCommands(
+      change.sql,
+      db.engine,
+      ended.map(({ id, status, success, output, exit_code }) => ({
+        id,
+        status,
+        success,
+        output,
+        exit_code,
+        completed_at,
+      })),
+    )
+    return outcomes
+  }
+  /** Locks come by rank: commands by id, then bans, then hosts by number. */
+  const applyEffects = async (change: Change, results: readonly Reported[], outcomes: readonly Outcome[]) => {
+    const effects = results
+      .flatMap(({ apply }, index) => {
+        const row = outcomes[index]?.ended
+        return row ? effectsOf(row).map(effect => ({ apply, effect })) : []
+      })
       .sort((a, b) => lifts(a) - lifts(b) || a.effect.serverNo - b.effect.serverNo)
     for (const { apply, effect } of effects) await apply(change, effect)
-    return ended
   }
-  /** Resolves to null for a command that changed since it was read. */
   const ends = createGroup(
-    (endings: readonly Ending[]) =>
+    (results: readonly Reported[]) =>
       events.change(async change => {
-        const ended = await end(change, endings)
+        const outcomes = await end(change, results)
+        await applyEffects(change, results, outcomes)
         await change.recordMany(
-          endings
-            .flatMap(ending => ended.get(ending) ?? [])
+          outcomes
+            .flatMap(({ ended }) => ended ?? [])
             .map(({ id, type, status, server_no }) => ({
               name: 'command.finish',
               serverNo: server_no,
               data: { id, type, status },
             })),
         )
-        return endings.map(ending => ended.get(ending) ?? null)
+        return outcomes
       }),
     grouped,
   )
   /** Returns false if the result was known already. */
   const finish = async (agent: AgentActor, id: string, result: Result, apply: ApplyEffect): Promise<boolean> => {
-    const row = await findCommandRow(db.read, id)
-    if (!row) throw notFound(`There is no command ${id}.`)
-    if (row.server_no !== agent.serverNo) throw forbidden('This command belongs to another server.')
     const set = {
       success: result.success ? 1 : 0,
       output: tame(result.output ?? '', bounds.commandOutput),
       exit_code: result.exit_code ?? null,
     }
-    if (row.status === 'completed' || row.status === 'failed') {
-      const isSame = row.success === set.success && row.output === set.output && row.exit_code === set.exit_code
-      if (isSame) return false
-      throw conflict('This command has another result already.')
+    const [{ before = undefined, ended } = { ended: null }] = await ends.add([
+      { serverNo: agent.serverNo, id, set, apply },
+    ])
+    if (ended) {
+      queue.track(ended)
+      return true
     }
-    if (row.status === 'pending') throw conflict('This command was never handed out.')
-    // A late result of a timed-out command is recorded, because it is what happened.
-    const [finished] = await ends.add([{ row, set, apply }])
-    // The command was handed out once more at the same moment: try again with the new row.
-    if (!finished) return finish(agent, id, result, apply)
-    queue.track(finished)
-    return true
+    if (!before) throw notFound(`There is no command ${id}.`)
+    if (before.server_no !== agent.serverNo) throw forbidden('This command belongs to another server.')
+    if (before.status === 'pending') throw conflict('This command was never handed out.')
+    // Another result for it came at the same moment.
+    if (isOpen(before)) return finish(agent, id, result, apply)
+    const isSame = before.success === set.success && before.output === set.output && before.exit_code === set.exit_code
+    if (isSame) return false
+    throw conflict('This command has another result already.')
   }
   return { finish }
 }

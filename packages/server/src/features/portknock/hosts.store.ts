@@ -3,7 +3,7 @@ import type { Kysely, Selectable } from 'kysely'
 import type { Engine } from '../../db/database.ts'
 import type { KnockSequencesTable, KnockSequenceServersTable } from '../../db/tables/knock.ts'
 import type { Schema } from '../../db/schema.ts'
-import { given } from './given.store.ts'
+import { given } from '../../db/given.ts'
 
 type Sql = Kysely<Schema>
 const chunk = 500

@@ -4,7 +4,7 @@ import type { Engine } from '../../db/database.ts'
 import type { KnockHistoryTable } from '../../db/tables/knock.ts'
 import { rowCount } from '../../db/row-count.ts'
 import type { Schema } from '../../db/schema.ts'
-import { given } from './given.store.ts'
+import { given } from '../../db/given.ts'
 
 type Sql = Kysely<Schema>
 const chunk = 500

@@ -1,6 +1,6 @@
 import { sql as raw } from 'kysely'
 import type { RawBuilder } from 'kysely'
-import type { Engine } from '../../db/database.ts'
+import type { Engine } from './database.ts'
 
 /**
  * Many rows as a table named `given`, from one text: thousands of parameters cost more than the rows. `columns` names each
