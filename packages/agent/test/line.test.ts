@@ -56,6 +56,21 @@ describe('the line that heartbeats and polls share', () => {
     await next
     expect(order).toEqual(['poll', 'heartbeat begins', 'next poll begins'])
   })
+  it('lets what a poll caused be reported before the next one, but not for long', async () => {
+    const { line } = create()
+    const order: string[] = []
+    const report = held()
+    line.first(report.promise.then(() => order.push('report')))
+    const polled = line.poll(() => Promise.resolve(order.push('poll')))
+    await turn()
+    expect(order).toEqual([])
+    report.end()
+    await polled
+    expect(order).toEqual(['report', 'poll'])
+    line.first(held().promise)
+    await line.poll(() => Promise.resolve(order.push('next poll')))
+    expect(order).toEqual(['report', 'poll', 'next poll'])
+  })
   it('does not keep an early heartbeat, or one whose poll does not end', async () => {
     const { clock, line } = create()
     line.due(20_000)

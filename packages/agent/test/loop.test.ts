@@ -51,6 +51,16 @@ it('takes the next turn at once, after the sleep, or when it is woken', async ()
   await vi.waitFor(() => expect(turns()).toBe(4), patience)
 })
 
+it('says when a turn has ended, also one that failed', async () => {
+  const { loop, turns } = build([() => hour, fails(new ServerError('answered 503', 503))])
+  await vi.waitFor(() => expect(turns()).toBe(1), patience)
+  for (const next of [2, 3]) {
+    const ended = loop.turned().then(turns)
+    loop.wake()
+    expect(await ended).toBe(next)
+  }
+})
+
 it('backs off after a failure until another loop reaches the server', async () => {
   const { link, turns } = build([fails(new ServerError('answered 503', 503))])
   await vi.waitFor(() => expect(turns()).toBe(1), patience)

@@ -4,6 +4,8 @@ import { pause } from '../schedule.ts'
 const longestHold = 25
 /** A heartbeat waits for a poll that ends within this time, milliseconds: a hold has whole seconds, and the answer is on its way for a while. */
 const patience = 1500
+/** A poll waits so long for what its predecessor caused to be reported, milliseconds. Longer work goes by a connection of its own. */
+const reportPatience = 700
 
 /**
  * At rest, heartbeats and polls share one connection, since a server of many hosts pays for each: a poll ends when the next heartbeat is
@@ -16,6 +18,8 @@ export interface Line {
   /** `ask` gets the seconds for which the server may hold the poll. */
   poll<T>(ask: (hold: number) => Promise<T>): Promise<T>
   heartbeat<T>(ask: () => Promise<T>): Promise<T>
+  /** The next poll lets this report go first. */
+  first(report: Promise<unknown>): void
 }
 
 /** @param now milliseconds of a clock that nobody sets */
@@ -24,6 +28,7 @@ export const createLine = (now: () => number, signal: AbortSignal): Line => {
   let pollEndsAt = 0
   let polling: Promise<unknown> = Promise.resolve()
   let beating: Promise<unknown> = Promise.resolve()
+  let reporting: Promise<unknown> = Promise.resolve()
   /** Resolves when the work has ended, or when it lets others wait for too long. */
   const ended = (work: Promise<unknown>): Promise<unknown> =>
     Promise.race([work.catch(() => undefined), pause(patience, signal)])
@@ -33,6 +38,7 @@ export const createLine = (now: () => number, signal: AbortSignal): Line => {
     },
     async poll(ask) {
       await ended(beating)
+      await reporting
       const left = Math.ceil((dueAt - now()) / 1000)
       const hold = left > 0 ? Math.min(longestHold, left) : longestHold
       pollEndsAt = now() + hold * 1000
@@ -47,6 +53,9 @@ export const createLine = (now: () => number, signal: AbortSignal): Line => {
       })()
       beating = beat
       return beat
+    },
+    first(report) {
+      reporting = Promise.race([report, pause(reportPatience, signal)])
     },
   }
 }

@@ -11,6 +11,8 @@ export interface Loop {
   run(): Promise<void>
   /** Ends the current wait. */
   wake(): void
+  /** Resolves when the current turn has ended, or the next one where the loop waits. */
+  turned(): Promise<void>
 }
 
 /** What every loop gets from the agent. */
@@ -40,6 +42,7 @@ export const createLoop = (
   const { firstWait = () => 4000, longestWait = 60_000, random = Math.random } = needs
   const onFailure = needs.onFailure ?? (error => void link.bad(error, speaker))
   const nap = createNap()
+  let endings: (() => void)[] = []
   const backoff = createBackoff({ interval: firstWait, cap: longestWait, random })
   link.onBack(nap.wake)
 
@@ -52,6 +55,10 @@ export const createLoop = (
     } catch (error) {
       if (signal.aborted) return 0
       return onFailure(error) ?? backoff.next(error instanceof ServerError ? error.retryAfter : null)
+    } finally {
+      const resolves = endings
+      endings = []
+      for (const resolve of resolves) resolve()
     }
   }
 
@@ -63,5 +70,6 @@ export const createLoop = (
       }
     },
     wake: nap.wake,
+    turned: () => new Promise(resolve => endings.push(resolve)),
   }
 }
