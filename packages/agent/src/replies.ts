@@ -1,10 +1,12 @@
 import type { Contract, EndpointName, ReplyOf } from '@stockade/contract'
 import type { AddressOrigin } from '@stockade/contract/address-proof.ts'
+import { readOr } from '@stockade/contract/untrusted.ts'
 import { asFields, asInteger, asList, asText } from './json.ts'
 import { canonicalIp } from './ip.ts'
 import type { Fields } from './json.ts'
 import type { DesiredList } from './shield/list-store.ts'
 import type { FleetBan } from './shield/fleet-store.ts'
+import type { Fresh } from './transport.ts'
 
 /*
  * One reader for each reply of the server. The names of fields are checked against the contract when this is compiled; the
@@ -48,6 +50,12 @@ export interface DesiredState {
   readonly fleetBans: { readonly version: number; readonly digest: string } | null
 }
 
+/** The state that came with the answer to a poll, and the list that it names where that is short. */
+export interface Offer {
+  readonly state: DesiredState
+  readonly list: Fresh | null
+}
+
 /** An order to reach the server at another address. The address is judged before it is used. */
 export interface DesiredMove {
   readonly revision: number
@@ -82,6 +90,21 @@ export const readOrders = (value: unknown): Orders => {
     stateVersion: isVersion ? version : null,
   }
 }
+
+/** The changed state within the answer to a poll. What this agent does not understand is left out: it requests the state by itself then. */
+export const readOffer = (value: unknown): Offer | null => {
+  const { state, whitelist } = unchecked<Reply<'GET /servers/{serverId}/commands/pending'>>(value)
+  if (state === undefined) return null
+  const offered = readOr(null, () => readDesiredState(state))
+  if (offered === null || hasKnocks(offered.portknock)) return null
+  const { version, text } = asFields(whitelist)
+  const list = typeof version === 'string' && typeof text === 'string' ? { version, text } : null
+  return { state: offered, list }
+}
+
+/** What is closed and opened depends on when the state was requested, which is long before a poll is answered. */
+const hasKnocks = (portknock: unknown): boolean =>
+  Object.values(asFields(portknock)).some(list => asList(list).length > 0)
 
 export const readHeartbeat = (value: unknown): Orders & { interval: number } => {
   const interval = asInteger(unchecked<Heartbeat>(value).heartbeat_interval, defaultInterval)

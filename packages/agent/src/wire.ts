@@ -6,10 +6,11 @@ import {
   readEventResults,
   readFleetSet,
   readHeartbeat,
+  readOffer,
   readOrders,
   readComparison,
 } from './replies.ts'
-import type { Comparison, DesiredState, FleetSet, Orders, RowResult } from './replies.ts'
+import type { Comparison, DesiredState, FleetSet, Offer, Orders, RowResult } from './replies.ts'
 import type { FleetReport } from './shield/fleet-report.ts'
 import { maxContentBytes } from './shield/list-store.ts'
 import type { ListReport } from './shield/list-report.ts'
@@ -20,7 +21,7 @@ import type { Ask, Fresh, Transport } from './transport.ts'
 
 /* The requests of the agent. Paths and bodies are typed by the contract; only its types are imported. */
 
-export type { Command, DesiredState, FleetSet, RowResult } from './replies.ts'
+export type { Command, DesiredState, FleetSet, Offer, RowResult } from './replies.ts'
 
 type Sent<T> = T extends readonly (infer Item)[]
   ? readonly Sent<Item>[]
@@ -76,7 +77,7 @@ const maxListBytes = 16 * 1024 * 1024
 export interface Wire {
   heartbeat(beat: Heartbeat, signal: AbortSignal): Promise<Orders & { interval: number }>
   /** Answers when there is work or another state than `state` is wanted, otherwise after `wait` seconds. */
-  pending(wait: number, state: string | null, signal: AbortSignal): Promise<Orders>
+  pending(wait: number, state: string | null, signal: AbortSignal): Promise<Orders & { readonly offer: Offer | null }>
   /** What the host should hold; null when that still is the `known` version. */
   state(known: string | null): Promise<DesiredState | null>
   /** The whitelist as text, with its version; null when it still is the `known` one. */
@@ -116,7 +117,8 @@ export const createWire = (transport: Transport, serverId: string): Wire => {
       )
       const known = state === null ? '' : `&state=${encodeURIComponent(state)}`
       const ask = { timeout: (wait + 20) * 1000, urgency: 'poll', signal } as const
-      return readOrders(await transport.json('GET', `${path}?wait=${wait}${known}`, ask))
+      const answer = await transport.json('GET', `${path}?wait=${wait}&with=state${known}`, ask)
+      return { ...readOrders(answer), offer: readOffer(answer) }
     },
     async state(known) {
       const answer = await transport.fresh(pathOf('GET /agent/state'), known, { urgency: 'heartbeat' })

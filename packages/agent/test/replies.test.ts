@@ -1,4 +1,4 @@
-import { agents, bans, commands } from '@stockade/contract'
+import { agents, bans } from '@stockade/contract'
 import type { Endpoint, ReplyOf } from '@stockade/contract'
 import fastify from 'fastify'
 import { expect, it } from 'vitest'
@@ -9,6 +9,7 @@ import {
   readEnrolment,
   readEventResults,
   readHeartbeat,
+  readOffer,
   readOrders,
 } from '../src/replies.ts'
 
@@ -59,11 +60,37 @@ it('reads the commands, the state and the interval of a heartbeat', async () => 
 
 it('reads the commands and the state of a poll', async () => {
   const reply = { commands: orders, desired_state: { version: 's2' } }
-  expect(readOrders(await arriving(commands.pendingCommands, reply))).toEqual({
+  expect(readOrders(await arriving(agents.pendingCommands, reply))).toEqual({
     commands: readOrdersOf,
     stateVersion: 's2',
   })
 })
+
+const offered = {
+  version: 's3',
+  whitelist: { version: 'w1', count: 1, spread_seconds: 0 },
+  portknock: { sequences: [], openings: [], blocked: [], cuts: [] },
+  shield: { bans: { version: 0, count: 0, digest: 'd' }, lists: [] },
+  move: null,
+}
+it('reads the state that came with a poll, and the short list that it names', async () => {
+  const reply = { commands: [], desired_state: { version: 's3' }, state: offered }
+  const whitelist = { version: 'w1', text: '192.0.2.1\n' }
+  const state = readDesiredState(offered)
+  expect(readOffer(await arriving(agents.pendingCommands, { ...reply, whitelist }))).toEqual({ state, list: whitelist })
+  expect(readOffer(await arriving(agents.pendingCommands, reply))).toEqual({ state, list: null })
+})
+
+it.each([
+  [{}],
+  [{ state: null }],
+  [{ state: 's3' }],
+  [{ state: { version: 's3' } }],
+  [{ state: { ...offered, version: '' } }],
+  // It says what to open and close at a time that is long after the poll was sent.
+  [{ state: { ...offered, portknock: { ...offered.portknock, sequences: [{}] } } }],
+  [{ state: { ...offered, portknock: { ...offered.portknock, cuts: [{}] } } }],
+])('requests the state by itself after %j', reply => expect(readOffer(reply)).toBeNull())
 
 it('reads the desired state with its port knocking', async () => {
   const sequence = {

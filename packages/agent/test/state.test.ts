@@ -145,6 +145,33 @@ it('a new state with the same list is applied again and acknowledged, without fe
   expect(acks.map(({ version }) => version)).toEqual(['s2', 's2'])
 })
 
+it('what came with the answer to a poll is not requested again', async () => {
+  const { loop, calls, acks, store, settled } = build([stateOf('s2', 'w2')], [{ version: 'w2', text: '192.0.2.2\n' }])
+  loop.want('s1', { state: stateOf('s1', 'w1', 1, 60), list: { version: 'w1', text: '192.0.2.1\n' } })
+  await settled()
+  expect(calls).toEqual(['apply'])
+  expect(acks).toEqual([{ version: 's1', whitelistVersion: 'w1', entries: 1, error: null }])
+  expect(store.text()).toBe('192.0.2.1\n')
+  // Each part is used once, and only as what it says that it is.
+  loop.want('s2', { state: stateOf('s3', 'w2'), list: { version: 'w1', text: '192.0.2.1\n' } })
+  await settled()
+  expect(calls).toEqual(['apply', 'state s1', 'list w1', 'apply'])
+  expect(acks.at(-1)).toMatchObject({ version: 's2', whitelistVersion: 'w2' })
+})
+
+it('a refused list of a poll is requested at the next try', async () => {
+  const { loop, acks, calls, settled } = build([stateOf('s1', 'w1')], [{ version: 'w1', text: '192.0.2.1\n' }])
+  loop.want('s1', { state: stateOf('s1', 'w1', 5), list: { version: 'w1', text: '192.0.2.1\n' } })
+  await settled()
+  loop.wake()
+  await settled()
+  expect(calls).toEqual(['state null', 'list null', 'apply'])
+  expect(acks).toMatchObject([
+    { version: 's1', whitelistVersion: '', error: 'too short' },
+    { version: 's1', whitelistVersion: 'w1', error: null },
+  ])
+})
+
 it('a list that changed in between makes it ask for the state again', async () => {
   const { loop, calls, acks, settled } = build(
     [stateOf('s1', 'w1'), stateOf('s2', 'w2')],

@@ -163,9 +163,10 @@ it('what is not a command is not taken for one', async () => {
   expect(await wire.pending(1, null, signal)).toEqual({
     commands: [good, { id: 'c3', type: 'reload-all', params: {} }],
     stateVersion: null,
+    offer: null,
   })
-  expect(await wire.pending(1, null, signal)).toEqual({ commands: [], stateVersion: 's1' })
-  expect(await wire.pending(1, null, signal)).toEqual({ commands: [], stateVersion: null })
+  expect(await wire.pending(1, null, signal)).toEqual({ commands: [], stateVersion: 's1', offer: null })
+  expect(await wire.pending(1, null, signal)).toEqual({ commands: [], stateVersion: null, offer: null })
 })
 
 it('a text is fetched when it changed, also packed, and its version is read from the ETag', async () => {

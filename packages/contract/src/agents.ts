@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import { appliedMove, desiredMove } from './agent-moves.ts'
 import { listedPackets } from './blocklists.ts'
 import { endpoint } from './endpoint.ts'
-import { bounds } from './limits.ts'
+import { bounds, times } from './limits.ts'
 import { desiredState, order, resultInput } from './commands.ts'
 import { appliedShield, desiredShield } from './fleet-bans.ts'
 import { port, protocols } from './portknock.ts'
@@ -197,39 +197,81 @@ export const knockOrder = resource('KnockRule', {
 const addressed = { sequence_id: id, ip: Type.String(), expires_at: field(timestamp, 'Time until which this holds.') }
 const knockAddress = resource('KnockAddress', addressed)
 
+const state = resource('AgentState', {
+  version: field(Type.String(), 'Version of the whole state.'),
+  whitelist: field(
+    resource('WhitelistVersion', {
+      version: field(Type.String(), 'Version of the whitelist.'),
+      count: field(count, 'Number of entries.'),
+      spread_seconds: field(count, 'Agents wait a random part of this time before they fetch a changed list.'),
+    }),
+    'The version of the whitelist. Agents fetch a changed list after a random part of `spread_seconds`.',
+  ),
+  portknock: field(
+    resource('DesiredPortKnocking', {
+      sequences: field(Type.Array(knockOrder), 'Sequences to enforce.'),
+      openings: field(
+        Type.Array(resource('DesiredOpening', { id: uuid, ...addressed })),
+        'Ports to keep open for single addresses.',
+      ),
+      blocked: field(Type.Array(knockAddress), 'Addresses to block.'),
+      cuts: field(
+        Type.Array(knockAddress),
+        'Addresses whose connections to the protected port are cut until `expires_at`.',
+      ),
+    }),
+    'What the server should enforce for port knocking.',
+  ),
+  shield: field(desiredShield, 'What the server should hold in its shield.'),
+  move: field(nullable(desiredMove), 'The URL of Stockade that the server should use; null without an order.'),
+})
+
 export const agentState = endpoint('GET /agent/state', {
   tag,
   summary: 'What the server should hold (agent)',
   description: 'Answers 304 to a matching `If-None-Match`.',
   access: 'agent',
   lenient: true,
+  reply: state,
+})
+
+export const pendingCommands = endpoint('GET /servers/{serverId}/commands/pending', {
+  tag,
+  summary: 'Fetch commands (agent)',
+  description: `With \`wait\` (seconds, 0 to ${times.longPollMaximum}) a long poll: answers as soon as there is a command or the desired state changed.`,
+  access: 'agent',
+  lenient: true,
+  params: shape({ serverId: uuid }),
+  query: shape({
+    wait: field(
+      Type.Optional(Type.Integer({ minimum: 0, maximum: times.longPollMaximum })),
+      'Seconds to wait for a command.',
+    ),
+    state: field(
+      Type.Optional(text(1, 128)),
+      'Version of the state that the agent knows; a different one ends the wait at once.',
+    ),
+    with: field(
+      Type.Optional(oneOf(['state'])),
+      'With `state`, the answer also has the changed state itself, where that takes no further look-up.',
+    ),
+  }),
   reply: shape({
-    version: field(Type.String(), 'Version of the whole state.'),
+    commands: field(Type.Array(order), 'Commands to execute now.'),
+    desired_state: desiredState,
+    state: field(
+      Type.Optional(state),
+      'The state, as `GET /agent/state` answers it. Only with `with=state`, when its version is not that of `state`, and never for servers with port knocking.',
+    ),
     whitelist: field(
-      resource('WhitelistVersion', {
-        version: field(Type.String(), 'Version of the whitelist.'),
-        count: field(count, 'Number of entries.'),
-        spread_seconds: field(count, 'Agents wait a random part of this time before they fetch a changed list.'),
-      }),
-      'The version of the whitelist. Agents fetch a changed list after a random part of `spread_seconds`.',
+      Type.Optional(
+        resource('WhitelistText', {
+          version: field(Type.String(), 'Version of the whitelist.'),
+          text: field(Type.String(), 'The whitelist, as `GET /whitelist.txt` answers it.'),
+        }),
+      ),
+      `The changed whitelist beside \`state\`, while it has at most ${bounds.whitelistInPoll} bytes.`,
     ),
-    portknock: field(
-      resource('DesiredPortKnocking', {
-        sequences: field(Type.Array(knockOrder), 'Sequences to enforce.'),
-        openings: field(
-          Type.Array(resource('DesiredOpening', { id: uuid, ...addressed })),
-          'Ports to keep open for single addresses.',
-        ),
-        blocked: field(Type.Array(knockAddress), 'Addresses to block.'),
-        cuts: field(
-          Type.Array(knockAddress),
-          'Addresses whose connections to the protected port are cut until `expires_at`.',
-        ),
-      }),
-      'What the server should enforce for port knocking.',
-    ),
-    shield: field(desiredShield, 'What the server should hold in its shield.'),
-    move: field(nullable(desiredMove), 'The URL of Stockade that the server should use; null without an order.'),
   }),
 })
 

@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import type { Static } from 'typebox'
 import { commandTypeNames, commandTypes, frozenTemplate } from './command-types/index.ts'
 import { endpoint } from './endpoint.ts'
-import { bounds, pages, times } from './limits.ts'
+import { bounds, pages } from './limits.ts'
 import { sealBounds, sealTimes } from './seal.ts'
 import { count, listOf, message, paging, period, searchText, serverRef, timestamp, uuid } from './common.ts'
 import { field, nullable, oneOf, resource, shape, text } from './shapes.ts'
@@ -296,26 +296,6 @@ export const createSealed = endpoint('POST /commands/sealed', {
   status: 201,
   reply: createBatch.reply,
   refusals: [409],
-})
-
-export const pendingCommands = endpoint('GET /servers/{serverId}/commands/pending', {
-  tag: 'Agent',
-  summary: 'Fetch commands (agent)',
-  description: `With \`wait\` (seconds, 0 to ${times.longPollMaximum}) a long poll: answers as soon as there is a command or the desired state changed.`,
-  access: 'agent',
-  lenient: true,
-  params: shape({ serverId: uuid }),
-  query: shape({
-    wait: field(
-      Type.Optional(Type.Integer({ minimum: 0, maximum: times.longPollMaximum })),
-      'Seconds to wait for a command.',
-    ),
-    state: field(
-      Type.Optional(text(1, 128)),
-      'Version of the state that the agent knows; a different one ends the wait at once.',
-    ),
-  }),
-  reply: shape({ commands: field(Type.Array(order), 'Commands to execute now.'), desired_state: desiredState }),
 })
 
 export const reportResult = endpoint('POST /commands/{commandId}/result', {

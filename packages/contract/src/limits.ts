@@ -3,6 +3,8 @@ export const bounds = {
   page: 100_000_000,
   body: 1024 * 1024,
   largeBody: 16 * 1024 * 1024,
+  /** Bytes of a whitelist that goes with the answer to a poll: about 500 addresses. */
+  whitelistInPoll: 8 * 1024,
   hostname: 253,
   description: 1000,
   name: 100,

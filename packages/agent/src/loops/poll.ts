@@ -1,4 +1,4 @@
-import type { Command, Wire } from '../wire.ts'
+import type { Command, Offer, Wire } from '../wire.ts'
 import { createLoop } from './loop.ts'
 import type { Line } from './line.ts'
 import type { Loop, LoopNeeds } from './loop.ts'
@@ -17,7 +17,7 @@ export const createPoll = (
     onCommands: (commands: readonly Command[]) => void
     /** The state that is applied or being applied. */
     state: () => string | null
-    onState: (version: string | null) => void
+    onState: (version: string | null, offer: Offer | null) => void
     /** Seconds between two heartbeats. */
     interval: () => number
     now: () => number
@@ -38,7 +38,7 @@ export const createPoll = (
   const poll = async (): Promise<number> => {
     let startedAt = now()
     let leastHold = notHeld
-    const { commands, stateVersion } = await needs.line.poll(hold => {
+    const { commands, stateVersion, offer } = await needs.line.poll(hold => {
       startedAt = now()
       leastHold = Math.min(notHeld, hold * 500)
       return needs.wire.pending(hold, needs.state(), needs.signal)
@@ -46,7 +46,7 @@ export const createPoll = (
     needs.link.good('other')
     needs.onCommands(commands)
     const isNewState = stateVersion !== null && stateVersion !== needs.state()
-    needs.onState(stateVersion)
+    needs.onState(stateVersion, offer)
     if (takeAllowance() && isNewState) {
       allowance -= 1
       quickAnswers = 0

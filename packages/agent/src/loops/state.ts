@@ -8,9 +8,10 @@ import { notApplied } from '../whitelist/whitelist.ts'
 import type { Whitelist } from '../whitelist/whitelist.ts'
 import type { Lists } from '../shield/lists.ts'
 import type { FleetBans } from '../shield/fleet-bans.ts'
-import type { DesiredState, Wire } from '../wire.ts'
+import type { DesiredState, Offer, Wire } from '../wire.ts'
 import { createAcknowledging } from './acknowledging.ts'
 import { createLoop } from './loop.ts'
+import { createOffers } from './offers.ts'
 import type { Loop, LoopNeeds } from './loop.ts'
 import { fetchList } from './whitelist-fetch.ts'
 
@@ -21,8 +22,8 @@ const olderServerWait = 300_000
 export interface StateLoop extends Loop {
   /** The version that is reached or being worked on; null before the first. */
   version(): string | null
-  /** The server wants this version; null: it does not say. */
-  want(version: string | null): void
+  /** The server wants this version; null: it does not say. `offer`: what it said of that state already. */
+  want(version: string | null, offer?: Offer | null): void
   /** The report on port knocking has changed. */
   knocksChanged(): void
   /** What is in force has changed or was repaired, so the server should hear of it again. */
@@ -70,6 +71,7 @@ export const createStateLoop = (needs: StateNeeds): StateLoop => {
   /** Why the fleet bans of the last state were not taken over. Everything else goes on meanwhile. */
   let fleetError: unknown = null
   let isOvertaking = false
+  const offers = createOffers()
   const acknowledge = createAcknowledging(needs)
   const takeFleet = async (state: DesiredState): Promise<boolean> => {
     try {
@@ -85,7 +87,7 @@ export const createStateLoop = (needs: StateNeeds): StateLoop => {
   /** Fetches the state and takes over its port knocking and its fleet bans. Null when it still is the `known` one. */
   const fetchState = async (known: string | null): Promise<Fetched | null> => {
     const askedAt = knock.even()
-    const state = await wire.state(knock.holds(known) ? known : null)
+    const state = offers.state(wanted) ?? (await wire.state(knock.holds(known) ? known : null))
     if (state === null) return null
     const isNewKnock = await knock.take(state.portknock, state.version, askedAt)
     knockVersion = state.version
@@ -125,7 +127,7 @@ export const createStateLoop = (needs: StateNeeds): StateLoop => {
   const reachList = async (state: DesiredState): Promise<void> => {
     isApplying = true
     try {
-      const newest = await fetchList(needs, state, async () => (await fetchState(null))?.state ?? null)
+      const newest = await fetchList({ ...needs, offers }, state, async () => (await fetchState(null))?.state ?? null)
       await whitelist.apply()
       appliedList = whitelist.version()
       store.putState(newest.version)
@@ -214,8 +216,9 @@ export const createStateLoop = (needs: StateNeeds): StateLoop => {
   return {
     ...loop,
     version: () => wanted,
-    want(version) {
+    want(version, offer = null) {
       if (version === null || version === wanted) return
+      offers.put(offer)
       wanted = version
       if (isApplying) void overtakeList()
       loop.wake()

@@ -54,9 +54,16 @@ export const createLoops = (
   const poll = createPoll({
     ...common,
     line,
-    onCommands: runner.take,
+    onCommands(commands) {
+      if (commands.length > 0) line.first(results.turned())
+      runner.take(commands)
+    },
     state: state.version,
-    onState: state.want,
+    onState(version, offer) {
+      // A host with port knocking may get the next opening meanwhile, and has no offer.
+      if (offer !== null) line.first(state.turned())
+      state.want(version, offer)
+    },
     interval: heartbeat.interval,
   })
   return { heartbeat, poll, state, sender, results, comparison }

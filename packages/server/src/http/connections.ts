@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import type { Server } from 'node:net'
 import type { FastifyBaseLogger } from 'fastify'
-import { agents, commands } from '@stockade/contract'
+import { agents } from '@stockade/contract'
 import type { Endpoint } from '@stockade/contract'
 import { minute } from '../core/clock.ts'
 
@@ -59,7 +59,7 @@ export const boundConnections = (
   return {
     shouldClose: endpoint =>
       endpoint?.access === 'agent' &&
-      endpoint !== commands.pendingCommands &&
+      endpoint !== agents.pendingCommands &&
       open > most * (endpoint === agents.heartbeat ? nearlyNone : scarce),
   }
 }

@@ -4,7 +4,7 @@ import type { AddressInfo, Socket } from 'node:net'
 import { Writable } from 'node:stream'
 import { pino } from 'pino'
 import { expect, onTestFinished, test } from 'vitest'
-import { agents, commands } from '@stockade/contract'
+import { agents } from '@stockade/contract'
 import type { Endpoint } from '@stockade/contract'
 import { openFastify } from './fastify.ts'
 
@@ -55,7 +55,7 @@ test('where connections become scarce, hosts keep only the one that heartbeats a
     })
   serve('/jails', agents.putJails)
   serve('/beat', agents.heartbeat)
-  serve('/poll', commands.pendingCommands)
+  serve('/poll', agents.pendingCommands)
   serve('/page', null)
   await fastify.listen({ port: 0, host: '127.0.0.1' })
   const sockets: Socket[] = []

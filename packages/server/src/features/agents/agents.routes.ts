@@ -10,13 +10,13 @@ export const mountAgents = (http: Http, agents: AgentsService): void => {
     await agents.putJails(actor, body)
     return { message: 'Noted.' }
   })
-  http.serve(commands.pendingCommands, async ({ actor, params, query, request }) => {
+  http.serve(contract.pendingCommands, async ({ actor, params, query, request }) => {
     const gone = new AbortController()
     const left = () => gone.abort()
     request.raw.socket.once('close', left)
     try {
-      const { wait: seconds = 0, state } = query
-      return await agents.pending(actor, params.serverId, { seconds, state, gone: gone.signal })
+      const { wait: seconds = 0, state, with: beside } = query
+      return await agents.pending(actor, params.serverId, { seconds, state, beside, gone: gone.signal })
     } finally {
       request.raw.socket.off('close', left)
     }

@@ -1,4 +1,4 @@
-import type { BodyOf, ReplyOf, agents as contract, commands as commandsContract } from '@stockade/contract'
+import type { BodyOf, ReplyOf, agents as contract } from '@stockade/contract'
 import { keysOf } from '@stockade/contract/records.ts'
 import type { Config } from '../../config.ts'
 import type { AgentActor } from '../../core/actor.ts'
@@ -41,8 +41,13 @@ export interface AgentsService {
   pending(
     agent: AgentActor,
     serverId: string,
-    wait: { readonly seconds: number; readonly state: string | undefined; readonly gone: AbortSignal },
-  ): Promise<ReplyOf<typeof commandsContract.pendingCommands>>
+    wait: {
+      readonly seconds: number
+      readonly state: string | undefined
+      readonly beside: 'state' | undefined
+      readonly gone: AbortSignal
+    },
+  ): Promise<ReplyOf<typeof contract.pendingCommands>>
   result(agent: AgentActor, id: string, result: Result): Promise<void>
   results(
     agent: AgentActor,
@@ -67,7 +72,7 @@ export const createAgents = (needs: {
   commands: Pick<CommandsService, 'take' | 'waitAndTake' | 'finish'>
   bans: Pick<BansService, 'lifted'>
   templates: Pick<TemplatesService, 'frozen'>
-  desired: Pick<Desired, 'version'>
+  desired: Pick<Desired, 'version' | 'offer'>
   blocklists: Pick<Blocklists, 'countPackets'>
   /** Several processes share the hosts: what another one heard of may reach us seconds late. */
   isShared: boolean
@@ -182,13 +187,14 @@ export const createAgents = (needs: {
         }),
       )
     },
-    async pending(agent, serverId, { seconds, state, gone }) {
+    async pending(agent, serverId, { seconds, state, beside, gone }) {
       const server = serverOf(agent)
       if (server.row.id !== serverId.toLowerCase()) throw forbidden('This key is bound to another server.')
       const version = () => desired.version(agent.serverNo)
       const known = state ?? version()
       const orders = await commands.waitAndTake(agent.serverNo, seconds, gone, () => version() !== known)
-      return { commands: orders, desired_state: { version: version() } }
+      const offer = beside === 'state' && version() !== state ? await desired.offer(agent, state) : null
+      return { commands: orders, desired_state: { version: offer?.state.version ?? version() }, ...offer }
     },
     async result(agent, id, result) {
       const placed: { template?: PlacedTemplate; state?: HostState; row?: ServerRow | undefined } = {}

@@ -21,12 +21,16 @@ import { partsOf, versionOf } from './versions.ts'
 type Acknowledgement = BodyOf<typeof agents.acknowledgeState>
 type Status = 'synced' | 'pending' | 'failed' | 'never'
 export type AgentState = ReplyOf<typeof agents.agentState>
+export type Offer = Required<Pick<ReplyOf<typeof agents.pendingCommands>, 'state'>> &
+  Pick<ReplyOf<typeof agents.pendingCommands>, 'whitelist'>
 
 /** What each host should hold, and what it said that it holds. */
 export interface Desired {
   /** The state that a server's host should be in; no query. */
   version(serverNo: number): string
   stateFor(agent: AgentActor): Promise<AgentState>
+  /** The state for an answer to a poll, with a small whitelist that changed since `before`. Null for a host with port knocking: its state takes queries. */
+  offer(agent: AgentActor, before: string | undefined): Promise<Offer | null>
   /** A host says what it applied; resolves when that is on disk. */
   acknowledge(agent: AgentActor, told: Acknowledgement): Promise<void>
   syncStatus(actor: Principal): Promise<ReplyOf<typeof contract.whitelistSyncStatus>>
@@ -160,31 +164,42 @@ export const createDesired = async (
     nonces = new Map((await noncesOf(db.read)).map(({ server_no, nonce }) => [server_no, nonce]))
     for (const [no, nonce] of nonces) if (before.get(no) !== nonce) wake(no)
   }
+  const stateFor = async (agent: AgentActor): Promise<AgentState> => {
+    const { revision, portknock } = await knocks.stateFor(agent.serverNo)
+    const { gzip } = await mirror.render()
+    const bans = fleetBans.sets.setFor(agent.serverNo)
+    return {
+      version: versionAt(agent.serverNo, revision),
+      whitelist: {
+        version: mirror.version(),
+        count: mirror.count(),
+        spread_seconds: gzip.length <= smallList ? 0 : spread,
+      },
+      portknock,
+      shield: {
+        bans: { version: bans.version, count: bans.bans.length, digest: bans.digest },
+        lists: blocklists.lists
+          .listsFor(agent.serverNo)
+          .map(({ id, version, mode, entries, digest }) => ({ id, version, mode, entries, digest })),
+      },
+      move: moves.order(),
+    }
+  }
+
+  const offer: Desired['offer'] = async (agent, before) => {
+    if (knocks.revision(agent.serverNo) > 0) return null
+    const state = await stateFor(agent)
+    const { version, plain } = await mirror.render()
+    const isAlike = version === partsOf(before ?? '')?.whitelist
+    if (isAlike || version !== state.whitelist.version || plain.length > bounds.whitelistInPoll) return { state }
+    return { state, whitelist: { version, text: plain.toString() } }
+  }
   await reload()
 
   return {
     version,
-    async stateFor(agent) {
-      const { revision, portknock } = await knocks.stateFor(agent.serverNo)
-      const { gzip } = await mirror.render()
-      const bans = fleetBans.sets.setFor(agent.serverNo)
-      return {
-        version: versionAt(agent.serverNo, revision),
-        whitelist: {
-          version: mirror.version(),
-          count: mirror.count(),
-          spread_seconds: gzip.length <= smallList ? 0 : spread,
-        },
-        portknock,
-        shield: {
-          bans: { version: bans.version, count: bans.bans.length, digest: bans.digest },
-          lists: blocklists.lists
-            .listsFor(agent.serverNo)
-            .map(({ id, version, mode, entries, digest }) => ({ id, version, mode, entries, digest })),
-        },
-        move: moves.order(),
-      }
-    },
+    stateFor,
+    offer,
     async acknowledge(agent, told) {
       const knock = partsOf(told.version)?.knock ?? 0
       await Promise.all([

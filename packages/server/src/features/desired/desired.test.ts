@@ -27,7 +27,7 @@ const acknowledge = async (host: EnrolledHost, more: { error?: string; entry_cou
 }
 const statusOf = async (host: EnrolledHost, who = admin.client) =>
   (await who.call('GET /whitelist/sync-status')).servers.find(({ id }) => id === host.id)
-const poll = async (host: EnrolledHost, query: { wait: number; state?: string }) => {
+const poll = async (host: EnrolledHost, query: { wait: number; state?: string; with?: 'state' }) => {
   const started = performance.now()
   const reply = await host.client.call('GET /servers/{serverId}/commands/pending', {
     params: { serverId: host.id },
@@ -75,6 +75,34 @@ describe('the state that a host should hold', () => {
       headers: { 'accept-encoding': 'identity' },
     })
     expect(headers.get('etag')).toBe(`"${state.whitelist.version}"`)
+  })
+  test('a poll can ask for the changed state with it, and gets a short whitelist too', async () => {
+    const before = await stateOf(web)
+    const waiting = poll(web, { wait: 20, state: before.version, with: 'state' })
+    const { id } = await add('192.0.2.1')
+    const answer = await waiting
+    const state = await stateOf(web)
+    const { text } = await raw(server, 'GET', '/api/v1/whitelist.txt', { token: web.key })
+    expect(answer).toMatchObject({ desired_state: { version: state.version }, state })
+    expect(answer.whitelist).toEqual({ version: state.whitelist.version, text })
+    expect(text).toContain('192.0.2.1\n')
+    // Nothing that the host has already, and nothing that it did not ask for.
+    const current = await poll(web, { wait: 0, state: state.version, with: 'state' })
+    expect(Object.keys(current)).toEqual(['commands', 'desired_state', 'took'])
+    expect(Object.keys(await poll(web, { wait: 0, state: before.version }))).not.toContain('state')
+    await admin.client.call('POST /whitelist/sync', { body: { server_ids: [web.id] } })
+    const again = await poll(web, { wait: 0, state: state.version, with: 'state' })
+    expect(again.state?.whitelist).toEqual(state.whitelist)
+    expect(again.whitelist).toBeUndefined()
+    const { entries } = await admin.client.call('POST /whitelist/bulk', {
+      body: {
+        entries: Array.from({ length: 300 }, (_, n) => ({ ip: `2001:db8:ffff:ffff:ffff:ffff:ffff:${1000 + n}` })),
+      },
+    })
+    const long = await poll(web, { wait: 0, state: state.version, with: 'state' })
+    expect(long.state?.whitelist.count).toBe(301)
+    expect(long.whitelist).toBeUndefined()
+    await admin.client.call('POST /whitelist/remove', { body: { ids: [id, ...entries.map(entry => entry.id)] } })
   })
   test('a poll that knows another state is answered at once, one that waits as soon as it changes', async () => {
     const { version } = await stateOf(web)

@@ -231,6 +231,12 @@ describe('sequences', () => {
     const { id } = await add({ timeout: 60 })
     const other = await add({ name: 'pg', protected_port: 5432, knock_ports: [1, 3, 2] }, [db])
     const state = await stateOf(web)
+    // When its openings were read counts, so the host requests them by themselves.
+    const polled = await web.client.call('GET /servers/{serverId}/commands/pending', {
+      params: { serverId: web.id },
+      query: { state: 'other', with: 'state' },
+    })
+    expect(polled).toEqual({ commands: [], desired_state: { version: state.version } })
     const order = { id, protected_port: 22, knock_ports: [7000, 9000, 8000], protocol: 'tcp', timeout: 60 }
     expect(state.portknock).toEqual({
       sequences: [{ ...order, revision: expect.any(Number), knock_timeout: 10, max_attempts: 5, block_duration: 3600 }],
