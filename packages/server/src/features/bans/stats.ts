@@ -61,10 +61,11 @@ export const createBanStats = (needs: {
 
   const addressesOf = async (scope: ServerScope, period: Period, from: number) => {
     if (scope === 'all') return countAddresses(db.read, db.engine, from)
-    if (period === 'day') return countAddressesOn(db.read, db.engine, scope, from)
-    // A month of a server may have 50,000 bans: 40 ms in SQL, 3 ms in the columns of a million bans.
+    // A month of a server may have half a million bans: 200 ms in SQL, 2 ms in the columns.
     const counted = (await columns?.countAddresses(scope, from)) ?? null
-    return counted ?? countAddressesOn(scanFor(db, 'statistics', { period }), db.engine, scope, from)
+    if (counted !== null) return counted
+    const sql = period === 'day' ? db.read : scanFor(db, 'statistics', { period })
+    return countAddressesOn(sql, db.engine, scope, from)
   }
 
   const gather = async (scope: ServerScope, period: Period) => {

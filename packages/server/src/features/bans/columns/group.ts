@@ -262,6 +262,6 @@ export const groupColumns = (columns: Columns, asked: ColumnsAsked): ColumnsFoun
     const sums = sumOf(a, test, address)
     if (sums.bans > 0) collector.add(address, sums)
   }
-  collectSettled(columns, asked, test, collector, hitsOf(a, test, span, columns.goneRows() > 0))
+  collectSettled(columns, asked, test, collector, hitsOf(columns, test, span))
   return { rows: collector.page().map(address => describe(columns, address, test)), ...collector.totals }
 }

@@ -3,6 +3,7 @@ import type { ColumnTree } from './mask.ts'
 import { free } from './memory.ts'
 import { endOf, ends } from './rows.ts'
 import type { ColumnArrays, Columns } from './rows.ts'
+import { indexOfRow, stampWindow } from './server-rows.ts'
 
 /* Which rows match: one short loop for each part of a filter, which is several times faster than one loop that tests all parts. */
 
@@ -32,10 +33,13 @@ export interface RowTest {
   readonly active: number
   /** By number of server: 1 where the list is about it; null for all. */
   readonly seen: Uint8Array | null
+  /** The only server that the list is about; null: it is about several. */
+  readonly server: number | null
   /** By row: 1 where the terms of a search hold; null without a search. */
   readonly mask: Uint8Array | null
   readonly now: number
 }
+const onlyOf = (scope: readonly number[] | null): number | null => (scope?.length === 1 ? (scope[0] ?? null) : null)
 /** It holds for the columns as they are now. */
 export const testOf = (columns: Columns, { servers, server, ...filter }: ColumnFilter, now: number): RowTest => {
   const scope = server === null ? servers : [server]
@@ -52,6 +56,7 @@ export const testOf = (columns: Columns, { servers, server, ...filter }: ColumnF
     asn: asn === 0 ? -2 : (asn ?? -1),
     active: active === null ? -1 : Number(active),
     seen,
+    server: onlyOf(scope),
     mask: filter.tree && maskOf(columns, filter.tree),
     now,
   }
@@ -85,6 +90,12 @@ export interface Hits {
 }
 /** Used again by each answer; answers are made one at a time. Signed, because row numbers that may not fit are calculated as floats. */
 let buffer = new Int32Array(0)
+/** One place more: a row is written before it is known whether it counts. */
+const reserve = (rows: number): void => {
+  if (buffer.length > rows) return
+  free(buffer)
+  buffer = new Int32Array(rows + 1)
+}
 
 const narrowTime = ({ at }: ColumnArrays, test: RowTest, { rows, from, count }: Hits): Hits => {
   const kept = buffer
@@ -142,20 +153,47 @@ const narrowActive = ({ at, lasts }: ColumnArrays, test: RowTest, { rows, from, 
   }
   return { rows: kept, from, count: n }
 }
-/** The rows of a span that match. They lie in a buffer until the next call. */
-export const hitsOf = (a: ColumnArrays, test: RowTest, span: Span, hasGone: boolean): Hits => {
-  if (buffer.length < span.to - span.from + 1) {
-    free(buffer)
-    buffer = new Int32Array(span.to - span.from + 1)
+const isBetween = (at: Float64Array, row: number, from: number, to: number): boolean => {
+  const time = at[row] ?? 0
+  return time >= from && time < to
+}
+/** The rows of one server in a span and within the time that is asked for. Times are read by stamps, which lie side by side. */
+const rowsOfServer = (columns: Columns, { from, to, server }: RowTest, span: Span): Hits => {
+  const { at } = columns.arrays()
+  const { rows, stamps } = columns.rowsOf(server ?? 0)
+  const stop = indexOfRow(rows, span.to)
+  let index = indexOfRow(rows, span.from)
+  if (columns.goneRows() === 0 && from === -Infinity && to === Infinity)
+    return { rows: rows.subarray(index, stop), from: span.from, count: stop - index }
+  reserve(stop - index)
+  const kept = buffer
+  const { first, last } = stampWindow(from, to)
+  let n = 0
+  for (; index < stop; index++) {
+    const row = rows[index] ?? 0
+    const second = (stamps[index] ?? 0) >>> 1
+    kept[n] = row
+    const isInside = second > first && second < last
+    n += isInside || ((second === first || second === last) && isBetween(at, row, from, to)) ? 1 : 0
   }
-  const { from, to, jail, country, asn, active, seen, mask } = test
-  let hits: Hits = { rows: null, from: span.from, count: Math.max(0, span.to - span.from) }
+  return { rows: kept, from: span.from, count: n }
+}
+/** The settled rows of a span that match. They hold until the next call. */
+export const hitsOf = (columns: Columns, test: RowTest, span: Span): Hits => {
+  const a = columns.arrays()
+  const { from, to, jail, country, asn, active, seen, server, mask } = test
+  let hits: Hits =
+    server === null
+      ? { rows: null, from: span.from, count: Math.max(0, span.to - span.from) }
+      : rowsOfServer(columns, test, span)
+  reserve(hits.count)
   // The narrow columns first: what is left reads fewer of the wide ones.
-  if (seen) hits = narrowServers(a, seen, hits)
+  if (seen && server === null) hits = narrowServers(a, seen, hits)
   if (jail !== -1) hits = narrowNumber(a.jail, jail, hits)
   if (country !== -1) hits = narrowNumber(a.country, country, hits)
   if (asn !== -1) hits = narrowNumber(a.asn, asn, hits)
-  if (hasGone || from !== -Infinity || to !== Infinity) hits = narrowTime(a, test, hits)
+  if (server === null && (columns.goneRows() > 0 || from !== -Infinity || to !== Infinity))
+    hits = narrowTime(a, test, hits)
   if (mask) hits = narrowMask(mask, hits)
   if (active !== -1) hits = narrowActive(a, test, hits)
   return hits

@@ -12,8 +12,8 @@ export interface Followed {
 }
 
 /** What a ban takes in the columns at most: it may be the only one of its address. */
-const bytesOfBan = 48
-/** Bans that fit on every machine: up to 190 MB. */
+const bytesOfBan = 56
+/** Bans that fit on every machine: up to 225 MB. */
 const leastBans = 4_000_000
 /** Above this number SQL answers instead, which takes seconds: an eighth of the memory that this process may have. */
 const mostBansOf = (memory: number): number => Math.max(leastBans, Math.floor(memory / 8 / bytesOfBan))

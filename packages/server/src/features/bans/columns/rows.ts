@@ -2,6 +2,8 @@ import { createAddressBook } from './addresses.ts'
 import type { AddressBook } from './addresses.ts'
 import { free, longer } from './memory.ts'
 import type { Numbers } from './memory.ts'
+import { createServerRows } from './server-rows.ts'
+import type { RowsOfServer } from './server-rows.ts'
 
 /** A ban as the columns take it in. */
 export interface ColumnBan {
@@ -39,6 +41,8 @@ export interface Columns {
   remove(ip: Uint8Array, id: number): void
   /** Puts new bans beside the others of their address, and leaves out those that are gone. */
   settle(): void
+  /** The settled rows of a server, in their order; until the next `settle`. */
+  rowsOf(server: number): RowsOfServer
   /** Bans that hang in chains, and bans that are gone. */
   unsettled(): number
 }
@@ -182,6 +186,7 @@ export const createColumns = (expected = 0): Columns => {
   const addresses = createAddressBook(expected)
   const cities = createCities()
   const arrays = emptyArrays(expected + freshRoom(expected))
+  const serverRows = createServerRows(() => arrays)
   let size = 0
   let goneRows = 0
 
@@ -207,6 +212,7 @@ export const createColumns = (expected = 0): Columns => {
     cities: () => cities.names,
     arrays: () => arrays,
     unsettled: () => size - arrays.settled + goneRows,
+    rowsOf: serverRows.of,
     add(ban) {
       const address = addresses.numberOf(ban.ip)
       if (address >= arrays.chain.length) {
@@ -233,10 +239,12 @@ export const createColumns = (expected = 0): Columns => {
     remove: (ip, id) =>
       change(ip, id, row => {
         arrays.at[row] = NaN
+        serverRows.drop(row)
         arrays.lasts[row] = ends.over
         goneRows++
       }),
     settle() {
+      serverRows.forget()
       const all = addresses.settledOrder()
       const order = all.filter(hasRows)
       free(all)
