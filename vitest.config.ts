@@ -68,7 +68,7 @@ export default defineConfig({
             'packages/{contract,client,agent,cli,dashboard}/**/*.test.{ts,tsx}',
             'packages/server/src/**/*.unit.test.ts',
             'tests/house/**/*.test.ts',
-            'bench/*.test.ts',
+            'bench/**/*.test.ts',
           ],
         },
       },

@@ -6,7 +6,7 @@ import { openPostgres } from '../packages/server/src/db/postgres.ts'
 import { appendBans } from '../packages/server/src/features/bans/append.ts'
 import { createRetention } from '../packages/server/src/features/retention/retention.service.ts'
 import { aRow } from './bans.ts'
-import { cpuOfDatabase } from './database-cpu.ts'
+import { cpuOfDatabase } from './processes.ts'
 import { say } from './report.ts'
 
 /*

@@ -57,7 +57,7 @@ try {
   const fleet = spawn(
     process.execPath,
     [
-      fileURLToPath(new URL('./fleetsim.ts', import.meta.url)),
+      fileURLToPath(new URL('./fleet/main.ts', import.meta.url)),
       ...['--url', first.url, '--key', key, '--keep', '--agents', values.agents],
       ...['--bans-per-second', values['bans-per-second'], '--seconds', values.seconds],
     ],

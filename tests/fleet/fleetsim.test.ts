@@ -5,10 +5,23 @@ import { expect, test } from 'vitest'
 
 /* The short setting of `npm run fleetsim`: it ends with 1 by itself when anything acknowledged is lost or doubled. */
 test('a simulated fleet loses nothing, also when the server is killed', async () => {
-  const script = fileURLToPath(new URL('../../bench/fleetsim.ts', import.meta.url))
-  const args = ['--agents', '40', '--bans-per-second', '60', '--seconds', '5', '--heartbeat', '2', '--kill']
+  const script = fileURLToPath(new URL('../../bench/fleet/main.ts', import.meta.url))
+  const args = [
+    '--agents',
+    '40',
+    '--workers',
+    '2',
+    '--bans-per-second',
+    '60',
+    '--seconds',
+    '5',
+    '--heartbeat',
+    '2',
+    '--kill',
+  ]
   const { stdout } = await promisify(execFile)(process.execPath, [script, ...args])
   expect(stdout).toMatch(/bans acknowledged [1-9]\d*, lost 0, doubled 0/)
   expect(stdout).toContain('a whitelist change was acknowledged by all 40')
   expect(stdout).toContain('a batch for 40 was accepted')
+  expect(stdout).toMatch(/after a restart .* each agent had a heartbeat taken after [\d.]+ s/)
 })

@@ -18,6 +18,7 @@ import { freePort } from './postgres.ts'
 import { hasProxy, startProxy } from './proxy.ts'
 
 export { freePort, startPostgres } from './postgres.ts'
+export { hasProxy, startProxy } from './proxy.ts'
 export type { TestPostgres } from './postgres.ts'
 
 /** Which engine the tests of this run use; the whole suite runs once on each. */

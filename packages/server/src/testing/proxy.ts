@@ -34,9 +34,10 @@ export const startProxy = async (
   port: number,
   behind: readonly number[],
   config = roundRobin(port, behind),
-): Promise<{ close(): Promise<void> }> => {
+  maxConnections = 4000,
+): Promise<{ readonly pid: number; close(): Promise<void> }> => {
   const file = join(folder, `haproxy-${port}.cfg`)
-  writeFileSync(file, `global\n  maxconn 4000\n${config}`)
+  writeFileSync(file, `global\n  maxconn ${maxConnections}\n${config}`)
   const child = spawn(program ?? 'haproxy', ['-q', '-db', '-f', file], { stdio: 'inherit' })
   const ended = new Promise<void>(resolve => child.once('exit', () => resolve()))
   const answers = () =>
@@ -47,6 +48,7 @@ export const startProxy = async (
     })
   for (let wait = 0; wait < 200 && !(await answers()); wait++) await new Promise(resolve => setTimeout(resolve, 20))
   return {
+    pid: child.pid ?? 0,
     async close() {
       child.kill('SIGKILL')
       await ended

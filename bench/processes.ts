@@ -24,3 +24,21 @@ export const cpuOfDatabase = (postmaster: number): number => {
     return stat?.parent === postmaster ? sum + stat.cpu : sum
   }, 0)
 }
+/** CPU seconds of a process with all of its threads; 0 when it has ended. */
+export const cpuOf = (pid: number): number => statOf(pid)?.cpu ?? 0
+
+/** Resident megabytes and open files of a process; null when it has ended. */
+export const heldBy = (pid: number): { readonly megabytes: number; readonly files: number } | null => {
+  try {
+    const kilobytes = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]
+    if (kilobytes === undefined) return null
+    return { megabytes: Number(kilobytes) / 1024, files: readdirSync(`/proc/${pid}/fd`).length }
+  } catch {
+    return null
+  }
+}
+/** How many files this process and those that it starts may open. */
+export const fileLimit = (): number => {
+  const limit = /^Max open files\s+\d+\s+(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8'))?.[1]
+  return limit === undefined ? Infinity : Number(limit)
+}
