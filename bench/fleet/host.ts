@@ -109,7 +109,7 @@ export class Host {
       )
       if (reply) {
         world.notes.heartbeatTaken(this)
-        this.#takeOrders(reply)
+        void this.#takeOrders(reply)
       }
       this.#line.due(slot + (turn + 1) * interval - performance.now())
     }
@@ -131,7 +131,7 @@ export class Host {
       const reply = await this.#line
         .poll(hold => {
           const known = this.#version === '' ? '' : `&state=${encodeURIComponent(this.#version)}`
-          const path = `/servers/${this.#place.id}/commands/pending?wait=${hold}${known}`
+          const path = `/servers/${this.#place.id}/commands/pending?wait=${hold}&with=state${known}`
           return ask(this.#caller, 'GET', path, undefined, this.#ending.signal)
         })
         .catch(() => null)
@@ -141,19 +141,21 @@ export class Host {
         await sleep(500 + world.random() * 1500)
         continue
       }
-      this.#takeOrders(reply)
+      this.#line.first(this.#takeOrders(reply))
       const offered = reply.json.desired_state as { readonly version?: unknown } | undefined
-      if (String(offered?.version ?? '') !== this.#version) await this.#follow()
+      if (String(offered?.version ?? '') !== this.#version) await this.#follow(reply)
     }
   }
-  /** Fetches the desired state, and the whitelist if it is another one, and acknowledges both. */
-  async #follow(): Promise<void> {
-    const desired = await this.#insist('state', performance.now(), ['GET', '/agent/state'])
+  /** Acknowledges the desired state. It, and the whitelist if it is another one, came with the poll or are fetched. */
+  async #follow({ json }: Reply): Promise<void> {
+    const desired = (json.state ?? (await this.#insist('state', performance.now(), ['GET', '/agent/state']))?.json) as
+      | { readonly version: string; readonly whitelist: WhitelistState }
+      | undefined
     if (!desired) return
-    const whitelist = desired.json.whitelist as WhitelistState
-    const version = String(desired.json.version)
+    const { version, whitelist } = desired
     const isNew = whitelist.version !== this.#whitelist
-    if (isNew) {
+    const sent = json.whitelist as { readonly version: string } | undefined
+    if (isNew && sent?.version !== whitelist.version) {
       await sleep(this.#world.random() * whitelist.spread_seconds * 1000)
       if (!(await this.#insist('whitelist.txt', performance.now(), ['GET', '/whitelist.txt']))) return
     }
@@ -170,12 +172,12 @@ export class Host {
   }
 
   /** Commands come with the answers to polls and to heartbeats. */
-  #takeOrders({ json }: Reply): void {
+  async #takeOrders({ json }: Reply): Promise<void> {
     const commands = (json.commands ?? []) as { readonly id: string }[]
     if (commands.length === 0) return
     for (const { id } of commands) this.#world.notes.commandDelivered(id)
     const results = commands.map(({ id }) => ({ id, success: true, output: 'done', exit_code: 0 }))
-    void this.#insist('results', performance.now(), ['POST', '/agent/results', { results }])
+    await this.#insist('results', performance.now(), ['POST', '/agent/results', { results }])
   }
 
   async #report(): Promise<void> {
