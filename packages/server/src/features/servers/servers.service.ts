@@ -72,7 +72,7 @@ export const createServers = (
       const now = clock()
       const { install_command, columns } = freshToken()
       const hostname = tameLine(input.hostname, bounds.hostname * 4)
-      const { row, key } = await events.change(async change => {
+      const { made, tagged, key } = await events.change(async change => {
         await needs.admit(change)
         const made = await insertServer(change.sql, {
           id: uuid7(now),
@@ -98,9 +98,12 @@ export const createServers = (
           data: { id: made.id, hostname },
         })
         const [tagged] = await needs.tags.edit(change, actor, [made.no], () => input.tags ?? [])
-        return { row: tagged ?? made, key }
+        return { made, tagged, key }
       })
-      await needs.tags.take([row])
+      const row = tagged ?? made
+      // What follows tags wakes the polls of all hosts.
+      if (tagged) await needs.tags.take([tagged])
+      else registry.put(made)
       keys.remember(key.row)
       return {
         id: row.id,

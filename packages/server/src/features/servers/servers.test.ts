@@ -285,3 +285,16 @@ describe('enrolment', () => {
     })
   })
 })
+
+test('registering a server ends no poll of another one', async () => {
+  const host = await aHost(server, admin.client, 'polls-01')
+  const params = { serverId: host.id }
+  const poll = host.client.call('GET /servers/{serverId}/commands/pending', { params, query: { wait: 50 } })
+  for (const hostname of ['beside-01', 'beside-02', 'beside-03', 'beside-04'])
+    await admin.client.call('POST /servers', { body: { hostname } })
+  const { id } = await admin.client.call('POST /servers/{serverId}/commands', {
+    params,
+    body: { type: 'jail-status', params: { jail: 'sshd' } },
+  })
+  expect((await poll).commands).toEqual([expect.objectContaining({ id })])
+})
