@@ -55,8 +55,8 @@ export const startProxies = async (folder: string, servers: readonly number[], h
   for (let index = 0; index < count; index++) {
     const port = await freePort()
     const config = configOf(port, servers, index, connections)
-    // Administrators and health checks too.
-    proxies.push({ port, ...(await startProxy(folder, port, servers, config, connections + 100)) })
+    // Administrators connect too.
+    proxies.push({ port, ...(await startProxy(folder, port, servers, config, connections + 200)) })
   }
   return {
     urls: proxies.map(({ port }) => `http://127.0.0.1:${port}`),

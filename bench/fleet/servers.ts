@@ -6,6 +6,7 @@ import type { SpawnedServer } from '@stockade/server/testing'
 import { cpuOf, cpuOfDatabase, heldBy } from '../processes.ts'
 import type { Options } from './options.ts'
 import { startProxies } from './proxies.ts'
+import type { Proxies } from './proxies.ts'
 
 /** What one server process holds. */
 interface Held {
@@ -20,12 +21,12 @@ export interface ServiceCpu {
 }
 /** What the hosts speak to: one server, or several on one PostgreSQL behind HAProxy. */
 export interface Service {
-  /** Where administrators ask. */
+  /** Where administrators ask the one server process that runs before `open`. */
   readonly url: string
-  /** Where hosts connect; host after host takes the next one. */
-  readonly entrances: readonly string[]
   /** An API key with `admin`. */
   readonly key: string
+  /** Starts the other processes and HAProxy. Resolves to the URLs to connect to; host after host takes the next one. */
+  open(): Promise<readonly string[]>
   /** Of each server process; null while one is away. */
   held(): readonly Held[] | null
   /** Megabytes of SQLite's write-ahead log. */
@@ -40,7 +41,8 @@ export interface Service {
 
 /** A server that somebody else started. */
 export const foreignService = (url: string, key: string): Service => ({
-  ...{ url, entrances: [url], key },
+  ...{ url, key },
+  open: async () => [url],
   held: () => null,
   log: () => 0,
   cpu: () => ({ servers: 0, proxies: 0, database: 0 }),
@@ -57,6 +59,8 @@ const serversOf = (folder: string, ports: readonly number[], databaseUrl: string
     ...(ports.length > 1 && { STOCKADE_TRUSTED_PROXIES: '127.0.0.0/8' }),
   }
   let running: SpawnedServer[] = []
+  /** How many should run. */
+  let wanted = 0
   /** CPU seconds of processes that were killed. */
   let spent = 0
   const cpu = () => running.reduce((sum, { pid }) => sum + cpuOf(pid), spent)
@@ -64,7 +68,7 @@ const serversOf = (folder: string, ports: readonly number[], databaseUrl: string
     cpu,
     held() {
       const held = running.flatMap(({ pid }) => heldBy(pid) ?? [])
-      return held.length === ports.length ? held : null
+      return held.length === wanted ? held : null
     },
     log: () =>
       places.reduce((sum, { dataDir }) => {
@@ -73,6 +77,7 @@ const serversOf = (folder: string, ports: readonly number[], databaseUrl: string
       }, 0),
     /** Starts those that do not run yet, up to so many. One makes the schema, so it begins alone. */
     async start(count = places.length): Promise<SpawnedServer | undefined> {
+      wanted = count
       const starting = places.slice(running.length, count).map(async place => {
         running.push(await spawnServer({ ...place, ...(databaseUrl !== null && { databaseUrl }), env }))
       })
@@ -95,7 +100,7 @@ export const startService = async (options: Options): Promise<Service> => {
   const folder = mkdtempSync(join(tmpdir(), 'stockade-fleet-'))
   const closers: (() => Promise<void> | void)[] = [() => rmSync(folder, { recursive: true, force: true })]
   const close = async () => {
-    for (const closer of closers.reverse()) await closer()
+    for (const closer of closers.splice(0).reverse()) await closer()
   }
   try {
     const database = options.database === 'postgres' ? await startPostgres({ isDurable: true }) : null
@@ -109,14 +114,17 @@ export const startService = async (options: Options): Promise<Service> => {
     const signed = await first?.setUp()
     if (!signed) throw new Error('No server was started.')
     const { key } = await signed.client.call('POST /keys', { body: { name: 'fleetsim', permissions: 'admin' } })
-    await servers.start()
-    const proxies = ports.length > 1 ? await startProxies(folder, ports, options.agents) : null
-    if (proxies) closers.push(() => proxies.close())
-    const entrances = proxies?.urls ?? ports.map(port => `http://127.0.0.1:${port}`)
+    const url = `http://127.0.0.1:${ports[0]}`
+    let proxies: Proxies | null = null
     return {
-      url: entrances[0] ?? '',
-      entrances,
-      key,
+      ...{ url, key },
+      async open() {
+        if (ports.length === 1) return [url]
+        await servers.start()
+        proxies = await startProxies(folder, ports, options.agents)
+        closers.push(proxies.close)
+        return proxies.urls
+      },
       held: servers.held,
       log: servers.log,
       cpu: () => ({
