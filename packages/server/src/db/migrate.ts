@@ -12,6 +12,7 @@ import { agentMoves } from './migrations/0070-agent-moves.ts'
 import { keyChanges } from './migrations/0071-key-changes.ts'
 import { fleetDays } from './migrations/0072-fleet-days.ts'
 import { activeTotals } from './migrations/0073-active-totals.ts'
+import { openCommands } from './migrations/0074-open-commands.ts'
 
 /** Every change of the schema by its name, in order. */
 const migrationsOf = (engine: Database['engine']) => ({
@@ -23,10 +24,11 @@ const migrationsOf = (engine: Database['engine']) => ({
   '0071-key-changes': keyChanges(engine),
   '0072-fleet-days': fleetDays(engine),
   '0073-active-totals': activeTotals(engine),
+  '0074-open-commands': openCommands(),
 })
 
 /** Migrations that only add what an older program can do without. */
-const additive = new Set(['0070-agent-moves', '0071-key-changes'])
+const additive = new Set(['0070-agent-moves', '0071-key-changes', '0074-open-commands'])
 
 /** Names of all migrations that this code knows, in order. */
 export const knownMigrations = (engine: Database['engine']): string[] => Object.keys(migrationsOf(engine))

@@ -249,21 +249,18 @@ export const lateCommands = (sql: Sql, now: number, startedBefore: number): Prom
     )
     .limit(500)
     .execute()
+/** Written out, not as parameters: otherwise the index of open commands is not used. */
+const isOpen = raw<SqlBool>`status in ('pending', 'running')`
 /** Everything that may still have to be handed out or timed out. */
 export const openCommands = (sql: Sql): Promise<CommandRow[]> =>
-  sql
-    .selectFrom('commands')
-    .selectAll()
-    .where('status', 'in', ['pending', 'running'])
-    .orderBy('created_at')
-    .orderBy('id')
-    .execute()
+  sql.selectFrom('commands').selectAll().where(isOpen).orderBy('created_at').orderBy('id').execute()
+/** At most some hundred servers at once. */
 export const openCommandsOf = (sql: Sql, serverNos: readonly number[]): Promise<CommandRow[]> =>
   sql
     .selectFrom('commands')
     .selectAll()
     .where('server_no', 'in', serverNos)
-    .where('status', 'in', ['pending', 'running'])
+    .where(isOpen)
     .orderBy('created_at')
     .orderBy('id')
     .execute()
