@@ -37,8 +37,7 @@ export const commandsFeature = async (
       on: ['command.*'],
       async reload(events) {
         const serverNos = new Set(events.flatMap(({ serverNo }) => serverNo ?? []))
-        if (events.length === 0) await service.reload()
-        else await Promise.all([...serverNos].map(no => service.reload(no)))
+        await service.reload(events.length === 0 ? undefined : [...serverNos])
       },
     },
     drain: service.close,

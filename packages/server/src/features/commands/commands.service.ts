@@ -83,8 +83,8 @@ export interface CommandsService {
   cancelAll(change: Change, serverNo: number): Promise<void>
   /** Ends commands that were not fetched or not answered in time. */
   expire(): Promise<void>
-  /** Reads the open commands again: all, or those of one server after another process changed them. */
-  reload(serverNo?: number): Promise<void>
+  /** Reads the open commands again: all, or those of some servers after another process changed them. */
+  reload(serverNos?: readonly number[]): Promise<void>
   close(): void
 }
 

@@ -17,6 +17,8 @@ import type { Waiting } from './waiting.ts'
 type Order = contract.Order
 /** How many requests one transaction serves, and how many may wait for theirs. */
 export const grouped = { batch: 500, waiting: 100_000 }
+/** How many servers one statement reads the commands of. */
+const serversAtOnce = 500
 
 /** Hands commands out to agents, and ends those that were not fetched or not answered in time. */
 export const createDelivery = (
@@ -87,18 +89,24 @@ export const createDelivery = (
   const take = async (serverNo: number): Promise<Order[]> =>
     isDue(serverNo) ? ((await claims.add([serverNo]))[0] ?? []) : []
 
-  const reload = async (serverNo?: number): Promise<void> => {
+  const reloadAll = async (): Promise<void> => {
     const mark = queue.mark()
-    const rows = await (serverNo === undefined ? openCommands(db.read) : openCommandsOf(db.read, [serverNo]))
-    const isReplaced = queue.replace(rows, mark, serverNo)
-    if (serverNo === undefined) return
-    // Something changed here during the read.
-    if (!isReplaced) return reload(serverNo)
-    if (isDue(serverNo)) waiting.wake(serverNo)
+    queue.replace(await openCommands(db.read), mark)
+  }
+  /** One read for many: a command for all hosts brings an event of each, from each other process. */
+  const reloadSome = async (serverNos: readonly number[]): Promise<void> => {
+    for (let left = serverNos; left.length > 0;) {
+      const asked = left.slice(0, serversAtOnce)
+      const mark = queue.mark()
+      const replaced = queue.replace(await openCommandsOf(db.read, asked), mark, asked)
+      for (const no of replaced) if (isDue(no)) waiting.wake(no)
+      // Where something changed here during the read, it is read again.
+      left = [...left.slice(serversAtOnce), ...asked.filter(no => !replaced.has(no))]
+    }
   }
   return {
     take,
-    reload,
+    reload: (serverNos?: readonly number[]): Promise<void> => (serverNos ? reloadSome(serverNos) : reloadAll()),
     async waitAndTake(serverNo: number, seconds: number, gone: AbortSignal, enough = () => false): Promise<Order[]> {
       const until = clock() + seconds * second
       for (;;) {

@@ -44,18 +44,18 @@ export const createQueue = (clock: Clock) => {
     /** Call it before storage is read, and pass the result to `replace`. */
     mark: () => count,
     /**
-     * Replaces what is known by what was read: of one server, or of all. Servers that changed here since `mark` keep what
-     * they have. Returns whether the one server was replaced.
+     * Replaces what is known by what was read: of these servers, or of all. Servers that changed here since `mark` keep what
+     * they have. Returns those that were replaced.
      */
-    replace(rows: readonly CommandRow[], mark: number, serverNo?: number): boolean {
-      const serverNos = serverNo === undefined ? [...due.keys(), ...rows.map(row => row.server_no)] : [serverNo]
-      const replaced = new Set(serverNos.filter(no => (changes.get(no) ?? 0) <= mark))
+    replace(rows: readonly CommandRow[], mark: number, serverNos?: readonly number[]): ReadonlySet<number> {
+      const asked = serverNos ?? [...due.keys(), ...rows.map(row => row.server_no)]
+      const replaced = new Set(asked.filter(no => (changes.get(no) ?? 0) <= mark))
       for (const no of replaced) {
         due.delete(no)
         changes.set(no, ++count)
       }
       for (const row of rows) if (replaced.has(row.server_no)) track(row)
-      return serverNo !== undefined && replaced.has(serverNo)
+      return replaced
     },
   }
 }
