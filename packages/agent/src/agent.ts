@@ -1,5 +1,6 @@
 import { createHostBans } from './bans/host-bans.ts'
 import type { Identity } from './config.ts'
+import { steadyNow } from './clock.ts'
 import { createOwnJail } from './engine/own-jail.ts'
 import { ownJail, testJail } from './engine/own-files.ts'
 import { privateDirectory } from './files.ts'
@@ -24,6 +25,8 @@ const snapshotEvery = 15_000
 /** The server hears of a host whose nft hangs, before the shield gives up. */
 const shieldWait = 3000
 const historySeconds = 8 * 24 * 3600
+/** Milliseconds between two looks at it while no jail was reloaded. */
+const historyEvery = 30_000
 
 /** Builds and starts the whole agent. `stop` ends it within a few seconds. */
 export const startAgent = async (
@@ -64,7 +67,11 @@ export const startAgent = async (
   const ownJailKeeper = createOwnJail({ f2bConfig: options.f2bConfig, engine, loader, hook: bans.hook, log })
   const parts: Assembled = { ...common, server, disk, fail2ban, bans, ownJailKeeper, append }
   const held = createHeld(parts)
-  const orders = createOrders(parts, held, () => upkeep.settle())
+  const orders = createOrders(parts, held, () => {
+    // A command has just reloaded or started a jail: the word of our action that ended may not be read yet.
+    parts.bans.hook.suspect()
+    return upkeep.settle()
+  })
   const loops = createLoops(parts, held, orders, stopping.signal)
   const agent = { parts, held, orders }
   const upkeep = createUpkeep(agent)
@@ -93,13 +100,15 @@ const createUpkeep = ({ parts, held, orders }: Agent): Upkeep => {
   const { engine } = parts.fail2ban
   const { hook, snapshot, tail, wishes, adoption } = parts.bans
   const inTurn = createSerial()
+  let historyDueAt = -Infinity
   const settle = (): Promise<void> =>
     inTurn(async () => {
       const touched = await hook.run()
       const isStarted = await ownJailKeeper.keep()
-      if (touched) {
-        orders.protection.forget()
-        // A start or a reload sets it back: fail2ban answers before its client has sent the whole configuration.
+      if (touched) orders.protection.forget()
+      // A start or a reload sets it back, and fail2ban answers before its client has sent the whole configuration.
+      if (touched || steadyNow() >= historyDueAt) {
+        historyDueAt = steadyNow() + historyEvery
         await engine.keepHistory(historySeconds)
       }
       await held.whitelist.look(touched || isStarted)

@@ -183,6 +183,35 @@ it('looks that are due together share one list of jails, and a command gets a fr
   engine.close()
 })
 
+const aHook = (onLost: () => void = () => undefined) => {
+  const engine = createEngine({ socketPath: path, onUp: () => undefined, onDown: () => undefined })
+  const hook = createHook({
+    ...{ engine, file: join(directory, 'action.py'), source: '', spool: join(directory, 'spool'), onLost },
+    log: { info: () => undefined, warn: () => undefined, debug: () => undefined },
+  })
+  return { engine, hook }
+}
+
+it('what was asked before fail2ban was started again counts for nothing', async () => {
+  const { engine, hook } = aHook()
+  const attached: string[] = []
+  let isStartedAgain = false
+  await listen(words => {
+    const [what, jail, property] = words.map(String)
+    if (what === 'status') return [0, jailList('sshd')]
+    if (property === 'addaction') attached.push(String(jail))
+    if (property !== 'actions') return [0, '1.0.2']
+    const actions = isStartedAgain ? ['nftables'] : ['nftables', actionName]
+    if (!isStartedAgain) hook.forget()
+    isStartedAgain = true
+    return [0, actions]
+  })
+  expect(await hook.run()).toBe(false)
+  expect(await hook.run()).toBe(true)
+  expect(attached).toEqual(['sshd'])
+  engine.close()
+})
+
 it('jails are asked for their actions when they are new, and when an action of ours has ended', async () => {
   const asked: string[] = []
   let jails = ['sshd']
@@ -197,13 +226,8 @@ it('jails are asked for their actions when they are new, and when an action of o
     if (property === 'addaction') withAction.add(String(jail))
     return [0, '1.0.2']
   })
-  const engine = createEngine({ socketPath: path, onUp: () => undefined, onDown: () => undefined })
   let lost = 0
-  const hook = createHook({
-    ...{ engine, file: join(directory, 'action.py'), source: '', spool: join(directory, 'spool') },
-    onLost: () => (lost += 1),
-    log: { info: () => undefined, warn: () => undefined, debug: () => undefined },
-  })
+  const { engine, hook } = aHook(() => (lost += 1))
   expect(await hook.run()).toBe(true)
   jails = ['sshd', 'nginx']
   expect(await hook.run()).toBe(true)

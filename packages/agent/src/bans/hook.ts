@@ -31,7 +31,8 @@ export const createHook = (needs: {
   onLost: () => void
   log: Log
 }): Hook => {
-  const attached = new Set<string>()
+  /** Another set after each start of fail2ban, so that a look that began before adds nothing to it. */
+  let attachedNow = new Set<string>()
   const failed = new Set<string>()
   let askAgainAt = 0
 
@@ -52,6 +53,7 @@ export const createHook = (needs: {
 
   return {
     async run(): Promise<boolean> {
+      const attached = attachedNow
       let met = false
       try {
         writeAction()
@@ -86,7 +88,7 @@ export const createHook = (needs: {
       return met
     },
     forget(): void {
-      attached.clear()
+      attachedNow = new Set()
       failed.clear()
     },
     suspect(): void {
