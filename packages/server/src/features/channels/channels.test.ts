@@ -214,11 +214,15 @@ test('the guide verifies signatures, and its template is accepted', async () => 
   }
   const [, template = ''] = guideBlocks('channels', 'json')
   const id = await add('webhook', { url: `${base}/guide`, secret: 'of-the-guide', template })
+  const sentFrom = Math.floor(clock() / 1000)
   expect((await tryOut(id)).status).toBe(200)
   const last = received.at(-1)
   if (!last) throw new Error('nothing was received')
   const { headers, body } = last
-  expect(JSON.parse(body)).toMatchObject({ summary: 'Test message', time: Math.floor(clock() / 1000) })
+  const message = JSON.parse(body) as { summary: string; time: number }
+  expect(message.summary).toBe('Test message')
+  expect(message.time).toBeGreaterThanOrEqual(sentFrom)
+  expect(message.time).toBeLessThanOrEqual(clock() / 1000)
   const header = String(headers['x-stockade-signature'])
   expect(module.isGenuine(header, body, 'of-the-guide', clock())).toBe(true)
   expect(module.isGenuine(header, `${body} `, 'of-the-guide', clock())).toBe(false)

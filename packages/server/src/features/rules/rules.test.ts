@@ -82,8 +82,11 @@ describe('an armed rule', () => {
     })
     expect(Date.parse(ban?.expires_at ?? '')).toBe(Date.parse(match?.until ?? ''))
     expect((await read(rule.id)).banned_30_days).toBe(1)
-    const set = await hosts[3]?.client.call('GET /agent/shield/bans', { query: {} })
-    expect(set?.add).toMatchObject([{ entry: '198.51.100.1' }])
+    // The sets of hosts follow the commit.
+    await eventually(async () => {
+      const set = await hosts[3]?.client.call('GET /agent/shield/bans', { query: {} })
+      expect(set?.add).toMatchObject([{ entry: '198.51.100.1' }])
+    })
     expect(await disarm(rule.id, true)).toMatchObject({ state: 'simulated', armed_by: null })
     expect(await bansOf(rule.id)).toEqual([])
   })
