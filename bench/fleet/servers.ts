@@ -75,7 +75,7 @@ const serversOf = (folder: string, ports: readonly number[], databaseUrl: string
         const file = join(dataDir, 'stockade.sqlite3-wal')
         return sum + (existsSync(file) ? statSync(file).size / 1e6 : 0)
       }, 0),
-    /** Starts those that do not run yet, up to so many. One makes the schema, so it begins alone. */
+    /** Starts processes until `count` of them run. The first one creates the schema, so it starts alone. */
     async start(count = places.length): Promise<SpawnedServer | undefined> {
       wanted = count
       const starting = places.slice(running.length, count).map(async place => {

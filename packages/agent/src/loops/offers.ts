@@ -2,8 +2,8 @@ import type { DesiredState, Offer } from '../wire.ts'
 import type { Fresh } from '../transport.ts'
 
 /**
- * The state that came with the answer to a poll: it saves requesting the same. Each part is used once, since whoever asks again wants the
- * server's word.
+ * The state that came with the answer to a poll, so that the agent need not request it. Each part is used once: a second question gets a
+ * fresh answer.
  */
 export interface Offers {
   put(offer: Offer | null): void

@@ -14,7 +14,7 @@ const maxNamed = 5
 export const engineCheck = (needs: { socketPath: string; sockets?: () => string }): Check => {
   const { socketPath } = needs
   const sockets = needs.sockets ?? (() => readText('/proc/net/unix') ?? '')
-  /** Kept between looks, as long as the same socket stands at the path: a new daemon, or a path that is gone, is asked anew. */
+  /** Stays connected between looks while the same socket file exists. A new daemon has another file and gets a new connection. */
   const socket = createEngineSocket({ path: socketPath, onLost: () => undefined })
   let inode: number | null = null
   let looks = 0

@@ -14,7 +14,7 @@ const filterOf = ({ servers, from }: CountAsked): ColumnFilter => ({
   ...{ range: null, active: null, to: null, tree: null },
 })
 
-/** Addresses of settled rows of one server. Whether two rows have one address stands in their stamps, so no other column is read. */
+/** Addresses in the settled rows of one server. Stamps say whether two rows have the same address, so no other column is read. */
 const countOfServer = (columns: Columns, server: number, from: number): number => {
   const { at } = columns.arrays()
   const { rows, stamps } = columns.rowsOf(server)
