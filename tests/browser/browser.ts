@@ -105,6 +105,9 @@ export const visit = async (
     `addEventListener('securitypolicyviolation', event => console.error('policy: ' + event.violatedDirective + ' ' + event.blockedURI))`,
   )
   const page = await context.newPage()
+  // The announcer repeats words of the page to screen readers. A test that looks for a text on the page must not find them there.
+  const byText = page.getByText.bind(page)
+  page.getByText = (...sought) => byText(...sought).and(page.locator(':not([role=status][aria-live=polite])'))
   page.setDefaultTimeout(Number(process.env.STOCKADE_TEST_PATIENCE ?? 180_000))
   const pending = new Set<Request>()
   requests.set(page, pending)
