@@ -251,7 +251,7 @@ describe('sequences', () => {
     const reader = server.client(
       (await admin.client.call('POST /keys', { body: { name: 'reads', permissions: 'read' } })).key,
     )
-    expect(JSON.stringify(await reader.call('GET /portknock/sequences'))).not.toContain('7000')
+    expect(JSON.stringify(await reader.call('GET /portknock/sequences'))).not.toMatch(/[:[, ]7000\b/)
     await acknowledge(db, { outcome: 'unsupported', error: 'no nft' })
     expect((await read(other.id)).servers).toMatchObject([{ state: 'unsupported', error: 'no nft' }])
     // Nothing that another host says of it counts, nor what was never given out.
