@@ -1,5 +1,6 @@
 import { judge, say } from './report.ts'
 import type { Line } from './report.ts'
+import type { ReadLines } from './reads.ts'
 
 /* What is promised of each row (docs/performance.md). A goal that is missed is printed as such; one without a sample fails the bench. */
 
@@ -49,11 +50,7 @@ export const judgeHeartbeats = (lines: readonly Line[]): void => {
   say('Goals of heartbeats:')
   for (const line of lines) judgeRequests(line, heartbeatGoal)
 }
-export const judgeReads = (lines: {
-  readonly pages: readonly Line[]
-  readonly attackers: readonly Line[]
-  readonly statistics: readonly Line[]
-}): void => {
+export const judgeReads = (lines: ReadLines): void => {
   say('Goals of reads:')
   for (const page of lines.pages) {
     const most = pageGoals[page.name.replace(' (NO SAMPLE)', '')]

@@ -5,14 +5,14 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { spawnServer } from '@stockade/server/testing'
 import { judgeHeartbeats, judgeReads, judgeReports } from './goals.ts'
-import type { Load, Measured } from './load.ts'
+import type { Load } from './load.ts'
+import { createMeasurements } from './measurements.ts'
 import type { Inserted, Mode } from './inserts.ts'
 import type { Synced } from './disk.ts'
 import { applyLoad, coresApart, insertRows, moveTo, startEcho, syncDisk } from './programs.ts'
-import { head, inTurn, judge, lineOf, median, paired, print, printRows, ratio, say, spread } from './report.ts'
-import type { Line } from './report.ts'
+import { head, inTurn, judge, median, paired, print, printRows, ratio, say, spread } from './report.ts'
 import type { Core } from './programs.ts'
-import { measureReads } from './reads.ts'
+import { measureReads, printReads, readLines } from './reads.ts'
 import { databaseIn, grow, seed } from './seed.ts'
 import type { Seeded } from './seed.ts'
 
@@ -44,11 +44,9 @@ const callers = targets ? [64] : [1, 16, 64]
 const most = 64
 const folder = mkdtempSync(join(process.env.BENCH_DIR ?? tmpdir(), 'stockade-bench-'))
 
-const measured = new Map<string, Measured[]>()
-const note = async (name: string, load: Load, core?: Core) => {
-  measured.set(name, [...(measured.get(name) ?? []), await applyLoad(load, core)])
-}
-const line = (name: string, shown = name): Line => lineOf(shown, measured.get(name) ?? [])
+const measurements = createMeasurements()
+const { line } = measurements
+const note = async (name: string, load: Load, core?: Core) => measurements.add(name, await applyLoad(load, core))
 
 const serve = async <T>(dataDir: string, work: (server: { port: number; pid: number }) => Promise<T>) => {
   // BENCH_PROFILE names a folder for CPU profiles of the server and its writer, to see where the time goes.
@@ -153,7 +151,7 @@ const writes = async (seeded: Seeded) => {
 const ratesOf = (done: readonly Inserted[] | undefined) => (done ?? []).map(({ rows, seconds }) => rows / seconds)
 const rateOf = (done: readonly Inserted[] | undefined) => median(ratesOf(done))
 /** Requests a second of each measurement, in their order. */
-const answeredOf = (name: string) => (measured.get(name) ?? []).map(({ done, seconds }) => done / seconds)
+const answeredOf = (name: string) => measurements.of(name).map(({ done, seconds }) => done / seconds)
 const cpuOf = (done: readonly Inserted[] | undefined) =>
   median((done ?? []).map(({ rows, cpuSeconds }) => (cpuSeconds * 1e6) / rows))
 
@@ -176,9 +174,11 @@ try {
   const readAll = () => {
     say(`seeding ${setting.bans.toLocaleString('en')} bans`)
     const large = grow(base, join(folder, 'large'), setting.bans - setting.before)
-    return serve(large.dataDir, server => measureReads(large, server, setting, note))
+    return serve(large.dataDir, server =>
+      measureReads(large, server, { ...setting, seconds: Math.min(2, setting.seconds) }, note),
+    )
   }
-  const { pages, attackers, statistics } = targets ? { pages: [], attackers: [], statistics: [] } : await readAll()
+  const reads = targets ? null : readLines(await readAll(), line)
 
   say()
   say(
@@ -223,21 +223,13 @@ try {
   print(beats, ratio(beats.rate, beatEcho.rate))
   if (!targets) print(manyBeats)
   print(beatEcho)
-  if (!targets) head(`Page of 50 of ${setting.bans.toLocaleString('en')} bans, exact total`)
-  const pageLines = pages.map(name => line(name))
-  for (const page of pageLines) print(page)
-  if (!targets) head(`Attackers of ${setting.bans.toLocaleString('en')} bans, a page of 50, exact totals`)
-  const attackerLines = attackers.map(name => line(name))
-  for (const attacker of attackerLines) print(attacker)
-  if (!targets) head(`Statistics over ${setting.bans.toLocaleString('en')} bans`)
-  const statisticLines = statistics.map(name => line(name))
-  for (const statistic of statisticLines) print(statistic)
+  if (reads) printReads(reads, setting.bans)
 
   const atMost = line(`bans ${most}`)
   const rates = answeredOf(`bans ${most}`)
   const toEcho = [rates, answeredOf(`echo ${most}`)] as const
   const toPlain = [rates, ratesOf(raw.plain.get(most))] as const
-  const loads = [...measured.values()].flat()
+  const loads = measurements.all()
   const everything = loads.length === 0 ? NaN : loads.reduce((sum, { errors }) => sum + errors, 0)
   say()
   say('Targets (ratios: the median of those of measurements in turn, and how far the middle half of them goes):')
@@ -270,11 +262,11 @@ try {
     ),
   )
   judgeHeartbeats(targets ? [beats] : [beats, manyBeats])
-  if (!targets) judgeReads({ pages: pageLines, attackers: attackerLines, statistics: statisticLines })
+  if (reads) judgeReads(reads)
 } finally {
   rmSync(folder, { recursive: true, force: true })
 }
-for (const part of targets ? [] : ['admission', 'memory', 'postgres', 'whitelist', 'retention']) {
+for (const part of targets ? [] : ['admission', 'memory', 'postgres', 'reads-postgres', 'whitelist', 'retention']) {
   say()
   say(`${part}:`)
   const script = fileURLToPath(new URL(`./${part}.ts`, import.meta.url))

@@ -1,7 +1,9 @@
 import { countryCodes, jailNames } from './bans.ts'
-import type { Load } from './load.ts'
+import type { Note } from './measurements.ts'
 import { coresApart } from './programs.ts'
-import type { Seeded } from './seed.ts'
+import { head, print } from './report.ts'
+import type { Line } from './report.ts'
+import type { Fleet } from './seed.ts'
 
 /* What is read from many bans: pages of the list, attackers, statistics, and the look-up of an address. */
 
@@ -9,7 +11,7 @@ const day = 86_400_000
 const iso = (at: number) => new Date(at).toISOString()
 
 /** Each single filter of the list, with several values each; a page of 50. */
-const filters = (seeded: Seeded, addresses: readonly string[]): Record<string, string[]> => {
+const filters = (seeded: Fleet, addresses: readonly string[]): Record<string, string[]> => {
   const now = Date.now()
   return {
     newest: [''],
@@ -30,7 +32,7 @@ const filters = (seeded: Seeded, addresses: readonly string[]): Record<string, s
   }
 }
 /** The same bans grouped by address: each single filter, the windows of the dashboard, and each order. */
-const groupings = (seeded: Seeded, addresses: readonly string[]): Record<string, string[]> => {
+const groupings = (seeded: Fleet, addresses: readonly string[]): Record<string, string[]> => {
   const now = Date.now()
   const { server, jail, country, 'range /24': range, active, 'not active': over } = filters(seeded, addresses)
   const since = (days: number) => [`from=${iso(now - days * day)}`]
@@ -68,20 +70,38 @@ const columnsLoaded = async (port: number, headers: Record<string, string>) => {
     await new Promise(resolve => setTimeout(resolve, 250))
   }
 }
-/** The names of what was measured, by kind. */
-export interface ReadNames {
-  readonly pages: readonly string[]
-  readonly attackers: readonly string[]
-  readonly statistics: readonly string[]
+/** Waits until the server has caught up with the events of so many new bans: then twenty pages in a row take less than a second. */
+const caughtUp = async (port: number, headers: Record<string, string>) => {
+  for (;;) {
+    const began = performance.now()
+    for (let page = 0; page < 20; page++)
+      await (await fetch(`http://127.0.0.1:${port}/api/v1/bans`, { headers })).text()
+    if (performance.now() - began < 1000) return
+  }
+}
+/** What was measured, by kind. */
+interface ByKind<T> {
+  readonly pages: readonly T[]
+  readonly attackers: readonly T[]
+  readonly statistics: readonly T[]
+}
+export type ReadLines = ByKind<Line>
+
+/** How long each kind of read is measured. */
+export interface ReadSetting {
+  readonly rounds: number
+  readonly seconds: number
+  /** Of attackers, in place of `seconds`, where they are read by SQL alone: on PostgreSQL there are no columns to wait for. */
+  readonly secondsInSql?: number
 }
 
-/** Measures each kind of read in turn, `rounds` times, at most 2 s each, with one caller. */
+/** Measures each kind of read in turn, `rounds` times, with one caller. */
 export const measureReads = async (
-  seeded: Seeded,
+  seeded: Fleet,
   { port, pid }: { readonly port: number; readonly pid: number },
-  setting: { readonly rounds: number; readonly seconds: number },
-  note: (name: string, load: Load) => Promise<void>,
-): Promise<ReadNames> => {
+  setting: ReadSetting,
+  note: Note,
+): Promise<ByKind<string>> => {
   const url = `http://127.0.0.1:${port}/api/v1/bans?limit=20&page=`
   const headers = { authorization: `Bearer ${seeded.readKey}` }
   const known: string[] = []
@@ -93,7 +113,9 @@ export const measureReads = async (
   const pages = Object.entries(filters(seeded, known)).map(
     ([name, queries]) => [`page ${name}`, paths('/bans?', queries)] as const,
   )
-  await columnsLoaded(port, headers)
+  const { rounds, seconds, secondsInSql } = setting
+  await caughtUp(port, headers)
+  if (secondsInSql === undefined) await columnsLoaded(port, headers)
   const attackers = Object.entries(groupings(seeded, known)).map(
     ([name, queries]) => [`attackers ${name}`, paths('/bans/attackers?', queries)] as const,
   )
@@ -109,12 +131,12 @@ export const measureReads = async (
     ),
     ['look-up of an address', paths('/bans/lookup/', known)] as const,
   ]
-  for (let round = 0; round < setting.rounds; round++)
-    for (const [name, wanted] of [...pages, ...attackers, ...statistics])
+  const measure = async (kinds: readonly (readonly [string, readonly string[]])[], longest: number) => {
+    for (const [name, wanted] of kinds)
       await note(name, {
         port,
         pid,
-        seconds: Math.min(2, setting.seconds),
+        seconds: longest,
         warmUp: 0.3,
         connections: 1,
         method: 'GET',
@@ -124,6 +146,27 @@ export const measureReads = async (
         expect: 200,
         spin: coresApart,
       })
+  }
+  for (let round = 0; round < rounds; round++) {
+    await measure(pages, seconds)
+    await measure(attackers, secondsInSql ?? seconds)
+    await measure(statistics, seconds)
+  }
   const namesOf = (rows: readonly (readonly [string, readonly string[]])[]) => rows.map(([name]) => name)
   return { pages: namesOf(pages), attackers: namesOf(attackers), statistics: namesOf(statistics) }
+}
+
+export const readLines = (names: ByKind<string>, lineOf: (name: string) => Line): ReadLines => {
+  const all = (of: readonly string[]) => of.map(name => lineOf(name))
+  return { pages: all(names.pages), attackers: all(names.attackers), statistics: all(names.statistics) }
+}
+/** Prints a table of each kind; `bans`: how many there were to read from. */
+export const printReads = (lines: ReadLines, bans: number): void => {
+  const many = bans.toLocaleString('en')
+  head(`Page of 50 of ${many} bans, exact total`)
+  for (const line of lines.pages) print(line)
+  head(`Attackers of ${many} bans, a page of 50, exact totals`)
+  for (const line of lines.attackers) print(line)
+  head(`Statistics over ${many} bans`)
+  for (const line of lines.statistics) print(line)
 }

@@ -2,17 +2,21 @@ import { cpSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { aHost, spawnServer } from '@stockade/server/testing'
+import type { SpawnedServer } from '@stockade/server/testing'
 import { prepare } from '../packages/server/src/features/bans/append.sqlite.ts'
 import { packBatch } from '../packages/server/src/features/bans/packed.ts'
 import { aRow, anAddress, pick } from './bans.ts'
 
-/** A data folder with hosts and bans, and the keys to it. */
-export interface Seeded {
-  readonly dataDir: string
+/** Hosts of a server, and the keys to it. */
+export interface Fleet {
   /** One key a host. */
   readonly hostKeys: readonly string[]
   readonly hostIds: readonly string[]
   readonly readKey: string
+}
+/** A data folder with hosts and bans. */
+export interface Seeded extends Fleet {
+  readonly dataDir: string
 }
 
 const day = 86_400_000
@@ -20,6 +24,13 @@ const day = 86_400_000
 /** Makes the folder through the server itself, so that schema and keys are what a real one has. */
 export const seed = async (dataDir: string, hosts: number, bans: number): Promise<Seeded> => {
   const server = await spawnServer({ dataDir })
+  const fleet = await addFleet(server, hosts)
+  await server.stop()
+  fill(dataDir, hosts, bans)
+  return { dataDir, ...fleet }
+}
+/** Sets a new server up, with hosts. */
+export const addFleet = async (server: SpawnedServer, hosts: number): Promise<Fleet> => {
   const { client: admin } = await server.setUp()
   const hostKeys: string[] = []
   const hostIds: string[] = []
@@ -29,9 +40,7 @@ export const seed = async (dataDir: string, hosts: number, bans: number): Promis
     hostIds.push(host.id)
   }
   const { key } = await admin.call('POST /keys', { body: { name: 'bench', permissions: 'read' } })
-  await server.stop()
-  fill(dataDir, hosts, bans)
-  return { dataDir, hostKeys, hostIds, readKey: key }
+  return { hostKeys, hostIds, readKey: key }
 }
 
 /** The same with more bans, in another folder. */
@@ -42,27 +51,30 @@ export const grow = (from: Seeded, dataDir: string, bans: number): Seeded => {
 }
 export const databaseIn = (dataDir: string): string => join(dataDir, 'stockade.sqlite3')
 
-/**
- * Writes bans of the last 30 days, oldest first, by the server's own statements: counters and roll-ups are right by
- * construction. A third of the addresses come back, as attackers do.
- */
+/** Bans of the last 30 days, oldest first, in batches of 1,000. A third of the addresses come back, as attackers do. */
+export function* bansOfMonth(hosts: number, bans: number, now: number): Generator<ReturnType<typeof aRow>[]> {
+  const seen: Uint8Array[] = []
+  const address = () => {
+    if (seen.length > 1000 && Math.random() < 0.33) return pick(seen)
+    const fresh = anAddress()
+    if (seen.length < 200_000) seen.push(fresh)
+    return fresh
+  }
+  for (let done = 0; done < bans; done += 1000) {
+    yield Array.from({ length: Math.min(1000, bans - done) }, (_, index) => {
+      const at = now - Math.floor(30 * day * (1 - (done + index) / bans))
+      return aRow(1 + Math.floor(Math.random() * hosts), at, address(), pick([600, 3600, 3600, 86_400, 604_800]))
+    })
+  }
+}
+
+/** Writes bans of the last 30 days by the server's own statements: counters and roll-ups are right by construction. */
 const fill = (dataDir: string, hosts: number, bans: number): void => {
   const db = new DatabaseSync(databaseIn(dataDir))
   db.exec('pragma journal_mode = wal; pragma synchronous = off; pragma cache_size = -262144')
   const append = prepare(db)
   const now = Date.now()
-  const known: Uint8Array[] = []
-  const address = () => {
-    if (known.length > 1000 && Math.random() < 0.33) return pick(known)
-    const made = anAddress()
-    if (known.length < 200_000) known.push(made)
-    return made
-  }
-  for (let done = 0; done < bans; done += 1000) {
-    const items = Array.from({ length: Math.min(1000, bans - done) }, (_, index) => {
-      const at = now - Math.floor(30 * day * (1 - (done + index) / bans))
-      return aRow(1 + Math.floor(Math.random() * hosts), at, address(), pick([600, 3600, 3600, 86_400, 604_800]))
-    })
+  for (const items of bansOfMonth(hosts, bans, now)) {
     db.exec('begin immediate')
     append(packBatch({ items, now }))
     db.exec('commit')
