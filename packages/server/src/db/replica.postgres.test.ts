@@ -14,11 +14,12 @@ describe.runIf(engine === 'postgres')('a replica for long reads', () => {
   let primary: Awaited<ReturnType<typeof startPostgres>>
   let standby: TestPostgres
   let db: Postgres
-  const dataDir = mkdtempSync(join(tmpdir(), 'stockade-replica-'))
+  let dataDir: string
   const states: ReplicaState[] = []
   const open = (url: string, replicaUrl: string, heard = states) =>
     openPostgres(url, () => {}, { replica: { url: replicaUrl, hear: state => void heard.push(state) } })
   beforeAll(async () => {
+    dataDir = mkdtempSync(join(tmpdir(), 'stockade-replica-'))
     primary = await startPostgres()
     standby = await primary.standby()
     db = await open(primary.url, standby.url)
