@@ -70,7 +70,7 @@ const columnsLoaded = async (port: number, headers: Record<string, string>) => {
     await new Promise(resolve => setTimeout(resolve, 250))
   }
 }
-/** Waits until the server has caught up with the events of so many new bans: then twenty pages in a row take less than a second. */
+/** Waits until the server has caught up with the events of the seeding. It has when 20 pages in a row take less than a second. */
 const caughtUp = async (port: number, headers: Record<string, string>) => {
   for (;;) {
     const began = performance.now()
