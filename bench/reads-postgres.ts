@@ -37,8 +37,7 @@ const vacuum = async (): Promise<void> => {
 try {
   say(`Node ${process.versions.node}, PostgreSQL, ${cpus().length} x ${cpus()[0]?.model ?? 'CPU'}`)
   const first = await spawnServer(options)
-  const fleet = await addFleet(first, hosts)
-  await first.stop()
+  const fleet = await addFleet(first, hosts).finally(() => first.close())
 
   say(`seeding ${bans.toLocaleString('en')} bans`)
   const db = await openPostgres(database.url, () => {})
@@ -75,7 +74,7 @@ try {
     say()
     judgeReads(reads)
   } finally {
-    await server.stop()
+    await server.close()
   }
 } finally {
   await database.stop()

@@ -70,14 +70,21 @@ const columnsLoaded = async (port: number, headers: Record<string, string>) => {
     await new Promise(resolve => setTimeout(resolve, 250))
   }
 }
+/** How long the server may take to catch up, milliseconds. */
+const longestWait = 600_000
 /** Waits until the server has caught up with the events of the seeding. It has when 20 pages in a row take less than a second. */
 const caughtUp = async (port: number, headers: Record<string, string>) => {
-  for (;;) {
+  const givenUpAt = performance.now() + longestWait
+  while (performance.now() < givenUpAt) {
     const began = performance.now()
-    for (let page = 0; page < 20; page++)
-      await (await fetch(`http://127.0.0.1:${port}/api/v1/bans`, { headers })).text()
+    for (let page = 0; page < 20; page++) {
+      const reply = await fetch(`http://127.0.0.1:${port}/api/v1/bans`, { headers })
+      if (!reply.ok) throw new Error(`A page of bans was answered by ${reply.status}.`)
+      await reply.text()
+    }
     if (performance.now() - began < 1000) return
   }
+  throw new Error(`The server did not catch up with the events of the seeding within ${longestWait / 1000} s.`)
 }
 /** What was measured, by kind. */
 interface ByKind<T> {
