@@ -1,12 +1,10 @@
 import type { BodyOf, ReplyOf, agents as contract } from '@stockade/contract'
-import { keysOf } from '@stockade/contract/records.ts'
 import type { Config } from '../../config.ts'
 import type { AgentActor } from '../../core/actor.ts'
 import type { Clock } from '../../core/clock.ts'
 import { jsonText } from '../../core/json-text.ts'
 import { forbidden, unauthorized } from '../../core/problem.ts'
 import { tameLine } from '../../core/text.ts'
-import type { Jail } from '../../db/tables/stored.ts'
 import type { Change, Events } from '../../events/events.ts'
 import type { BansService } from '../bans/bans.service.ts'
 import { addDrops } from '../bans/drops.store.ts'
@@ -26,7 +24,7 @@ import { createClones } from './clones.ts'
 import { createEnrolment } from './enrolment.ts'
 import type { Enrol } from './enrolment.ts'
 import { detailsOf, listedJails, metricsOf, saidIn } from './heartbeat-columns.ts'
-import type { Said } from './heartbeat-columns.ts'
+import { createNews, jailsEvent } from './news.ts'
 import { createProtectionWatch } from './protection.ts'
 import { createSilenceWatch } from './silence.ts'
 
@@ -79,57 +77,14 @@ export const createAgents = (needs: {
   /** Resolves when other processes know what was changed here. */
   settle: () => Promise<void>
 }): AgentsService => {
-  const { clock, config, events, registry, keys, commands, bans, templates, desired, blocklists } = needs
+  const { clock, config, events, registry, commands, bans, templates, desired, blocklists } = needs
   const watchProtection = createProtectionWatch({ clock, events, registry })
   const clones = createClones(needs)
+  const news = createNews(needs)
   const serverOf = (agent: AgentActor): Server => {
     const server = registry.byNo(agent.serverNo)
     if (!server) throw unauthorized('The server of this key was removed.')
     return server
-  }
-  /** Writes the row where a heartbeat says something new; nothing, for most of them. @throws Problem 401 when the server was removed */
-  const noteNews = async (agent: AgentActor, row: ServerRow, said: Said, now: number) => {
-    const isNew = keysOf(said).some(key => said[key] !== row[key])
-    const replaces = row.agent_replacing === 1 && row.agent_key_id === agent.keyId
-    if (row.status === 'online' && !isNew && !replaces) return
-    const updated = await events.change(async change => {
-      const done = await updateServer(change.sql, row.no, {
-        ...said,
-        status: 'online',
-        updated_at: now,
-        // An upgraded agent proves itself again.
-        ...(said.agent_version === row.agent_version ? {} : { self_test_asked_at: null }),
-        ...(replaces ? { agent_replacing: 0, key_rotated_at: now } : {}),
-      })
-      if (!done) return null
-      // The new agent is at work: the keys of the ones before it have done their duty.
-      if (replaces) await keys.retireAgentKeys(change, row.no, agent.keyId, now, true)
-      // Also of a host that was online: its event lets the other processes read that the earlier keys have ended.
-      if (row.status !== 'online' || replaces)
-        await change.record({ name: 'server.online', serverNo: row.no, data: { id: row.id, was: row.status } })
-      return done
-    })
-    if (!updated) throw unauthorized('The server of this key was removed.')
-    registry.put(updated)
-    if (replaces) await keys.reload()
-  }
-  // Without the jails' names, which stand with the server: a host that reports new ones all day must not fill the disk.
-  const recordJails = (change: Change, serverNo: number, after: readonly Jail[]) =>
-    change.record({ name: 'server.jails', serverNo, data: { jails: after.length } })
-  /** Writes a change of a host's jails at once, with its event. Numbers of bans alone wait for the next flush. */
-  const saveJails = async (
-    serverNo: number,
-    before: readonly Jail[],
-    update?: (jails: readonly Jail[]) => readonly Jail[],
-  ) => {
-    const jails = registry.byNo(serverNo)?.jails ?? []
-    if (areAlike(before, update ? update(jails) : jails)) return
-    const saved = await events.change(async change => {
-      const { after } = await registry.writeJails(change.sql, serverNo, update)
-      await recordJails(change, serverNo, after.jails)
-      return after
-    })
-    registry.take(serverNo, saved)
   }
   /** The template that an effect concerns; null for other effects. */
   const placedBy = async (sql: Change['sql'], effect: Effect): Promise<PlacedTemplate | null> => {
@@ -147,7 +102,7 @@ export const createAgents = (needs: {
       const server = serverOf(agent)
       await clones.judge(agent, server, beat)
       const { row } = server
-      await noteNews(agent, row, saidIn(agent, row, beat, now), now)
+      await news.noteRow(agent, row, saidIn(agent, row, beat, now), now)
       const jailsBefore = server.jails
       const isLatest = registry.receive(row.no, {
         version: beat.report,
@@ -157,7 +112,7 @@ export const createAgents = (needs: {
         protection: beat.protection ? readProtection(beat.protection, server.protection, now) : undefined,
       })
       if (isLatest) {
-        await saveJails(row.no, jailsBefore)
+        await news.saveJails(row.no, jailsBefore)
         await watchProtection(row.no)
       }
       const dropped = beat.dropped ?? []
@@ -180,7 +135,7 @@ export const createAgents = (needs: {
       })
       if (!isLatest) return
       const detailed = new Map(jails.map(jail => [tameLine(jail.name, 256), jail]))
-      await saveJails(server.row.no, server.jails, known =>
+      await news.saveJails(server.row.no, server.jails, known =>
         known.map(jail => {
           const told = detailed.get(jail.name)
           return told ? { ...jail, ...detailsOf(told, jail.template) } : jail
@@ -212,7 +167,7 @@ export const createAgents = (needs: {
           withTemplate(jails, template),
         )
         Object.assign(placed, { template, state: after })
-        if (!areAlike(before, after.jails)) await recordJails(change, serverNo, after.jails)
+        if (!areAlike(before, after.jails)) await change.record(jailsEvent(serverNo, after.jails))
       })
       const { template, state, row } = placed
       if (row) registry.put(row)
@@ -221,7 +176,7 @@ export const createAgents = (needs: {
       registry.take(agent.serverNo, state)
       // A report that arrived during the transaction was composed without the template.
       const known = registry.byNo(agent.serverNo)?.jails ?? []
-      await saveJails(agent.serverNo, known, jails => withTemplate(jails, template))
+      await news.saveJails(agent.serverNo, known, jails => withTemplate(jails, template))
       // The host's next report may go to another process, which must know of the change by then.
       await needs.settle()
     },

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { testAlone } from '../../testing/alone.ts'
 import { aHost, eventually, movableClock, raw } from '../../testing/index.ts'
-import type { Signed, TestServer } from '../../testing/index.ts'
+import type { EnrolledHost, Signed, TestServer } from '../../testing/index.ts'
 import { withServer } from '../../testing/scene.ts'
 
 const clock = movableClock()
@@ -184,6 +184,36 @@ testAlone('a server that falls silent goes offline after 90 s, and comes back', 
   await host.client.call('POST /servers/heartbeat', { body: { hostname: 'silent' } })
   expect(await read(host.id)).toMatchObject({ status: 'online' })
 })
+
+testAlone(
+  'hosts that come back together are all online, and one that is removed meanwhile is refused alone',
+  async () => {
+    const hosts = await Promise.all(Array.from({ length: 12 }, (_, n) => aHost(server, admin.client, `fleet-${n}`)))
+    const beat = (host: EnrolledHost, jail: string) =>
+      raw(server, 'POST', '/api/v1/servers/heartbeat', {
+        token: host.key,
+        body: { hostname: 'fleet', jails: [{ name: jail, enabled: true, current_bans: 1 }] },
+      })
+    const statusOf = async ({ id }: EnrolledHost) => (await read(id)).status
+    const beatAll = (jail: string) => Promise.all(hosts.map(async host => (await beat(host, jail)).status))
+    expect(new Set(await beatAll('sshd'))).toEqual(new Set([200]))
+    clock.forward(95)
+    await eventually(
+      async () => expect(new Set(await Promise.all(hosts.map(statusOf)))).toEqual(new Set(['offline'])),
+      15,
+    )
+    const [removed, ...others] = hosts
+    const [statuses, repeated] = await Promise.all([
+      beatAll('nginx'),
+      beatAll('nginx'),
+      admin.client.call('DELETE /servers/{serverId}', { params: { serverId: removed?.id ?? '' } }),
+    ])
+    expect([200, 401]).toContain(statuses[0])
+    expect(new Set([...statuses.slice(1), ...repeated.slice(1)])).toEqual(new Set([200]))
+    for (const { id } of others) expect(await read(id)).toMatchObject({ status: 'online', jails: [{ name: 'nginx' }] })
+    expect(removed && (await beat(removed, 'nginx')).status).toBe(401)
+  },
+)
 
 testAlone('jails in detail are what GET /jails answers, with the bans that were reported', async () => {
   const host = await aHost(server, admin.client, 'jails')
