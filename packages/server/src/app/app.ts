@@ -5,6 +5,7 @@ import { system } from '../core/author.ts'
 import type { Clock } from '../core/clock.ts'
 import { version } from '../core/places.ts'
 import { makeSetupCode } from '../features/sessions/setup-code.store.ts'
+import { listenBacklog } from '../http/connections.ts'
 import { serveDashboard } from '../http/dashboard.ts'
 import { mountDocuments } from '../http/documents.ts'
 import { createHttp } from '../http/http.ts'
@@ -121,7 +122,7 @@ const assemble = async (platform: Platform): Promise<App> => {
     log,
     drain,
     async listen() {
-      const address = await fastify.listen({ host: config.host, port: config.port })
+      const address = await fastify.listen({ host: config.host, port: config.port, backlog: listenBacklog })
       await certificate.start(address)
       jobs.start()
       return address

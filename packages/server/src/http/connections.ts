@@ -5,6 +5,12 @@ import { agents } from '@stockade/contract'
 import type { Endpoint } from '@stockade/contract'
 import { minute } from '../core/clock.ts'
 
+/**
+ * New connections that may wait for this process to accept them; the system takes less where `net.core.somaxconn` is lower (4,096 on Linux).
+ * A change for a whole fleet has thousands of hosts connect at the same moment. With Node's 511, the system drops the rest, and a host tries
+ * again after 1, 3 and 7 s.
+ */
+export const listenBacklog = 65_535
 /** File descriptors reserved for everything but connections: database, modules loaded on demand, mail, peers. */
 const filesForOthers = 256
 /** Above this share of the limit, the server closes all connections of hosts but the one that heartbeats and polls share. */
