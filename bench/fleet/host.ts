@@ -2,6 +2,7 @@ import { Agent } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createLine } from '../../packages/agent/src/loops/line.ts'
 import type { Line } from '../../packages/agent/src/loops/line.ts'
+import { pause } from '../../packages/agent/src/schedule.ts'
 import type { Place } from './messages.ts'
 import { ask } from './requests.ts'
 import type { Caller, Reply } from './requests.ts'
@@ -62,6 +63,8 @@ export class Host {
   /** One for each host: a signal that all share looks through all of its listeners with each request. */
   readonly #ending = new AbortController()
   readonly #outbox: { readonly meant: number; readonly eventId: string; readonly report: object }[] = []
+  /** Ends the wait for a ban: thousands of hosts that look for one several times a second cost more than what they send. */
+  #wakeReporter = (): void => undefined
   /** Version of the desired state that it acknowledged, and of the whitelist in it. */
   #version = ''
   #whitelist = ''
@@ -81,10 +84,12 @@ export class Host {
   }
   ban(ban: Ban): void {
     this.#outbox.push({ meant: performance.now(), eventId: ban.eventId, report: reportOf(ban) })
+    this.#wakeReporter()
   }
-  /** Ends the poll that is under way. */
+  /** Ends the poll that is under way, and all waiting. */
   hangUp(): void {
     this.#ending.abort()
+    this.#wakeReporter()
   }
   disconnect(): void {
     this.#caller.agent.destroy()
@@ -96,8 +101,7 @@ export class Host {
     const slot = performance.now() + world.random() * interval
     for (let turn = -1; !world.isStopping; turn++) {
       const meant = turn < 0 ? performance.now() : slot + turn * interval
-      while (!world.isStopping && performance.now() < meant)
-        await sleep(Math.max(1, Math.min(250, meant - performance.now())))
+      await pause(Math.max(1, meant - performance.now()), this.#ending.signal)
       if (world.isStopping) return
       // It waits for the end of a poll, whose hold has whole seconds: that is not the server's doing, so it counts from then on.
       const reply = await this.#line.heartbeat(() =>
@@ -185,16 +189,18 @@ export class Host {
     while (!world.isStopping || this.#outbox.length > 0) {
       const batch = this.#outbox.slice(0, largestReport)
       const [oldest] = batch
-      if (oldest) {
-        const bans = batch.map(({ report }) => report)
-        const reply = await this.#insist('bans', oldest.meant, ['POST', '/bans/batch', { bans }])
-        if (reply) {
-          this.#outbox.splice(0, batch.length)
-          for (const result of reply.json.results as { event_id: string; id: number | null; error: string | null }[])
-            if (result.error === null && result.id !== null) world.notes.banTaken(result.event_id)
-            else world.notes.error(`ban refused: ${String(result.error)}`)
-        } else if (world.isStopping) return
+      if (!oldest) {
+        await new Promise<void>(resolve => (this.#wakeReporter = resolve))
+        continue
       }
+      const bans = batch.map(({ report }) => report)
+      const reply = await this.#insist('bans', oldest.meant, ['POST', '/bans/batch', { bans }])
+      if (reply) {
+        this.#outbox.splice(0, batch.length)
+        for (const result of reply.json.results as { event_id: string; id: number | null; error: string | null }[])
+          if (result.error === null && result.id !== null) world.notes.banTaken(result.event_id)
+          else world.notes.error(`ban refused: ${String(result.error)}`)
+      } else if (world.isStopping) return
       await sleep(200 + world.random() * 200)
     }
   }
