@@ -142,8 +142,9 @@ test(
   'a server that is killed in the middle loses nothing, and goes on with a replay',
   async () => {
     const receiver = await httpReceiver()
-    let server = await spawnServer()
-    const { dataDir, port } = server
+    const first = await spawnServer()
+    let server = first
+    const { dataDir, port } = first
     try {
       const admin = (await server.setUp()).client
       const { key } = await admin.call('POST /keys', { body: { name: 'siem', permissions: 'admin' } })
@@ -162,7 +163,7 @@ test(
       expect(new Set(receiver.events.map(({ id }) => id)).size).toBe(acknowledged)
 
       // The same ids again, in order, with a kill on the way.
-      const first = [...new Set(receiver.events.map(({ id }) => id))].sort()
+      const idsBefore = [...new Set(receiver.events.map(({ id }) => id))].sort()
       receiver.events.length = 0
       const client = server.client(key)
       const { job_id, events_to_replay } = await client.call('POST /siem/replay', {
@@ -179,10 +180,11 @@ test(
       const progress = () => server.client(key).call('GET /siem/replay/{jobId}', { params: { jobId: job_id } })
       await eventually(async () => expect(await progress()).toMatchObject({ status: 'completed' }), 20)
       expect(await progress()).toMatchObject({ total_events: acknowledged, events_failed: 0, progress_percent: 100 })
-      expect([...new Set(receiver.events.map(({ id }) => id))].sort()).toEqual(first)
+      expect([...new Set(receiver.events.map(({ id }) => id))].sort()).toEqual(idsBefore)
       expect(receiver.events.length - acknowledged).toBeLessThanOrEqual(10)
     } finally {
       await server.close()
+      await first.close()
       await receiver.stop()
     }
   },

@@ -162,9 +162,18 @@ const startPair = async (config: Config, clock?: Clock): Promise<App> => {
   }
 }
 
-/** Starts the whole server inside this process, on a free port, with storage of its own. */
-export const startServer = async (options: Options = {}): Promise<TestServer> => {
+/** Makes a place and starts a server there; a server that does not start leaves nothing behind. */
+const startAtPlace = async <Server>(options: Options, start: (place: Place) => Promise<Server>): Promise<Server> => {
   const place = await placeOf(options)
+  try {
+    return await start(place)
+  } catch (error) {
+    await place.cleanUp()
+    throw error
+  }
+}
+
+const startHere = async (place: Place, options: Options): Promise<TestServer> => {
   const config = readConfig(place.env)
   const app = await (paired ? startPair : createApp)(config, options.clock)
   await app.listen()
@@ -181,6 +190,9 @@ export const startServer = async (options: Options = {}): Promise<TestServer> =>
     },
   }
 }
+/** Starts the whole server inside this process, on a free port, with storage of its own. */
+export const startServer = (options: Options = {}): Promise<TestServer> =>
+  startAtPlace(options, place => startHere(place, options))
 
 const programs = new Map<string, string>()
 /** The file of a program, as `npm start` runs it: the bundle when it is fresh. Looked up once, since the sources do not change under a test. */
@@ -206,9 +218,7 @@ export interface SpawnedServer extends TestServer {
 
 /** What `npm start` and the packages start the server with (scripts/run.cjs, packaging/stockade.sh). */
 const memoryOptions = ['--max-semi-space-size=4', '--max-old-space-size=1024']
-/** Starts the server as a process of its own, as a user's is. */
-export const spawnServer = async (options: Options = {}): Promise<SpawnedServer> => {
-  const place = await placeOf(options)
+const spawnAt = async (place: Place, options: Options): Promise<SpawnedServer> => {
   const limit = options.files === undefined ? [] : ['prlimit', `--nofile=${options.files}:${options.files}`]
   const [command = process.execPath, ...args] = [
     ...limit,
@@ -231,8 +241,10 @@ export const spawnServer = async (options: Options = {}): Promise<SpawnedServer>
   const exited = new Promise<number | null>(resolve => child.once('exit', resolve))
   const started = Date.now()
   while (!output.includes('Stockade is ready')) {
-    if (child.exitCode !== null || Date.now() - started > 120_000)
+    if (child.exitCode !== null || child.signalCode !== null || Date.now() - started > 120_000) {
+      child.kill('SIGKILL')
       throw new Error(`The server did not start:\n${output}`)
+    }
     await new Promise(resolve => setTimeout(resolve, 20))
   }
   const url = `http://127.0.0.1:${place.env.STOCKADE_PORT ?? ''}`
@@ -259,6 +271,9 @@ export const spawnServer = async (options: Options = {}): Promise<SpawnedServer>
     },
   }
 }
+/** Starts the server as a process of its own, as a user's is. */
+export const spawnServer = (options: Options = {}): Promise<SpawnedServer> =>
+  startAtPlace(options, place => spawnAt(place, options))
 
 /** A host that is enrolled: its server's id and a client with its key. */
 export interface EnrolledHost {
