@@ -1,11 +1,9 @@
 import { bounds } from '@stockade/contract/limits.ts'
-import type { BodyOf, ReplyOf, agents, whitelist as contract } from '@stockade/contract'
+import type { ReplyOf, agents, whitelist as contract } from '@stockade/contract'
 import { authorOf } from '../../core/author.ts'
 import { sees } from '../../core/actor.ts'
 import type { AgentActor, Principal } from '../../core/actor.ts'
 import { isoOrNull } from '../../core/clock.ts'
-import { createGroup } from '../../core/group.ts'
-import { tame } from '../../core/text.ts'
 import type { StoreAccess } from '../../events/events.ts'
 import type { AgentMoves } from '../agent-moves/agent-moves.service.ts'
 import type { Blocklists } from '../blocklists/blocklists.service.ts'
@@ -14,12 +12,11 @@ import type { Portknock } from '../portknock/portknock.service.ts'
 import type { Registry } from '../servers/registry.ts'
 import type { ServersService } from '../servers/servers.service.ts'
 import type { Mirror } from '../whitelist/mirror.ts'
-import { allHostStates, hostStatesOf, noncesOf, raiseNonces, saveHostStates } from './desired.store.ts'
-import type { HostState } from './desired.store.ts'
+import { createAcknowledgements, statusOf } from './acknowledgements.ts'
+import type { Acknowledgement } from './acknowledgements.ts'
+import { allHostStates, noncesOf, raiseNonces } from './desired.store.ts'
 import { partsOf, versionOf } from './versions.ts'
 
-type Acknowledgement = BodyOf<typeof agents.acknowledgeState>
-type Status = 'synced' | 'pending' | 'failed' | 'never'
 export type AgentState = ReplyOf<typeof agents.agentState>
 export type Offer = Required<Pick<ReplyOf<typeof agents.pendingCommands>, 'state'>> &
   Pick<ReplyOf<typeof agents.pendingCommands>, 'whitelist'>
@@ -32,7 +29,7 @@ export interface Desired {
   /** The state for an answer to a poll, with a small whitelist that changed since `before`. Null for a host with port knocking: its state takes queries. */
   offer(agent: AgentActor, before: string | undefined): Promise<Offer | null>
   /** A host says what it applied; resolves when that is on disk. */
-  acknowledge(agent: AgentActor, told: Acknowledgement): Promise<void>
+  acknowledge(agent: AgentActor, acknowledgement: Acknowledgement): Promise<void>
   syncStatus(actor: Principal): Promise<ReplyOf<typeof contract.whitelistSyncStatus>>
   /** Has hosts apply everything again: those named, or all that the caller sees. Returns how many. */
   sync(actor: Principal, serverIds: readonly string[] | undefined): Promise<number>
@@ -73,92 +70,10 @@ export const createDesired = async (
   const wakeAll = () => {
     for (const { row } of registry.all()) wake(row.no)
   }
+  const acknowledgements = createAcknowledgements(needs)
   mirror.onChange(wakeAll)
   moves.onChange(wakeAll)
 
-  /** Whether the acknowledgement was of what is wanted now, and since the last request. */
-  const isPresent = (row: HostState, whitelist: string) => {
-    const parts = row.version === null ? null : partsOf(row.version)
-    return parts !== null && parts.whitelist === whitelist && parts.nonce >= row.nonce
-  }
-  const statusOf = (row: HostState | undefined, whitelist: string): Status => {
-    if (!row || row.acked_at === null) return 'never'
-    if (isPresent(row, whitelist)) {
-      if (row.error !== null) return 'failed'
-      if (row.whitelist_version === whitelist) return 'synced'
-    }
-    return row.confirmed_at === null ? 'never' : 'pending'
-  }
-
-  interface Told {
-    readonly serverNo: number
-    readonly told: Acknowledgement
-    readonly at: number
-  }
-  // eslint-disable-next-line complexity -- most branches are defaults of a host that never answered
-  const merged = (before: HostState | undefined, { serverNo, told, at }: Told): HostState => {
-    const error = told.error ? tame(told.error, bounds.description * 4) : null
-    const kept = {
-      nonce: before?.nonce ?? 0,
-      knock_revision: before?.knock_revision ?? 0,
-      server_no: serverNo,
-      version: tame(told.version, 512),
-      acked_at: at,
-      error,
-    }
-    const { whitelist_version = null, entry_count = null } = told
-    return error === null
-      ? {
-          ...kept,
-          whitelist_version: whitelist_version === null ? null : tame(whitelist_version, 512),
-          entry_count,
-          confirmed_at: at,
-        }
-      : {
-          ...kept,
-          whitelist_version: before?.whitelist_version ?? null,
-          entry_count: before?.entry_count ?? null,
-          confirmed_at: before?.confirmed_at ?? null,
-        }
-  }
-  /** After a change of the list every host says so within seconds: those that come together are written together. */
-  const group = createGroup<Told, null>(
-    async items => {
-      const whitelist = mirror.version()
-      await events.change(async change => {
-        const nos = [...new Set(items.map(({ serverNo }) => serverNo))].sort((a, b) => a - b)
-        const before = new Map((await hostStatesOf(change.sql, nos)).map(row => [row.server_no, row]))
-        const after = new Map<number, HostState>()
-        for (const item of items)
-          after.set(item.serverNo, merged(after.get(item.serverNo) ?? before.get(item.serverNo), item))
-        await saveHostStates(
-          change.sql,
-          nos.flatMap(no => {
-            const row = after.get(no)
-            if (!row) return []
-            const { nonce: _, knock_revision: __, ...told } = row
-            return [told]
-          }),
-        )
-        const acks = items.map(({ serverNo, told: { shield, move }, at }) => ({ serverNo, shield, move, at }))
-        await fleetBans.acknowledge(change, acks)
-        await blocklists.acknowledge(change, acks)
-        await moves.acknowledge(change, acks)
-        await change.recordMany(
-          nos.flatMap(no => {
-            const sync_status = statusOf(after.get(no), whitelist)
-            return sync_status === statusOf(before.get(no), whitelist)
-              ? []
-              : [{ name: 'whitelist.synced' as const, serverNo: no, data: { sync_status, version: whitelist } }]
-          }),
-        )
-      })
-      return items.map(() => null)
-    },
-    { batch: 500, waiting: 20_000 },
-    // What hosts say is bounded and cleaned before: only the storage can fail, and fails for all alike.
-    () => false,
-  )
   const reload = async () => {
     const before = nonces
     nonces = new Map((await noncesOf(db.read)).map(({ server_no, nonce }) => [server_no, nonce]))
@@ -200,11 +115,11 @@ export const createDesired = async (
     version,
     stateFor,
     offer,
-    async acknowledge(agent, told) {
-      const knock = partsOf(told.version)?.knock ?? 0
+    async acknowledge({ serverNo }, acknowledgement) {
+      const knock = partsOf(acknowledgement.version)?.knock ?? 0
       await Promise.all([
-        group.add([{ serverNo: agent.serverNo, told, at: clock() }]),
-        knocks.acknowledge(agent.serverNo, knock, told.portknock),
+        acknowledgements.add({ serverNo, acknowledgement, at: clock() }),
+        knocks.acknowledge(serverNo, knock, acknowledgement.portknock),
       ])
     },
     async syncStatus(actor) {
