@@ -7,7 +7,7 @@ import { prepare } from '../packages/server/src/features/bans/append.sqlite.ts'
 import { groupColumns } from '../packages/server/src/features/bans/columns/group.ts'
 import type { ColumnsAsked } from '../packages/server/src/features/bans/columns/group.ts'
 import type { ColumnFilter } from '../packages/server/src/features/bans/columns/hits.ts'
-import { followBans } from '../packages/server/src/features/bans/columns/load.ts'
+import { followSqlite } from '../packages/server/src/features/bans/columns/load.sqlite.ts'
 import { packBatch } from '../packages/server/src/features/bans/packed.ts'
 import { aRow, anAddress } from './bans.ts'
 import { judge, say } from './report.ts'
@@ -84,8 +84,8 @@ try {
   const file = databaseIn(dataDir)
   const db = new DatabaseSync(file)
   db.exec('pragma query_only = on; pragma cache_size = -4096')
-  const loading: { followed: ReturnType<typeof followBans> | null } = { followed: null }
-  say(`CPU to load: ${(cpu(() => (loading.followed = followBans(db))) / 1000).toFixed(2)} s`)
+  const loading: { followed: ReturnType<typeof followSqlite> | null } = { followed: null }
+  say(`CPU to load: ${(cpu(() => (loading.followed = followSqlite(db))) / 1000).toFixed(2)} s`)
   const { followed } = loading
   if (!followed) throw new Error('The columns did not load.')
   const now = Date.now()

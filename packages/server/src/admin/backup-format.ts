@@ -33,7 +33,16 @@ export interface Head {
 export type Cell = string | number | null | { readonly b: string }
 /** What belongs to one running installation, is said in the head, or is made of other rows by those who need it. */
 const leftOut = new Set([
-  ...['rolled_up', 'unsummed_bans', 'retention_gate', 'leases', 'rate_counts', 'removed_bans', 'key_changes'],
+  ...[
+    'rolled_up',
+    'unsummed_bans',
+    'retention_gate',
+    'leases',
+    'rate_counts',
+    'removed_bans',
+    'key_changes',
+    'ban_changes',
+  ],
   ...['rolled_active_totals', 'unsummed_ends', 'rolled_last_bans'],
   'sqlite_sequence',
   ...listingTables.map(({ name }) => name),

@@ -41,12 +41,11 @@ export const createAttackers = (needs: {
   filters: BanFilterReader
   reasons: BanReasons
   mirror: Pick<Mirror, 'covers'>
-  /** Null with PostgreSQL. */
-  columns: BanColumns | null
+  columns: BanColumns
 }): AttackersService => {
   const { db, clock, filters, reasons, mirror, columns } = needs
   const groupByColumns = async (asked: AttackersAsked, context: SearchContext): Promise<AttackerPage | null> => {
-    if (columns === null || asked.offset + asked.limit > deepest) return null
+    if (asked.offset + asked.limit > deepest) return null
     const search = asked.filter.tree ?? null
     const tree = search && (await columnTreeOf(db.read, search, context))
     return search && tree === null ? null : columns.group(asked, tree, context.now)

@@ -48,10 +48,10 @@ export const bansFeature = async (
   const { db } = needs
   const reasons = createBanReasons(db.read, wordsOfManualBans(db))
   const filters = createBanFilterReader(db, servers)
-  const columns =
-    db.file === null
-      ? null
-      : createBanColumns(db.file, error => needs.log.error({ err: error }, 'bans in columns failed; SQL answers'))
+  const columns = createBanColumns(
+    config.databaseUrl === null ? { file: db.file ?? '' } : { databaseUrl: config.databaseUrl },
+    error => needs.log.error({ err: error }, 'bans in columns failed; SQL answers'),
+  )
   const service = createBans({
     ...needs,
     filters,
@@ -64,7 +64,6 @@ export const bansFeature = async (
   })
   /** Somebody will open the dashboard: the list of attackers comes next, and reading a million bans for it takes a second. */
   const warmUp = async () => {
-    if (columns === null) return
     try {
       const bans = await countSearch(db.read, { servers: 'all' }, filters.contextAt(needs.clock()))
       if (bans >= worthWarmUp) columns.warmUp()
@@ -96,7 +95,7 @@ export const bansFeature = async (
     ],
     async close() {
       await service.drain()
-      await columns?.close()
+      await columns.close()
       await quotas.flush()
     },
   }

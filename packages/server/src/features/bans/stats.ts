@@ -54,15 +54,14 @@ export const createBanStats = (needs: {
   db: Database
   clock: Clock
   servers: Pick<ServersService, 'get' | 'named'>
-  /** Null with PostgreSQL. */
-  columns: Pick<BanColumns, 'countAddresses'> | null
+  columns: Pick<BanColumns, 'countAddresses'>
 }): BanStatsService => {
   const { db, clock, servers, columns } = needs
 
   const addressesOf = async (scope: ServerScope, period: Period, from: number) => {
     if (scope === 'all') return countAddresses(db.read, db.engine, from)
     // A month of a server may have half a million bans: 200 ms in SQL, 2 ms in the columns.
-    const counted = (await columns?.countAddresses(scope, from)) ?? null
+    const counted = await columns.countAddresses(scope, from)
     if (counted !== null) return counted
     const sql = period === 'day' ? db.read : scanFor(db, 'statistics', { period })
     return countAddressesOn(sql, db.engine, scope, from)

@@ -2,15 +2,18 @@ import { DatabaseSync } from 'node:sqlite'
 import { parentPort, workerData } from 'node:worker_threads'
 import { errorText } from '@stockade/contract/error-code.ts'
 import { giveMemoryBack } from '../../../core/memory.ts'
-import { selecting } from '../../../db/selecting.ts'
+import { createSerial } from '../../../core/serial.ts'
 import { countAddresses } from './count-addresses.ts'
 import type { CountAsked } from './count-addresses.ts'
 import { groupColumns } from './group.ts'
 import type { ColumnsAsked, ColumnsFound } from './group.ts'
-import { followBans } from './load.ts'
+import { followSqlite } from './load.sqlite.ts'
+import type { Followed } from './taking-in.ts'
 
 /* Bans in columns, in a thread of their own: a pass over a million of them must not hold up the event loop. */
 
+/** Where the bans are: the file of SQLite, or the address of PostgreSQL. */
+export type ColumnsSource = { readonly file: string } | { readonly databaseUrl: string }
 export type ColumnsQuestion =
   | { readonly kind: 'group'; readonly asked: ColumnsAsked }
   | { readonly kind: 'count'; readonly asked: CountAsked }
@@ -30,38 +33,45 @@ const idle = 15_000
 const worthSettling = (bans: number) => Math.max(20_000, bans / 16)
 
 giveMemoryBack()
-const db = new DatabaseSync((workerData as { readonly file: string }).file, { timeout: 2000 })
-db.exec('pragma query_only = on; pragma cache_size = -4096')
-const followed = followBans(db)
+const follow = async (source: ColumnsSource): Promise<Followed> => {
+  if ('databaseUrl' in source) return (await import('./load.postgres.ts')).followPostgres(source.databaseUrl)
+  const db = new DatabaseSync(source.file, { timeout: 2000 })
+  db.exec('pragma query_only = on; pragma cache_size = -4096')
+  return followSqlite(db)
+}
+const followed = await follow(workerData as ColumnsSource)
 const send = (reply: ColumnsReply) => port.postMessage(reply)
 send({ kind: 'loaded' })
-const liftedAmong = (ids: readonly number[]): number[] =>
-  ids.length === 0
-    ? []
-    : selecting<{ id: number }>(
-        db,
-        `select id from bans where id in (${ids.map(() => '?').join(', ')}) and unbanned_at is not null
-          and (ban_duration is null or ban_duration < 0 or unbanned_at < banned_at + cast(ban_duration as bigint) * 1000)`,
-      )
-        .all(...ids)
-        .map(({ id }) => id)
 
-const answerOf = (request: ColumnsRequest): ColumnsReply => {
+const answerOf = async (request: ColumnsRequest): Promise<ColumnsReply> => {
   const { key } = request
   if (request.kind === 'count')
     return { kind: 'counted', key, addresses: countAddresses(followed.columns, request.asked) }
   const found = groupColumns(followed.columns, request.asked)
-  return { kind: 'found', key, found, lifted: liftedAmong(found.rows.flatMap(({ newest }) => newest ?? [])) }
-}
-port.on('message', (request: ColumnsRequest) => {
-  try {
-    followed.catchUp()
-    send(answerOf(request))
-  } catch (error) {
-    send({ kind: 'failed', key: request.key, message: errorText(error) })
+  return {
+    kind: 'found',
+    key,
+    found,
+    lifted: await followed.liftedAmong(found.rows.flatMap(({ newest }) => newest ?? [])),
   }
-})
-setInterval(() => {
-  followed.catchUp()
-  if (followed.columns.unsettled() > worthSettling(followed.columns.size())) followed.columns.settle()
-}, idle).unref()
+}
+/** One after the other: the columns must not change while somebody reads them. */
+const inTurn = createSerial()
+port.on('message', (request: ColumnsRequest) =>
+  inTurn(async () => {
+    try {
+      await followed.catchUp()
+      send(await answerOf(request))
+    } catch (error) {
+      send({ kind: 'failed', key: request.key, message: errorText(error) })
+    }
+  }),
+)
+setInterval(
+  () =>
+    inTurn(async () => {
+      await followed.catchUp()
+      if (followed.columns.unsettled() > worthSettling(followed.columns.size())) followed.columns.settle()
+    }),
+  idle,
+).unref()

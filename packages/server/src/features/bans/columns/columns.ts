@@ -6,9 +6,9 @@ import type { BanSearch } from '../search.store.ts'
 import type { ColumnRow, ColumnsFound } from './group.ts'
 import type { ColumnFilter } from './hits.ts'
 import type { ColumnTree } from './mask.ts'
-import type { ColumnsQuestion, ColumnsReply, ColumnsRequest } from './columns-worker.ts'
+import type { ColumnsQuestion, ColumnsReply, ColumnsRequest, ColumnsSource } from './columns-worker.ts'
 
-/** Groups bans by address from columns in memory, on SQLite. */
+/** Groups bans by address from columns in memory. */
 export interface BanColumns {
   /** Null where the columns can't answer: they failed, or the bans do not fit. `tree` is the search of the filter. */
   group(asked: AttackersAsked, tree: ColumnTree | null, now: number): Promise<AttackerPage | null>
@@ -59,7 +59,7 @@ interface Thread {
 }
 
 export const createBanColumns = (
-  file: string,
+  source: ColumnsSource,
   fail: (error: unknown) => void,
   idle: number = idleBeforeRelease,
 ): BanColumns => {
@@ -97,7 +97,7 @@ export const createBanColumns = (
   }
   const start = (): Thread => {
     const worker = new Worker(new URL('./columns-worker.ts', import.meta.url), {
-      workerData: { file },
+      workerData: source,
       // Small heaps: the columns lie outside, and rows are read one at a time.
       resourceLimits: { maxYoungGenerationSizeMb: 2, maxOldGenerationSizeMb: 96 },
     })
@@ -131,6 +131,8 @@ export const createBanColumns = (
   return {
     async group({ filter, ...paging }, tree, now) {
       if (isPaused()) return null
+      // SQL of PostgreSQL is faster than reading all bans; that of SQLite is not.
+      if ('databaseUrl' in source && !wake().isLoaded) return null
       const reply = await ask({ kind: 'group', asked: { ...paging, filter: columnFilterOf(filter, tree), now } })
       return reply?.kind === 'found' ? pageOf(reply.found, new Set(reply.lifted)) : null
     },

@@ -35,6 +35,7 @@ export interface Columns {
   /** The present columns. `add` and `settle` replace their arrays. */
   arrays(): ColumnArrays
   add(ban: ColumnBan): void
+  has(ip: Uint8Array, id: number): boolean
   /** A ban is over. */
   end(ip: Uint8Array, id: number): void
   /** A ban is gone. */
@@ -234,6 +235,12 @@ export const createColumns = (expected = 0): Columns => {
       arrays.chain[address] = row + 1
       arrays.until[address] = Math.max(arrays.until[address] ?? 0, overBy(ban.at, arrays.lasts[row] ?? 0))
       size++
+    },
+    has(ip, id) {
+      const address = addresses.find(ip)
+      let found = false
+      if (address !== null) eachRow(arrays, address, row => (found = arrays.id[row] === id))
+      return found
     },
     end: (ip, id) => change(ip, id, row => void (arrays.lasts[row] = ends.over)),
     remove: (ip, id) =>
