@@ -22,7 +22,7 @@ const short = process.env.BENCH === 'short'
 const long = process.env.BENCH === 'long'
 const hosts = 20
 const bans = short ? 100_000 : long ? 10_000_000 : 1_000_000
-const setting = short ? { rounds: 1, seconds: 0.5, secondsInSql: 1 } : { rounds: 3, seconds: 2, secondsInSql: 5 }
+const setting = short ? { rounds: 1, seconds: 0.5 } : { rounds: 3, seconds: 2 }
 
 const database = await startPostgres({ isDurable: true })
 const options = { databaseUrl: database.url, env: { STOCKADE_LOG_LEVEL: 'fatal', STOCKADE_RATE_LIMIT: '0' } }
