@@ -38,7 +38,7 @@ const leastBans = 4_000_000
 /** Above this number SQL answers instead, which takes seconds: an eighth of the memory that this process may have. */
 const mostBansOf = (memory: number): number => Math.max(leastBans, Math.floor(memory / 8 / bytesOfBan))
 const ownMemory = (): number => Math.min(totalmem(), process.constrainedMemory() || Infinity)
-/** Throws where so many bans do not fit. */
+/** Throws UnfitForColumns when the columns can't hold this number of bans. */
 export const checkFit = (bans: number): void => {
   const most = mostBansOf(ownMemory())
   if (bans > most) throw new UnfitForColumns(`More than ${most} bans do not go into the columns.`)
