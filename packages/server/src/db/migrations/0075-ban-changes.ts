@@ -4,7 +4,7 @@ import type { Engine } from '../database.ts'
 
 /**
  * On PostgreSQL: bans that came or went without an event, for readers that keep bans in memory. Reported bans have an event; those that a host had before, and
- * those that retention removes, have none. A reader that was away for an hour reads all bans again.
+ * those that retention removes, have none. A job removes what is older than an hour, so a reader that was away for as long reads all bans again.
  */
 const onPostgres = [
   `create table ban_changes (xid xid8 not null default pg_current_xact_id(), at timestamptz not null default now(),
@@ -12,10 +12,7 @@ const onPostgres = [
   'create index ban_changes_order on ban_changes (xid)',
   'create index ban_changes_at on ban_changes (at)',
   `create function note_removed_bans() returns trigger language plpgsql as $$ begin
-    insert into ban_changes (ban_id, ip) select id, ip from gone;
-    delete from ban_changes where ctid = any (array(
-      select ctid from ban_changes where at < now() - interval '1 hour' order by at limit 10000 for update skip locked));
-    return null; end $$`,
+    insert into ban_changes (ban_id, ip) select id, ip from gone; return null; end $$`,
   `create trigger bans_removed after delete on bans referencing old table as gone
     for each statement execute function note_removed_bans()`,
   `create function note_adopted_ban() returns trigger language plpgsql as $$ begin

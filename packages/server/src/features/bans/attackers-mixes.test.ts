@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto'
+import pg from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { QueryOf, attackers as contract, bans } from '@stockade/contract'
-import { aHost, eventually, raw, startServer } from '../../testing/index.ts'
+import { aHost, engine, eventually, freshDatabase, raw, startServer } from '../../testing/index.ts'
 import type { Signed, TestServer } from '../../testing/index.ts'
 
 /*
@@ -10,6 +11,7 @@ import type { Signed, TestServer } from '../../testing/index.ts'
  */
 
 type Query = QueryOf<typeof contract.listAttackers>
+let database: Awaited<ReturnType<typeof freshDatabase>>
 let server: TestServer
 let admin: Signed
 let hosts: Awaited<ReturnType<typeof aHost>>[]
@@ -28,13 +30,17 @@ const anAddress = () =>
     : `${pick(['8.8.8', '192.0.2', '1.1.1', '203.0.113'])}.${Math.floor(80 * (draw(1000) / 1000) ** 2)}`
 
 beforeAll(async () => {
-  server = await startServer()
+  database = await freshDatabase()
+  server = await startServer(database ? { databaseUrl: database.url } : {})
   admin = await server.setUp()
   hosts = []
   for (const name of ['web-01', 'web-02', 'mail-01', 'db-01']) hosts.push(await aHost(server, admin.client, name))
   await reportSome(400)
 })
-afterAll(() => server.close())
+afterAll(async () => {
+  await server.close()
+  await database?.drop()
+})
 
 const reportSome = async (count: number) => {
   for (const host of hosts) {
@@ -171,3 +177,21 @@ test('who sees some servers only, and bans that are lifted, ended and forgotten 
   })
   for (let round = 0; round < 10; round++) await compare(aMix())
 })
+
+test.runIf(engine === 'postgres')(
+  'a lost connection of the columns: SQL answers, and the bans are the same',
+  async () => {
+    await eventually(answeredByColumns)
+    const before = await everyPage({})
+    const client = new pg.Client({ connectionString: database?.url })
+    await client.connect()
+    const { rowCount } = await client.query(
+      `select pg_terminate_backend(pid) from pg_stat_activity
+      where application_name = 'stockade-columns' and datname = current_database()`,
+    )
+    await client.end()
+    expect(rowCount).toBe(1)
+    const steady = (found: typeof before) => ({ ...found, rows: found.rows.map(row => ({ ...row, hours: null })) })
+    expect(steady(await everyPage({}))).toEqual(steady(before))
+  },
+)

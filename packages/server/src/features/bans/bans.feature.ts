@@ -9,6 +9,7 @@ import type { Mirror } from '../whitelist/mirror.ts'
 import { createAttackers } from './attackers.ts'
 import { createBanFilterReader } from './ban-filters.ts'
 import { createBanComparison } from './comparison.ts'
+import { removeOldBanChanges } from './bans.store.ts'
 import { createBanReasons } from './ban-reasons.ts'
 import type { BanReasons } from './ban-reasons.ts'
 import { createBanColumns } from './columns/columns.ts'
@@ -90,6 +91,9 @@ export const bansFeature = async (
       { name: 'quotas', every: 2 * second, everywhere: true, run: quotas.flush },
       { name: 'bans without an end', every: minute, everywhere: true, run: quotas.recount },
       { name: 'old quotas', every: hour, run: quotas.sweep },
+      ...(db.engine === 'postgres'
+        ? [{ name: 'old changes of bans', every: hour, run: () => removeOldBanChanges(db.write) }]
+        : []),
       { name: 'ban expiry', every: 5 * second, run: service.expire },
       { name: 'sums of bans', every: second, run: service.sumUp },
     ],

@@ -388,3 +388,8 @@ export const knownEvents = async (
   }
   return found
 }
+
+/** PostgreSQL: removes changes of bans that no reader waits for (migration 0075), by the clock that noted them. */
+export const removeOldBanChanges = async (sql: Sql): Promise<void> => {
+  await raw`delete from ban_changes where at < now() - interval '1 hour'`.execute(sql)
+}

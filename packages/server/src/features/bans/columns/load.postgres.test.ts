@@ -1,3 +1,6 @@
+import { once } from 'node:events'
+import { connect, createServer } from 'node:net'
+import type { AddressInfo, Socket } from 'node:net'
 import { sql } from 'kysely'
 import pg from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -6,6 +9,7 @@ import { openPostgres } from '../../../db/postgres.ts'
 import type { Postgres } from '../../../db/postgres.ts'
 import { appendBans } from '../append.ts'
 import type { BanEnd, NewBan } from '../ban-input.ts'
+import { removeOldBanChanges } from '../bans.store.ts'
 import { groupColumns } from './group.ts'
 import { followPostgres } from './load.postgres.ts'
 
@@ -114,11 +118,13 @@ test.runIf(engine === 'postgres')('bans that come without an event, and those th
   await agree(6)
 })
 
-test.runIf(engine === 'postgres')('what removed bans leave behind is forgotten after an hour', async () => {
+test.runIf(engine === 'postgres')('changes are forgotten after an hour, and not before', async () => {
   const count = async () =>
     (await sql<{ n: number }>`select count(*)::int as n from ban_changes`.execute(db.read)).rows[0]?.n
+  expect(await count()).toBeGreaterThan(1)
   await sql`update ban_changes set at = now() - interval '61 minutes'`.execute(db.write)
   await sql`delete from bans where ip = ${Buffer.from(addressOf(22))}`.execute(db.write)
+  await removeOldBanChanges(db.write)
   expect(await count()).toBe(1)
 })
 
@@ -127,4 +133,25 @@ test.runIf(engine === 'postgres')('which bans were lifted early', async () => {
   const ids = [ban?.id ?? 0, (ban?.id ?? 0) + 1]
   expect(await followed.liftedAmong(ids)).toEqual([ban?.id])
   expect(await followed.liftedAmong([])).toEqual([])
+})
+
+test.runIf(engine === 'postgres')('a connection that falls silent is an error, not an endless wait', async () => {
+  const { hostname, port } = new URL(database?.url ?? '')
+  let isSilent = false
+  const sockets: Socket[] = []
+  const between = createServer(near => {
+    const far = connect(Number(port), hostname)
+    sockets.push(near, far)
+    near.on('data', data => isSilent || far.write(data))
+    far.on('data', data => isSilent || near.write(data))
+    for (const each of [near, far]) each.on('error', () => {})
+  })
+  await once(between.listen(0, '127.0.0.1'), 'listening')
+  const url = new URL(database?.url ?? '')
+  url.port = String((between.address() as AddressInfo).port)
+  const cut = await followPostgres(url.href, 2000)
+  isSilent = true
+  await expect(Promise.resolve(cut.catchUp())).rejects.toThrow('timeout')
+  for (const socket of sockets) socket.destroy()
+  between.close()
 })
