@@ -136,7 +136,7 @@ export const createAgentMoves = async (
       const said = told.filter(({ move }) => move.revision === revision)
       if (revision === null || said.length === 0) return
       const nos = said.map(({ serverNo }) => serverNo)
-      const before = new Map((await movesOfServers(change.sql, nos)).map(row => [row.server_no, row]))
+      const before = new Map((await movesOfServers(change.sql, db.engine, nos)).map(row => [row.server_no, row]))
       const news = new Map<number, MoveRow>()
       for (const { serverNo, move, at } of said) {
         const known = news.get(serverNo) ?? before.get(serverNo)
@@ -145,7 +145,7 @@ export const createAgentMoves = async (
       }
       if (news.size === 0) return
       const rows = [...news.values()].sort((a, b) => a.server_no - b.server_no)
-      await saveMoves(change.sql, rows)
+      await saveMoves(change.sql, db.engine, rows)
       await change.recordMany(
         rows
           .filter(({ server_no }) => mayRecord(revision, server_no))

@@ -1,6 +1,8 @@
 import { sql as raw } from 'kysely'
 import type { Kysely, Selectable } from 'kysely'
 import type { Engine } from '../../db/database.ts'
+import { among, upsert } from '../../db/given.ts'
+import type { Upsert } from '../../db/given.ts'
 import type { AgentAddressesTable, AgentMovesTable } from '../../db/tables/servers.ts'
 import type { Schema } from '../../db/schema.ts'
 
@@ -19,22 +21,19 @@ export const insertOrder = async (sql: Sql, order: AddressOrder): Promise<void> 
 }
 export const movesOf = (sql: Sql, revision: number): Promise<MoveRow[]> =>
   sql.selectFrom('agent_moves').selectAll().where('revision', '=', revision).execute()
-export const movesOfServers = (sql: Sql, serverNos: readonly number[]): Promise<MoveRow[]> =>
-  sql.selectFrom('agent_moves').selectAll().where('server_no', 'in', serverNos).execute()
-export const saveMoves = async (sql: Sql, rows: readonly MoveRow[]): Promise<void> => {
-  await sql
-    .insertInto('agent_moves')
-    .values(rows)
-    .onConflict(on =>
-      on.column('server_no').doUpdateSet(({ ref }) => ({
-        revision: ref('excluded.revision'),
-        state: ref('excluded.state'),
-        reason: ref('excluded.reason'),
-        changed_at: ref('excluded.changed_at'),
-      })),
-    )
+export const movesOfServers = (sql: Sql, engine: Engine, serverNos: readonly number[]): Promise<MoveRow[]> =>
+  sql
+    .selectFrom('agent_moves')
+    .selectAll()
+    .where(among(engine, 'server_no', serverNos))
     .execute()
+const moves: Upsert<MoveRow> = {
+  table: 'agent_moves',
+  columns: { server_no: 'bigint', revision: 'bigint', state: 'text', reason: 'text', changed_at: 'bigint' },
+  key: ['server_no'],
 }
+export const saveMoves = (sql: Sql, engine: Engine, rows: readonly MoveRow[]): Promise<void> =>
+  upsert(sql, engine, moves, rows)
 export const removeMoveOf = async (sql: Sql, serverNo: number): Promise<void> => {
   await sql.deleteFrom('agent_moves').where('server_no', '=', serverNo).execute()
 }

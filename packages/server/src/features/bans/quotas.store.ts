@@ -1,5 +1,8 @@
 import { sql as raw } from 'kysely'
 import type { Kysely } from 'kysely'
+import type { Engine } from '../../db/database.ts'
+import { upsert } from '../../db/given.ts'
+import type { Upsert } from '../../db/given.ts'
 import type { Schema } from '../../db/schema.ts'
 
 type Sql = Kysely<Schema>
@@ -12,26 +15,23 @@ export interface Use {
 
 export const usesOf = (sql: Sql, day: number): Promise<Use[]> =>
   sql.selectFrom('server_quotas').select(['server_no', 'reports', 'bytes']).where('day', '=', day).execute()
-/** Rows of one statement: each has four of the parameters, of which SQLite takes 32,766. */
-const usesAtOnce = 1000
-/** Adds to the stored counts; always in the same order, so that two processes cannot deadlock. */
-export const addUses = async (sql: Sql, day: number, uses: readonly Use[]): Promise<void> => {
-  const rows = [...uses].sort((a, b) => a.server_no - b.server_no).map(use => ({ ...use, day }))
-  for (let from = 0; from < rows.length; from += usesAtOnce)
-    await sql
-      .insertInto('server_quotas')
-      .values(rows.slice(from, from + usesAtOnce))
-      .onConflict(on =>
-        on.columns(['server_no', 'day']).doUpdateSet({
-          reports: raw`server_quotas.reports + excluded.reports`,
-          bytes: raw`server_quotas.bytes + excluded.bytes`,
-        }),
-      )
-      .execute()
+const quotas: Upsert<Use & { readonly day: number }> = {
+  table: 'server_quotas',
+  columns: { server_no: 'bigint', day: 'bigint', reports: 'bigint', bytes: 'bigint' },
+  key: ['server_no', 'day'],
+  added: ['reports', 'bytes'],
 }
+/** Adds to the stored counts; always in the same order, so that two processes cannot deadlock. */
+export const addUses = (sql: Sql, engine: Engine, day: number, uses: readonly Use[]): Promise<void> =>
+  upsert(
+    sql,
+    engine,
+    quotas,
+    [...uses].sort((a, b) => a.server_no - b.server_no).map(use => ({ ...use, day })),
+  )
 /** Whether this server's quota was not reported on that day before. */
-export const claimNotice = async (sql: Sql, server_no: number, day: number): Promise<boolean> => {
-  await addUses(sql, day, [{ server_no, reports: 0, bytes: 0 }])
+export const claimNotice = async (sql: Sql, engine: Engine, server_no: number, day: number): Promise<boolean> => {
+  await addUses(sql, engine, day, [{ server_no, reports: 0, bytes: 0 }])
   const told = await sql
     .updateTable('server_quotas')
     .set({ told: 1 })

@@ -91,7 +91,7 @@ export const createQuotas = async (
     if (!server || told.has(`${serverNo} ${on}`)) return
     told.add(`${serverNo} ${on}`)
     await events.change(async change => {
-      if (!(await claimNotice(change.sql, serverNo, on))) return
+      if (!(await claimNotice(change.sql, db.engine, serverNo, on))) return
       await change.record({
         name: 'server.quota',
         serverNo,
@@ -144,7 +144,7 @@ export const createQuotas = async (
         fresh.reports === 0 && fresh.bytes === 0 ? [] : [{ server_no, ...fresh }],
       )
       if (uses.length === 0 && db.engine === 'sqlite') return
-      await db.write.transaction().execute(sql => addUses(sql, on, uses))
+      await db.write.transaction().execute(sql => addUses(sql, db.engine, on, uses))
       if (on !== today) return
       for (const { server_no, ...written } of uses) {
         const counted = of(server_no)

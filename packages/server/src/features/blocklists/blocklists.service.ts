@@ -220,14 +220,16 @@ export const createBlocklists = (
       const known = new Map((await coverageOf(change.sql)).map(row => [row.server_no, row.not_covered]))
       const coverage = latest.map(ack => ({ server_no: ack.serverNo, not_covered: notCoveredBy(ack) }))
       const covered = coverage.filter(row => known.get(row.server_no) !== row.not_covered)
-      await saveCoverage(change.sql, covered)
-      const before = new Map((await hostRowsOf(change.sql, nos)).map(row => [`${row.server_no} ${row.list_id}`, row]))
+      await saveCoverage(change.sql, db.engine, covered)
+      const before = new Map(
+        (await hostRowsOf(change.sql, db.engine, nos)).map(row => [`${row.server_no} ${row.list_id}`, row]),
+      )
       const judge = (ack: BlocklistAck) =>
         judgeLists(lists.listsFor(ack.serverNo), ack, id => before.get(`${ack.serverNo} ${id}`)?.version ?? null)
       const rows = latest
         .flatMap(ack => (notCoveredBy(ack) === null ? judge(ack) : []))
         .sort((a, b) => a.server_no - b.server_no || a.list_id - b.list_id)
-      await saveHostRows(change.sql, rows)
+      await saveHostRows(change.sql, db.engine, rows)
       const isNews = (row: (typeof rows)[number]) => {
         const old = before.get(`${row.server_no} ${row.list_id}`)
         return old?.version !== row.version || old.mode !== row.mode || old.error !== row.error
@@ -239,7 +241,9 @@ export const createBlocklists = (
       const rows = packets.filter(({ id }) => given.has(id)).sort((a, b) => a.id - b.id)
       if (rows.length === 0) return
       await events.change(async change => {
-        const before = new Map((await hostRowsOf(change.sql, [serverNo])).map(row => [row.list_id, row.packets]))
+        const before = new Map(
+          (await hostRowsOf(change.sql, db.engine, [serverNo])).map(row => [row.list_id, row.packets]),
+        )
         const added = rows.flatMap(({ id, packets: now }) => {
           const known = before.get(id) ?? 0
           // A smaller count: the host began to count again.

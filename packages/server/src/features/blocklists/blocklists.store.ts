@@ -1,6 +1,14 @@
 import { sql as raw } from 'kysely'
 import type { Insertable, Kysely, Selectable } from 'kysely'
-import type { BlocklistContentsTable, BlocklistHostsTable, BlocklistsTable } from '../../db/tables/policy.ts'
+import type { Engine } from '../../db/database.ts'
+import { among, upsert } from '../../db/given.ts'
+import type { Upsert } from '../../db/given.ts'
+import type {
+  BlocklistContentsTable,
+  BlocklistCoverageTable,
+  BlocklistHostsTable,
+  BlocklistsTable,
+} from '../../db/tables/policy.ts'
 import type { Schema } from '../../db/schema.ts'
 
 type Sql = Kysely<Schema>
@@ -68,25 +76,39 @@ export const saveContent = async (sql: Sql, id: number, content: BlocklistConten
 
 export const allHostRows = (sql: Sql): Promise<BlocklistHostRow[]> =>
   sql.selectFrom('blocklist_hosts').selectAll().execute()
-export const hostRowsOf = (sql: Sql, serverNos: readonly number[]): Promise<BlocklistHostRow[]> =>
-  sql.selectFrom('blocklist_hosts').selectAll().where('server_no', 'in', serverNos).execute()
-/** What hosts said of lists. Their packets stay. */
-export const saveHostRows = async (sql: Sql, rows: readonly Omit<BlocklistHostRow, 'packets'>[]): Promise<void> => {
-  if (rows.length === 0) return
-  await sql
-    .insertInto('blocklist_hosts')
-    .values(rows.map(row => ({ ...row, packets: 0 })))
-    .onConflict(on =>
-      on.columns(['server_no', 'list_id']).doUpdateSet(({ ref }) => ({
-        version: ref('excluded.version'),
-        mode: ref('excluded.mode'),
-        held: ref('excluded.held'),
-        error: ref('excluded.error'),
-        acked_at: ref('excluded.acked_at'),
-      })),
-    )
+export const hostRowsOf = (sql: Sql, engine: Engine, serverNos: readonly number[]): Promise<BlocklistHostRow[]> =>
+  sql
+    .selectFrom('blocklist_hosts')
+    .selectAll()
+    .where(among(engine, 'server_no', serverNos))
     .execute()
+const saidHostRows: Upsert<BlocklistHostRow> = {
+  table: 'blocklist_hosts',
+  columns: {
+    server_no: 'bigint',
+    list_id: 'bigint',
+    version: 'bigint',
+    mode: 'text',
+    held: 'bigint',
+    error: 'text',
+    acked_at: 'bigint',
+    packets: 'bigint',
+  },
+  key: ['server_no', 'list_id'],
+  kept: ['packets'],
 }
+/** What hosts said of lists. Their packets stay. */
+export const saveHostRows = (
+  sql: Sql,
+  engine: Engine,
+  hostRows: readonly Omit<BlocklistHostRow, 'packets'>[],
+): Promise<void> =>
+  upsert(
+    sql,
+    engine,
+    saidHostRows,
+    hostRows.map(row => ({ ...row, packets: 0 })),
+  )
 export const savePackets = async (
   sql: Sql,
   serverNo: number,
@@ -131,19 +153,15 @@ export const deleteHitsBefore = async (sql: Sql, hour: number): Promise<void> =>
   await sql.deleteFrom('blocklist_hits').where('hour', '<', hour).execute()
 }
 
-export const coverageOf = (sql: Sql): Promise<{ server_no: number; not_covered: string | null }[]> =>
-  sql.selectFrom('blocklist_coverage').selectAll().execute()
-export const saveCoverage = async (
-  sql: Sql,
-  rows: readonly { readonly server_no: number; readonly not_covered: string | null }[],
-): Promise<void> => {
-  if (rows.length === 0) return
-  await sql
-    .insertInto('blocklist_coverage')
-    .values(rows)
-    .onConflict(on => on.column('server_no').doUpdateSet(({ ref }) => ({ not_covered: ref('excluded.not_covered') })))
-    .execute()
+type Coverage = Selectable<BlocklistCoverageTable>
+export const coverageOf = (sql: Sql): Promise<Coverage[]> => sql.selectFrom('blocklist_coverage').selectAll().execute()
+const saidCoverage: Upsert<Coverage> = {
+  table: 'blocklist_coverage',
+  columns: { server_no: 'bigint', not_covered: 'text' },
+  key: ['server_no'],
 }
+export const saveCoverage = (sql: Sql, engine: Engine, coverage: readonly Coverage[]): Promise<void> =>
+  upsert(sql, engine, saidCoverage, coverage)
 
 /** Addresses of signed-in users. */
 export const sessionAddresses = async (sql: Sql): Promise<string[]> =>

@@ -1,6 +1,6 @@
 import type { EventName } from '@stockade/contract'
 import type { Author } from '../../core/author.ts'
-import type { Change, Events } from '../../events/events.ts'
+import type { Change, StoreAccess } from '../../events/events.ts'
 import type { ServersService } from '../servers/servers.service.ts'
 import type { Snapshot, TemplatesService } from '../templates/templates.service.ts'
 import { insertCommands } from './commands.store.ts'
@@ -25,14 +25,15 @@ export interface NewCommands {
 }
 
 /** Writes new commands with their events, then wakes the agents that they are for. */
-export const createAdding = (needs: {
-  events: Events
-  servers: Pick<ServersService, 'hostnameOf'>
-  templates: Pick<TemplatesService, 'keep'>
-  queue: Queue
-  waiting: Waiting
-}) => {
-  const { events, servers, templates, queue, waiting } = needs
+export const createAdding = (
+  needs: Pick<StoreAccess, 'db' | 'events'> & {
+    servers: Pick<ServersService, 'hostnameOf'>
+    templates: Pick<TemplatesService, 'keep'>
+    queue: Queue
+    waiting: Waiting
+  },
+) => {
+  const { db, events, servers, templates, queue, waiting } = needs
   /** One entry for a whole deployment or removal, beside those of its commands. */
   const recordTemplate = async (change: Change, { author, rows, snapshot }: NewCommands) => {
     const [row, other] = rows
@@ -50,7 +51,7 @@ export const createAdding = (needs: {
     const { author, rows, name, also, snapshot } = added
     await events.change(async change => {
       if (snapshot) await templates.keep(change.sql, snapshot)
-      await insertCommands(change.sql, rows)
+      await insertCommands(change.sql, db.engine, rows)
       if (name === 'command.create') await recordTemplate(change, added)
       await change.recordMany(
         rows.flatMap(row => {

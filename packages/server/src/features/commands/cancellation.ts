@@ -61,7 +61,7 @@ export const createCancellation = (
     },
     /** Cancels what is pending for a server that is removed, in the same transaction. */
     async cancelAll(change: Change, serverNo: number): Promise<void> {
-      for (const row of await openCommandsOf(change.sql, [serverNo])) {
+      for (const row of await openCommandsOf(change.sql, db.engine, [serverNo])) {
         if (row.status !== 'pending') continue
         const cancelled = await changeCommand(change.sql, row, {
           status: 'failed',

@@ -1,10 +1,10 @@
 import { expressionBuilder, sql as raw } from 'kysely'
-import type { ExpressionBuilder, Insertable, Kysely, Selectable, SqlBool, Updateable } from 'kysely'
+import type { ExpressionBuilder, Kysely, Selectable, SqlBool, Updateable } from 'kysely'
 import type { ServerScope } from '../../core/actor.ts'
 import { spanOfQuery } from '@stockade/contract'
 import type { QueryNode, QueryTerm } from '@stockade/contract'
 import type { Engine } from '../../db/database.ts'
-import { given } from '../../db/given.ts'
+import { among, given, insertMany } from '../../db/given.ts'
 import type { CommandsTable } from '../../db/tables/commands.ts'
 import { rowCount } from '../../db/row-count.ts'
 import type { Schema } from '../../db/schema.ts'
@@ -157,7 +157,11 @@ export const findCommandRow = (sql: Sql, id: string): Promise<CommandRow | undef
 
 /** Locks commands by id, so that two processes never wait for each other in a circle. Those that there are none of are left out. */
 export const lockCommands = async (sql: Sql, engine: Engine, ids: readonly string[]): Promise<CommandRow[]> => {
-  const rows = sql.selectFrom('commands').selectAll().where('id', 'in', ids).orderBy('id')
+  const rows = sql
+    .selectFrom('commands')
+    .selectAll()
+    .where(among(engine, 'id', ids, 'text'))
+    .orderBy('id')
   return (engine === 'postgres' ? rows.forUpdate() : rows).execute()
 }
 /** How a command ended. */
@@ -179,13 +183,30 @@ export const endCommands = async (sql: Sql, engine: Engine, ends: readonly Comma
   )
 }
 
-export const insertCommands = async (sql: Sql, rows: readonly Insertable<CommandsTable>[]): Promise<void> => {
-  for (let start = 0; start < rows.length; start += chunk)
-    await sql
-      .insertInto('commands')
-      .values(rows.slice(start, start + chunk))
-      .execute()
-}
+const commandColumns = {
+  id: 'text',
+  server_no: 'bigint',
+  type: 'text',
+  params: 'text',
+  status: 'text',
+  success: 'bigint',
+  output: 'text',
+  exit_code: 'bigint',
+  initiated_by: 'text',
+  retry_of: 'text',
+  batch_id: 'text',
+  template_hash: 'text',
+  seal: 'text',
+  cancelled: 'bigint',
+  deliveries: 'bigint',
+  delivered_at: 'bigint',
+  created_at: 'bigint',
+  expires_at: 'bigint',
+  started_at: 'bigint',
+  completed_at: 'bigint',
+} as const
+export const insertCommands = (sql: Sql, engine: Engine, rows: readonly CommandRow[]): Promise<void> =>
+  insertMany(sql, engine, { table: 'commands', columns: commandColumns }, rows)
 /** Changes a command that still is as it was read: `was` names its status and how often it was handed out. */
 export const changeCommand = (
   sql: Sql,
@@ -222,20 +243,21 @@ export const cancelCommands = async (
   return cancelled
 }
 /** Hands pending commands out for the first time; those that are not pending any more are left. */
-export const startCommands = async (sql: Sql, ids: readonly string[], at: number): Promise<CommandRow[]> => {
-  const started: CommandRow[] = []
-  for (let start = 0; start < ids.length; start += chunk)
-    started.push(
-      ...(await sql
+export const startCommands = async (
+  sql: Sql,
+  engine: Engine,
+  ids: readonly string[],
+  at: number,
+): Promise<CommandRow[]> =>
+  ids.length === 0
+    ? []
+    : sql
         .updateTable('commands')
         .set({ status: 'running', started_at: at, deliveries: 1, delivered_at: at })
-        .where('id', 'in', ids.slice(start, start + chunk))
+        .where(among(engine, 'id', ids, 'text'))
         .where('status', '=', 'pending')
         .returningAll()
-        .execute()),
-    )
-  return started
-}
+        .execute()
 /** Commands that were not fetched or not answered in time; a bounded number, so that a flood does not block other work. */
 export const lateCommands = (sql: Sql, now: number, startedBefore: number): Promise<CommandRow[]> =>
   sql
@@ -255,11 +277,11 @@ const isOpen = raw<SqlBool>`status in ('pending', 'running')`
 export const openCommands = (sql: Sql): Promise<CommandRow[]> =>
   sql.selectFrom('commands').selectAll().where(isOpen).orderBy('created_at').orderBy('id').execute()
 /** At most some hundred servers at once. */
-export const openCommandsOf = (sql: Sql, serverNos: readonly number[]): Promise<CommandRow[]> =>
+export const openCommandsOf = (sql: Sql, engine: Engine, serverNos: readonly number[]): Promise<CommandRow[]> =>
   sql
     .selectFrom('commands')
     .selectAll()
-    .where('server_no', 'in', serverNos)
+    .where(among(engine, 'server_no', serverNos))
     .where(isOpen)
     .orderBy('created_at')
     .orderBy('id')

@@ -46,9 +46,9 @@ export const createDelivery = (
   /** Another process that claims the same commands finds them changed and leaves them. */
   const claim = async (change: Change, serverNos: readonly number[]): Promise<CommandRow[]> => {
     const now = clock()
-    const chosen = choose(await openCommandsOf(change.sql, serverNos), now)
+    const chosen = choose(await openCommandsOf(change.sql, db.engine, serverNos), now)
     const pending = chosen.flatMap(({ id, status }) => (status === 'pending' ? [id] : []))
-    const started = await startCommands(change.sql, pending, now)
+    const started = await startCommands(change.sql, db.engine, pending, now)
     await change.recordMany(
       started.map(({ id, type, server_no }) => ({ name: 'command.start', serverNo: server_no, data: { id, type } })),
     )
@@ -98,7 +98,7 @@ export const createDelivery = (
     for (let left = serverNos; left.length > 0;) {
       const asked = left.slice(0, serversAtOnce)
       const mark = queue.mark()
-      const replaced = queue.replace(await openCommandsOf(db.read, asked), mark, asked)
+      const replaced = queue.replace(await openCommandsOf(db.read, db.engine, asked), mark, asked)
       for (const no of replaced) if (isDue(no)) waiting.wake(no)
       // Where something changed here during the read, it is read again.
       left = [...left.slice(serversAtOnce), ...asked.filter(no => !replaced.has(no))]

@@ -61,28 +61,25 @@ const merged = (before: HostState | undefined, { serverNo, acknowledgement, at }
 
 /** Stores acknowledgements. After a change for all, every host sends one within seconds: those that come together are written together. */
 export const createAcknowledgements = (
-  needs: Pick<StoreAccess, 'events'> & {
+  needs: Pick<StoreAccess, 'db' | 'events'> & {
     mirror: Pick<Mirror, 'version'>
     fleetBans: Pick<FleetBans, 'acknowledge'>
     blocklists: Pick<Blocklists, 'acknowledge'>
     moves: Pick<AgentMoves, 'acknowledge'>
   },
 ): { add(acknowledged: Acknowledged): Promise<void> } => {
-  const { events, mirror, fleetBans, blocklists, moves } = needs
+  const { db, events, mirror, fleetBans, blocklists, moves } = needs
   const write = (items: readonly Acknowledged[]) => {
     const whitelist = mirror.version()
     return events.change(async change => {
       const nos = [...new Set(items.map(({ serverNo }) => serverNo))].sort((a, b) => a - b)
-      const before = new Map((await hostStatesOf(change.sql, nos)).map(row => [row.server_no, row]))
+      const before = new Map((await hostStatesOf(change.sql, db.engine, nos)).map(row => [row.server_no, row]))
       const after = new Map<number, HostState>()
       for (const item of items)
         after.set(item.serverNo, merged(after.get(item.serverNo) ?? before.get(item.serverNo), item))
       // In the order of the servers, so that two processes never wait for each other's rows.
       const states = nos.flatMap(no => after.get(no) ?? [])
-      await saveHostStates(
-        change.sql,
-        states.map(({ nonce: _, knock_revision: __, ...state }) => state),
-      )
+      await saveHostStates(change.sql, db.engine, states)
       const applied = items.map(({ serverNo, acknowledgement: { shield, move }, at }) => ({
         serverNo,
         shield,

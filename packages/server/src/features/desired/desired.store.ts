@@ -1,5 +1,8 @@
 import { sql as raw } from 'kysely'
-import type { Insertable, Kysely, Selectable } from 'kysely'
+import type { Kysely, Selectable } from 'kysely'
+import type { Engine } from '../../db/database.ts'
+import { among, upsert } from '../../db/given.ts'
+import type { Upsert } from '../../db/given.ts'
 import type { HostStatesTable } from '../../db/tables/servers.ts'
 import type { Schema } from '../../db/schema.ts'
 
@@ -20,25 +23,28 @@ export const raiseNonces = async (sql: Sql, serverNos: readonly number[]): Promi
       .onConflict(on => on.column('server_no').doUpdateSet({ nonce: raw`host_states.nonce + 1` }))
       .execute()
 }
-export const hostStatesOf = (sql: Sql, serverNos: readonly number[]): Promise<HostState[]> =>
-  sql.selectFrom('host_states').selectAll().where('server_no', 'in', serverNos).execute()
-/** What hosts said; a server at most once. */
-export const saveHostStates = async (
-  sql: Sql,
-  rows: readonly Omit<Insertable<HostStatesTable>, 'nonce' | 'knock_revision'>[],
-): Promise<void> => {
-  await sql
-    .insertInto('host_states')
-    .values(rows)
-    .onConflict(on =>
-      on.column('server_no').doUpdateSet(({ ref }) => ({
-        version: ref('excluded.version'),
-        whitelist_version: ref('excluded.whitelist_version'),
-        entry_count: ref('excluded.entry_count'),
-        confirmed_at: ref('excluded.confirmed_at'),
-        error: ref('excluded.error'),
-        acked_at: ref('excluded.acked_at'),
-      })),
-    )
+export const hostStatesOf = (sql: Sql, engine: Engine, serverNos: readonly number[]): Promise<HostState[]> =>
+  sql
+    .selectFrom('host_states')
+    .selectAll()
+    .where(among(engine, 'server_no', serverNos))
     .execute()
+
+/** What a host says of its state. */
+export type SaidState = Omit<HostState, 'nonce' | 'knock_revision'>
+const saidStates: Upsert<SaidState> = {
+  table: 'host_states',
+  columns: {
+    server_no: 'bigint',
+    version: 'text',
+    whitelist_version: 'text',
+    entry_count: 'bigint',
+    confirmed_at: 'bigint',
+    error: 'text',
+    acked_at: 'bigint',
+  },
+  key: ['server_no'],
 }
+/** Writes what hosts said, in this order; a server at most once. */
+export const saveHostStates = (sql: Sql, engine: Engine, states: readonly SaidState[]): Promise<void> =>
+  upsert(sql, engine, saidStates, states)

@@ -200,13 +200,13 @@ export const createFleetBans = (
       // Another process may have given that version out a moment ago.
       if (acks.some(isAhead)) await sets.catchUp()
       const nos = [...new Set(acks.map(({ serverNo }) => serverNo))].sort((a, b) => a - b)
-      const before = new Map((await hostsOf(change.sql, nos)).map(row => [row.server_no, row]))
+      const before = new Map((await hostsOf(change.sql, db.engine, nos)).map(row => [row.server_no, row]))
       const rows = nos.flatMap(no => {
         // Of several, the last one counts.
         const ack = acks.findLast(({ serverNo }) => serverNo === no)
         return (ack && judgeAck(sets, before.get(no), ack)) ?? []
       })
-      if (rows.length > 0) await saveHosts(change.sql, rows)
+      if (rows.length > 0) await saveHosts(change.sql, db.engine, rows)
       hasProgress ||= rows.some(row => isNews(before.get(row.server_no), row))
     },
     sets,

@@ -1,5 +1,8 @@
 import { sql as raw } from 'kysely'
 import type { Insertable, Kysely, Selectable } from 'kysely'
+import type { Engine } from '../../db/database.ts'
+import { among, upsert } from '../../db/given.ts'
+import type { Upsert } from '../../db/given.ts'
 import type { FleetBansTable, FleetHostsTable, FleetStateTable } from '../../db/tables/policy.ts'
 import { rowCount } from '../../db/row-count.ts'
 import type { Schema } from '../../db/schema.ts'
@@ -37,26 +40,36 @@ export const wantedSince = (sql: Sql, version: number): Promise<Pick<FleetHostRo
   sql.selectFrom('fleet_hosts').select(['server_no', 'wanted']).where('wanted', '>', version).execute()
 
 export const allHosts = (sql: Sql): Promise<FleetHostRow[]> => sql.selectFrom('fleet_hosts').selectAll().execute()
-export const hostsOf = (sql: Sql, serverNos: readonly number[]): Promise<FleetHostRow[]> =>
-  sql.selectFrom('fleet_hosts').selectAll().where('server_no', 'in', serverNos).execute()
-/** What hosts said; a server at most once. */
-export const saveHosts = async (sql: Sql, rows: readonly Omit<FleetHostRow, 'wanted'>[]): Promise<void> => {
-  await sql
-    .insertInto('fleet_hosts')
-    .values(rows.map(row => ({ ...row, wanted: 0 })))
-    .onConflict(on =>
-      on.column('server_no').doUpdateSet(({ ref }) => ({
-        version: ref('excluded.version'),
-        acked_at: ref('excluded.acked_at'),
-        held: ref('excluded.held'),
-        refused: ref('excluded.refused'),
-        problem: ref('excluded.problem'),
-        not_covered: ref('excluded.not_covered'),
-        fallback: ref('excluded.fallback'),
-      })),
-    )
+export const hostsOf = (sql: Sql, engine: Engine, serverNos: readonly number[]): Promise<FleetHostRow[]> =>
+  sql
+    .selectFrom('fleet_hosts')
+    .selectAll()
+    .where(among(engine, 'server_no', serverNos))
     .execute()
+const saidHosts: Upsert<FleetHostRow> = {
+  table: 'fleet_hosts',
+  columns: {
+    server_no: 'bigint',
+    wanted: 'bigint',
+    version: 'bigint',
+    acked_at: 'bigint',
+    held: 'bigint',
+    refused: 'text',
+    problem: 'text',
+    not_covered: 'text',
+    fallback: 'text',
+  },
+  key: ['server_no'],
+  kept: ['wanted'],
 }
+/** What hosts said; a server at most once. */
+export const saveHosts = (sql: Sql, engine: Engine, hosts: readonly Omit<FleetHostRow, 'wanted'>[]): Promise<void> =>
+  upsert(
+    sql,
+    engine,
+    saidHosts,
+    hosts.map(host => ({ ...host, wanted: 0 })),
+  )
 
 /** The bans that changed after a version, those that stand and those that ended since then. */
 export const bansSince = (sql: Sql, version: number, endedSince: number): Promise<FleetBanRow[]> =>

@@ -1,5 +1,7 @@
+import { sql as raw } from 'kysely'
 import type { Kysely } from 'kysely'
 import type { Engine } from '../../db/database.ts'
+import { among, given } from '../../db/given.ts'
 import type { Schema } from '../../db/schema.ts'
 import { addHour } from './metrics-steps.ts'
 
@@ -12,6 +14,13 @@ export interface HourRow {
   readonly steps: Uint8Array
 }
 const chunk = 200
+/** Steps as hexadecimal text. */
+const givenHours = (engine: Engine, rows: readonly HourRow[]) =>
+  given(
+    engine,
+    rows.map(row => ({ ...row, steps: Buffer.from(row.steps).toString('hex') })),
+    { server_no: 'bigint', hour: 'bigint', steps: 'text' },
+  )
 
 /** Adds these hours to the stored ones. Sorted and locked, so that two processes neither lose a part nor block each other. */
 export const saveHours = async (sql: Sql, engine: Engine, rows: readonly HourRow[]): Promise<void> => {
@@ -20,16 +29,25 @@ export const saveHours = async (sql: Sql, engine: Engine, rows: readonly HourRow
     const part = sorted.slice(start, start + chunk)
     // On PostgreSQL an empty row is made first: what does not exist can't be locked.
     if (engine === 'postgres')
-      await sql
-        .insertInto('metrics_hours')
-        .values(part.map(({ server_no, hour }) => ({ server_no, hour, steps: new Uint8Array() })))
-        .onConflict(on => on.columns(['server_no', 'hour']).doNothing())
-        .execute()
+      await raw`insert into metrics_hours (server_no, hour, steps) select server_no, hour, ''::bytea
+        from ${givenHours(engine, part)} on conflict (server_no, hour) do nothing`.execute(sql)
     const stored = sql
       .selectFrom('metrics_hours')
       .selectAll()
-      .where('server_no', 'in', [...new Set(part.map(({ server_no }) => server_no))])
-      .where('hour', 'in', [...new Set(part.map(({ hour }) => hour))])
+      .where(
+        among(
+          engine,
+          'server_no',
+          part.map(row => row.server_no),
+        ),
+      )
+      .where(
+        among(
+          engine,
+          'hour',
+          part.map(row => row.hour),
+        ),
+      )
       .orderBy('server_no')
       .orderBy('hour')
     const known = new Map(
@@ -38,17 +56,15 @@ export const saveHours = async (sql: Sql, engine: Engine, rows: readonly HourRow
         row.steps,
       ]),
     )
-    await sql
-      .insertInto('metrics_hours')
-      .values(
-        part.map(({ server_no, hour, steps }) => {
-          const merged = Uint8Array.from(steps)
-          addHour(merged, known.get(`${server_no} ${hour}`) ?? new Uint8Array())
-          return { server_no, hour, steps: merged }
-        }),
-      )
-      .onConflict(on => on.columns(['server_no', 'hour']).doUpdateSet(({ ref }) => ({ steps: ref('excluded.steps') })))
-      .execute()
+    const merged = part.map(({ server_no, hour, steps }) => {
+      const sum = Uint8Array.from(steps)
+      addHour(sum, known.get(`${server_no} ${hour}`) ?? new Uint8Array())
+      return { server_no, hour, steps: sum }
+    })
+    const bytes = engine === 'sqlite' ? raw`unhex(steps)` : raw`decode(steps, 'hex')`
+    await raw`insert into metrics_hours (server_no, hour, steps) select server_no, hour, ${bytes}
+      from ${givenHours(engine, merged)} where 1 = 1
+      on conflict (server_no, hour) do update set steps = excluded.steps`.execute(sql)
   }
 }
 export const findHours = (sql: Sql, serverNo: number, from: number): Promise<HourRow[]> =>

@@ -96,20 +96,20 @@ export const createRegistry = async (
       const server = byNo.get(server_no)
       return server && isAhead(versions, server) ? [server_no] : []
     })
-    for (const [no, state] of await findHeartbeats(sql, ahead)) take(no, state)
+    for (const [no, state] of await findHeartbeats(sql, db.engine, ahead)) take(no, state)
     const states = changed.flatMap(no => {
       const server = byNo.get(no)
       return server ? [[no, server] as const] : []
     })
     // Cleared in the same turn as the states are read: a report that arrives later marks its host again.
     for (const no of changed) dirty.delete(no)
-    await saveHeartbeats(sql, states)
+    await saveHeartbeats(sql, db.engine, states)
   }
   /** Reads until no row was put meanwhile: a read that began before a commit would bring back what the commit replaced. */
   const readSettled = async (no: number) => {
     for (;;) {
       const before = byNo.get(no)?.row
-      const found = await Promise.all([findServerRow(db.read, no), findHeartbeats(db.read, [no])])
+      const found = await Promise.all([findServerRow(db.read, no), findHeartbeats(db.read, db.engine, [no])])
       if (byNo.get(no)?.row === before) return found
     }
   }
@@ -157,7 +157,7 @@ export const createRegistry = async (
         revision: changed === jails ? revision : revision + 1,
         protection,
       }
-      await saveHeartbeats(sql, [[no, after]])
+      await saveHeartbeats(sql, db.engine, [[no, after]])
       return { before: jails, after }
     },
     take,

@@ -1,9 +1,12 @@
+import { sql as raw } from 'kysely'
 import type { Insertable, Kysely, Selectable, Updateable } from 'kysely'
 import type { ServerScope } from '../../core/actor.ts'
 import { jsonText, parseJson, parseJsonOrNull } from '../../core/json-text.ts'
 import type { MarkState } from '@stockade/contract'
 import type { LastSelfTest } from '@stockade/contract/command-types/self-test.ts'
 import type { Engine } from '../../db/database.ts'
+import { among, upsert } from '../../db/given.ts'
+import type { Upsert } from '../../db/given.ts'
 import type { HeartbeatsTable, ServersTable } from '../../db/tables/servers.ts'
 import type { Schema } from '../../db/schema.ts'
 import { silentHost } from './host-state.ts'
@@ -88,7 +91,7 @@ const stateOf = (row: HeartbeatRow): StateOfServer => [
     protection: row.protection === null ? null : parseJson(row.protection),
   },
 ]
-const rowOf = ([server_no, state]: StateOfServer): Insertable<HeartbeatsTable> => ({
+const rowOf = ([server_no, state]: StateOfServer): HeartbeatRow => ({
   server_no,
   boot: state.boot,
   report: state.report,
@@ -103,10 +106,20 @@ const rowOf = ([server_no, state]: StateOfServer): Insertable<HeartbeatsTable> =
 export const allHeartbeats = async (sql: Sql, since: number): Promise<StateOfServer[]> =>
   (await sql.selectFrom('heartbeats').selectAll().where('last_heartbeat', '>=', since).execute()).map(stateOf)
 
-export const findHeartbeats = async (sql: Sql, serverNos: readonly number[]): Promise<StateOfServer[]> =>
+export const findHeartbeats = async (
+  sql: Sql,
+  engine: Engine,
+  serverNos: readonly number[],
+): Promise<StateOfServer[]> =>
   serverNos.length === 0
     ? []
-    : (await sql.selectFrom('heartbeats').selectAll().where('server_no', 'in', serverNos).execute()).map(stateOf)
+    : (
+        await sql
+          .selectFrom('heartbeats')
+          .selectAll()
+          .where(among(engine, 'server_no', serverNos))
+          .execute()
+      ).map(stateOf)
 
 /** Locks a host's row until the transaction ends, and creates it first if there is none. Undefined: it was created. */
 export const lockHeartbeat = async (sql: Sql, engine: Engine, serverNo: number): Promise<HostState | undefined> => {
@@ -127,7 +140,6 @@ export const lockHeartbeat = async (sql: Sql, engine: Engine, serverNo: number):
   return created && stateOf(created)[1]
 }
 
-const chunk = 500
 /** Locks the rows of hosts in the order of their numbers, so that two processes never wait for each other in a circle. */
 export const lockHeartbeatVersions = async (
   sql: Sql,
@@ -137,45 +149,32 @@ export const lockHeartbeatVersions = async (
   const rows = sql
     .selectFrom('heartbeats')
     .select(['server_no', 'boot', 'report', 'last_heartbeat as lastHeartbeat', 'revision'])
-    .where('server_no', 'in', serverNos)
+    .where(among(engine, 'server_no', serverNos))
     .orderBy('server_no')
   return (engine === 'postgres' ? rows.forUpdate() : rows).execute()
 }
-/** Writes states that are not older than the stored ones. Sorted, for the same reason as above. */
-export const saveHeartbeats = async (sql: Sql, states: readonly StateOfServer[]): Promise<void> => {
-  const rows = states.toSorted(([one], [other]) => one - other).map(rowOf)
-  for (let start = 0; start < rows.length; start += chunk)
-    await sql
-      .insertInto('heartbeats')
-      .values(rows.slice(start, start + chunk))
-      .onConflict(on =>
-        on
-          .column('server_no')
-          .doUpdateSet(({ ref }) => ({
-            boot: ref('excluded.boot'),
-            report: ref('excluded.report'),
-            last_heartbeat: ref('excluded.last_heartbeat'),
-            metrics: ref('excluded.metrics'),
-            jails: ref('excluded.jails'),
-            revision: ref('excluded.revision'),
-            protection: ref('excluded.protection'),
-          }))
-          .whereRef('heartbeats.revision', '<=', 'excluded.revision')
-          .where(({ and, or, eb, ref }) =>
-            or([
-              and([
-                eb('heartbeats.boot', '=', ref('excluded.boot')),
-                eb('heartbeats.report', '<=', ref('excluded.report')),
-              ]),
-              and([
-                eb('heartbeats.boot', '<>', ref('excluded.boot')),
-                eb('heartbeats.last_heartbeat', '<=', ref('excluded.last_heartbeat')),
-              ]),
-            ]),
-          ),
-      )
-      .execute()
+/** States that are not older than the stored ones. */
+const newerHeartbeats: Upsert<ReturnType<typeof rowOf>> = {
+  table: 'heartbeats',
+  columns: {
+    server_no: 'bigint',
+    boot: 'text',
+    report: 'bigint',
+    last_heartbeat: 'bigint',
+    metrics: 'text',
+    jails: 'text',
+    revision: 'bigint',
+    protection: 'text',
+  },
+  key: ['server_no'],
+  where: raw`heartbeats.revision <= excluded.revision and (
+    (heartbeats.boot = excluded.boot and heartbeats.report <= excluded.report)
+    or (heartbeats.boot <> excluded.boot and heartbeats.last_heartbeat <= excluded.last_heartbeat))`,
 }
+/** Writes states that are not older than the stored ones. Sorted, for the same reason as above. */
+export const saveHeartbeats = (sql: Sql, engine: Engine, states: readonly StateOfServer[]): Promise<void> =>
+  upsert(sql, engine, newerHeartbeats, states.toSorted(([one], [other]) => one - other).map(rowOf))
+
 export const totalsOf = async (sql: Sql, nos: readonly number[]): Promise<ReadonlyMap<number, number>> => {
   if (nos.length === 0) return new Map()
   const rows = await sql

@@ -48,7 +48,7 @@ export const createCollection = (needs: {
           // Another process does it by now, from where this one was.
           if (!(await needs.leads(sql))) return void (more = false)
           const now = clock()
-          await addWaiting(sql, rows, now)
+          await addWaiting(sql, db.engine, rows, now)
           const dropped = rows.length === 0 ? [] : await dropOldest(sql)
           await addCounts(
             sql,

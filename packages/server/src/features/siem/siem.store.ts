@@ -3,6 +3,8 @@ import type { Kysely, Selectable, Updateable } from 'kysely'
 import type { SiemType } from '@stockade/contract'
 import { day, hour, minute, second } from '../../core/clock.ts'
 import type { Engine } from '../../db/database.ts'
+import { insertMany } from '../../db/given.ts'
+import type { Target } from '../../db/given.ts'
 import { rowCount } from '../../db/row-count.ts'
 import type { Schema } from '../../db/schema.ts'
 import type { SiemDeliveriesTable, SiemQueueTable, SiemStateTable } from '../../db/tables/siem.ts'
@@ -69,13 +71,17 @@ export interface NewWaiting {
   readonly type: SiemType
   readonly at: number
 }
-export const addWaiting = async (sql: Sql, rows: readonly NewWaiting[], now: number): Promise<void> => {
-  for (const part of chunks(rows))
-    await sql
-      .insertInto('siem_queue')
-      .values(part.map(row => ({ ...row, queued_at: now, sent_at: null })))
-      .execute()
+const newWaiting: Target<NewWaiting & { readonly queued_at: number }> = {
+  table: 'siem_queue',
+  columns: { event_id: 'bigint', type: 'text', at: 'bigint', queued_at: 'bigint' },
 }
+export const addWaiting = (sql: Sql, engine: Engine, rows: readonly NewWaiting[], now: number): Promise<void> =>
+  insertMany(
+    sql,
+    engine,
+    newWaiting,
+    rows.map(row => ({ ...row, queued_at: now })),
+  )
 export const countWaiting = (sql: Sql): Promise<number> =>
   rowCount(sql.selectFrom('siem_queue').where('sent_at', 'is', null))
 /** Drops the oldest of what is too much and answers it. */
