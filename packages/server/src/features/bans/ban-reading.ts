@@ -104,8 +104,11 @@ export const createBanReading = (needs: {
     const { now } = context
     const plain = isPlain(filter)
     if (plain && sort === '-banned_at') {
-      const rows = await pageOfBans(db.read, db.engine, filter, now, offset, limit)
-      return { rows, total: await countBans(db.read, db.engine, filter, now) }
+      const [rows, total] = await Promise.all([
+        pageOfBans(db.read, db.engine, filter, now, offset, limit),
+        countBans(db.read, db.engine, filter, now),
+      ])
+      return { rows, total }
     }
     const asked = plain ? limit : limit + beyondPage
     const ids = await pageOfSearch(scan, filter, context, sort, offset, asked)
@@ -116,12 +119,8 @@ export const createBanReading = (needs: {
     return { rows: await rowsOf(ids.slice(0, limit)), total }
   }
   const listed = async (actor: Principal, rows: readonly BanRow[], now: number): Promise<contract.ListedBan[]> => {
-    const times = await occurrencesOf(
-      db.read,
-      actor.servers,
-      rows.map(row => row.ip),
-    )
-    const reasonById = await reasons.ofRows(rows)
+    const ips = rows.map(row => row.ip)
+    const [times, reasonById] = await Promise.all([occurrencesOf(db.read, actor.servers, ips), reasons.ofRows(rows)])
     return rows.map(row => ({
       ...viewOf(row, now),
       occurrences: times.get(keyOfIp(row.ip)) ?? 1,

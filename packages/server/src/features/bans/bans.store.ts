@@ -168,8 +168,12 @@ export const countBans = async (sql: Sql, engine: Engine, filter: BanFilter, now
     return isOfAddress(filter)
       ? numberOf(sql, raw`select count(*) as n from (${matchingNow(engine, filter, true, now)}) as active`)
       : countActive(sql, filter, now)
-  const total = await countAll(sql, engine, filter)
-  return filter.active === undefined ? total : total - (await countBans(sql, engine, { ...filter, active: true }, now))
+  if (filter.active === undefined) return countAll(sql, engine, filter)
+  const [total, active] = await Promise.all([
+    countAll(sql, engine, filter),
+    countBans(sql, engine, { ...filter, active: true }, now),
+  ])
+  return total - active
 }
 
 /** The counts by jail and country; by server too where one needs them. */
@@ -228,17 +232,18 @@ const countWindow = async (sql: Sql, engine: Engine, filter: BanFilter): Promise
   const start = filter.from === undefined ? undefined : floor(filter.from + length - 1)
   const end = filter.to === undefined ? undefined : floor(filter.to)
   if (start !== undefined && end !== undefined && start >= end) return countRaw(sql, engine, filter)
-  const buckets = await numberOf(
-    sql,
-    raw`select sum(n) as n from ${table} where ${all([
-      ...conditions(filter, false),
-      ...(start === undefined ? [] : [raw`bucket >= ${start}`]),
-      ...(end === undefined ? [] : [raw`bucket < ${end}`]),
-    ])}`,
-  )
-  const before =
-    filter.from === undefined || start === undefined ? 0 : await countRaw(sql, engine, { ...filter, to: start })
-  const after = filter.to === undefined || end === undefined ? 0 : await countRaw(sql, engine, { ...filter, from: end })
+  const [before, buckets, after] = await Promise.all([
+    filter.from === undefined || start === undefined ? 0 : countRaw(sql, engine, { ...filter, to: start }),
+    numberOf(
+      sql,
+      raw`select sum(n) as n from ${table} where ${all([
+        ...conditions(filter, false),
+        ...(start === undefined ? [] : [raw`bucket >= ${start}`]),
+        ...(end === undefined ? [] : [raw`bucket < ${end}`]),
+      ])}`,
+    ),
+    filter.to === undefined || end === undefined ? 0 : countRaw(sql, engine, { ...filter, from: end }),
+  ])
   return before + buckets + after
 }
 
