@@ -1,3 +1,5 @@
+import { createPace } from './pace.ts'
+
 /**
  * Agents that wait for something to do. Waking only says "look": what there is to do is read as ever, so that a lost
  * wake-up costs one poll and nothing else.
@@ -5,6 +7,7 @@
 export interface Waiting {
   /** Resolves when woken, after `milliseconds`, or when the caller went away. */
   wait(serverNo: number, milliseconds: number, gone: AbortSignal): Promise<void>
+  /** Wakes the host's agent, in its turn when many are woken at once. */
   wake(serverNo: number): void
   /** Lets everybody go, for a graceful stop. */
   close(): void
@@ -13,8 +16,15 @@ export interface Waiting {
 export const createWaiting = (): Waiting => {
   const waiters = new Map<number, Set<() => void>>()
   let closed = false
+  const pace = createPace(serverNo => {
+    const mine = waiters.get(serverNo)
+    for (const done of [...(mine ?? [])]) done()
+    return mine !== undefined
+  })
   return {
     wait(serverNo, milliseconds, gone) {
+      // It asks again, so it has done what it was woken for.
+      pace.back(serverNo)
       if (closed || gone.aborted || milliseconds <= 0) return Promise.resolve()
       return new Promise(resolve => {
         const mine = waiters.get(serverNo) ?? new Set()
@@ -32,10 +42,11 @@ export const createWaiting = (): Waiting => {
       })
     },
     wake(serverNo) {
-      for (const done of [...(waiters.get(serverNo) ?? [])]) done()
+      if (waiters.has(serverNo)) pace.add(serverNo)
     },
     close() {
       closed = true
+      pace.close()
       for (const mine of [...waiters.values()]) for (const done of [...mine]) done()
     },
   }
