@@ -35,7 +35,10 @@ const createUtilization = () => {
   }
 }
 
-/** @param go returns false when the host does not wait any more, so that nothing comes of it */
+/**
+ * @param go returns false when the host does not wait any more, so that nothing comes of it
+ * @param utilization the share of its time for which the thread worked since the last question, from 0 to 1
+ */
 export const createPace = (go: (serverNo: number) => boolean, utilization = createUtilization()): Pace => {
   /** In the order in which they were added. A host that is added again keeps its turn. */
   const queued = new Set<number>()

@@ -13,14 +13,15 @@ export interface Waiting {
   close(): void
 }
 
-export const createWaiting = (): Waiting => {
+/** @param utilization as that of `createPace` */
+export const createWaiting = (utilization?: () => number): Waiting => {
   const waiters = new Map<number, Set<() => void>>()
   let closed = false
   const pace = createPace(serverNo => {
     const mine = waiters.get(serverNo)
     for (const done of [...(mine ?? [])]) done()
     return mine !== undefined
-  })
+  }, utilization)
   return {
     wait(serverNo, milliseconds, gone) {
       // It asks again, so it has done what it was woken for.
