@@ -1,14 +1,12 @@
 import { sql as raw } from 'kysely'
 import type { Kysely, RawBuilder } from 'kysely'
 import type { ServerScope } from '../../core/actor.ts'
-import { uuidBytes, uuidText } from '../../core/ids.ts'
 import { ipText, lastOf } from '../../core/ip.ts'
 import type { IpRange } from '../../core/ip.ts'
 import type { Engine } from '../../db/database.ts'
 import type { Change } from '../../events/events.ts'
 import type { Schema } from '../../db/schema.ts'
 import { dayOf, hourOf } from '../../core/clock.ts'
-import { expiryOf } from './ban-input.ts'
 
 type Sql = Kysely<Schema>
 
@@ -326,7 +324,6 @@ export const endRows = async <Row extends EndedBan & { readonly banned_at: numbe
   return count
 }
 
-const chunk = 500
 export interface ActiveRow extends EndedBan {
   readonly banned_at: number
   /** Names its jail and its address. */
@@ -361,39 +358,6 @@ export const activeByServer = async (sql: Sql): Promise<ReadonlyMap<number, read
   }
   return found
 }
-/** The ids that these bans were reported under, by the number of the ban. */
-export const eventsOf = async (sql: Sql, banIds: readonly number[]): Promise<ReadonlyMap<number, string>> => {
-  const found = new Map<number, string>()
-  for (let start = 0; start < banIds.length; start += chunk) {
-    const rows = await sql
-      .selectFrom('bans')
-      .select(['id', 'event_id'])
-      .where('id', 'in', banIds.slice(start, start + chunk))
-      .execute()
-    for (const { id, event_id } of rows) found.set(id, uuidText(event_id))
-  }
-  return found
-}
-/** Of these events the ones that are on record for the server, each with the time of its end; null without one. */
-export const knownEvents = async (
-  sql: Sql,
-  serverNo: number,
-  ids: readonly string[],
-): Promise<ReadonlyMap<string, number | null>> => {
-  const found = new Map<string, number | null>()
-  for (let start = 0; start < ids.length; start += chunk) {
-    const rows = await sql
-      .selectFrom('bans')
-      .select(['event_id', 'banned_at', 'ban_duration', 'unbanned_at'])
-      .where('event_id', 'in', ids.slice(start, start + chunk).map(uuidBytes))
-      .where('server_no', '=', serverNo)
-      .execute()
-    for (const { event_id, banned_at, ban_duration, unbanned_at } of rows)
-      found.set(uuidText(event_id), unbanned_at ?? expiryOf({ bannedAt: banned_at, duration: ban_duration }))
-  }
-  return found
-}
-
 /** PostgreSQL: removes changes of bans that no reader waits for (migration 0075), by the clock that noted them. */
 export const removeOldBanChanges = async (sql: Sql): Promise<void> => {
   await raw`delete from ban_changes where at < now() - interval '1 hour'`.execute(sql)

@@ -8,7 +8,8 @@ import { badRequest, tooManyRequests } from '../../core/problem.ts'
 import type { Database } from '../../db/database.ts'
 import type { Events } from '../../events/events.ts'
 import type { ServersService } from '../servers/servers.service.ts'
-import { activeByServer, addressOf, endRows, eventsOf, jailIds, knownEvents, placeOf } from './bans.store.ts'
+import { eventsOf, knownEvents } from './ban-events.store.ts'
+import { activeByServer, addressOf, endRows, jailIds, placeOf } from './bans.store.ts'
 import type { ActiveRow } from './bans.store.ts'
 
 /** A ban that began so shortly before a comparison may have been reported after the host looked. */
