@@ -12,6 +12,7 @@ import type { Dialect } from 'kysely'
 import { codeOf } from '@stockade/contract/error-code.ts'
 import type { Database, Procedure } from './database.ts'
 import { untilItPasses } from './passing.ts'
+import { preparing } from './preparing.ts'
 import { watchReplica } from './replica.ts'
 import type { Replica, ReplicaWatch } from './replica.ts'
 import { longestScan, mostScans, scanDriver } from './scans.ts'
@@ -122,7 +123,7 @@ export const openPostgres = async (
   // A connection that breaks between two queries of a transaction emits an error; without a
   // listener that would end the process. Its next query fails, and the caller gets the error.
   pool.on('connect', client => client.on('error', () => {}))
-  const db = new Kysely<Schema>({ dialect: new PostgresDialect({ pool }) })
+  const db = new Kysely<Schema>({ dialect: new PostgresDialect({ pool: preparing(pool) }) })
   const ownScans = scansAt(url, longest, log)
   const scans = replica
     ? scansOfBoth(

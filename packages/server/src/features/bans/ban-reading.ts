@@ -120,7 +120,10 @@ export const createBanReading = (needs: {
   }
   const listed = async (actor: Principal, rows: readonly BanRow[], now: number): Promise<contract.ListedBan[]> => {
     const ips = rows.map(row => row.ip)
-    const [times, reasonById] = await Promise.all([occurrencesOf(db.read, actor.servers, ips), reasons.ofRows(rows)])
+    const [times, reasonById] = await Promise.all([
+      occurrencesOf(db.read, db.engine, actor.servers, ips),
+      reasons.ofRows(rows),
+    ])
     return rows.map(row => ({
       ...viewOf(row, now),
       occurrences: times.get(keyOfIp(row.ip)) ?? 1,

@@ -101,6 +101,9 @@ const matchingNow = (engine: Engine, filter: BanFilter, inForce: boolean, now: n
   raw`select id, banned_at from (${matching(engine, filter)}) as found where ${inForce ? raw`exists` : raw`not exists`} (
     select 1 from active_bans a where a.banned_at = found.banned_at and a.ban_id = found.id
       and (a.expires_at is null or a.expires_at > ${now}))`
+/** PostgreSQL plans for a tenth of all rows where it does not know the limit, so that of a first page is written out. */
+const slice = (offset: number, limit: number) =>
+  offset === 0 ? raw`limit ${raw.lit(limit)}` : raw`limit ${limit} offset ${offset}`
 /** One page, newest first: the ids by the index that fits the filter, then their rows. */
 export const pageOfBans = async (
   sql: Sql,
@@ -110,14 +113,15 @@ export const pageOfBans = async (
   offset: number,
   limit: number,
 ): Promise<BanRow[]> => {
+  const part = slice(offset, limit)
   // SQLite merges the two parts of a view in this order only when both columns are selected.
-  const paged = raw`order by banned_at desc, id desc limit ${limit} offset ${offset}`
+  const paged = raw`order by banned_at desc, id desc ${part}`
   const ids =
     filter.active === undefined
       ? raw`${matching(engine, filter)} ${paged}`
       : filter.active && !isOfAddress(filter)
         ? raw`select ban_id as id from active_bans where ${all([...conditions(filter), raw`(expires_at is null or expires_at > ${now})`])}
-            order by banned_at desc, ban_id desc limit ${limit} offset ${offset}`
+            order by banned_at desc, ban_id desc ${part}`
         : raw`${matchingNow(engine, filter, filter.active, now)} ${paged}`
   const { rows } = await raw<BanRow>`${select} where bans.id in (select id from (${ids}) as page)
     order by bans.banned_at desc, bans.id desc`.execute(sql)
@@ -129,14 +133,16 @@ export const bansById = async (sql: Sql, ids: readonly number[]): Promise<BanRow
 /** How often each of these addresses was banned on those servers, by `keyOfIp`. */
 export const occurrencesOf = async (
   sql: Sql,
+  engine: Engine,
   servers: ServerScope,
   ips: readonly Uint8Array[],
 ): Promise<ReadonlyMap<string, number>> => {
   const wanted = [...new Map(ips.map(ip => [keyOfIp(ip), ip])).values()]
   if (wanted.length === 0) return new Map()
+  const isWanted = engine === 'sqlite' ? raw`ip in (${raw.join(wanted)})` : raw`ip = any(${wanted}::bytea[])`
   // The plus keeps the server's index away: of the address there are fewer.
   const { rows } = await raw<{ ip: Uint8Array; n: number }>`select ip, count(*) as n from bans
-    where ${all([raw`ip in (${raw.join(wanted)})`, ...onServers(servers, raw`+server_no`)])} group by ip`.execute(sql)
+    where ${all([isWanted, ...onServers(servers, raw`+server_no`)])} group by ip`.execute(sql)
   return new Map(rows.map(row => [keyOfIp(row.ip), Number(row.n)]))
 }
 export const keyOfIp = (ip: Uint8Array): string =>

@@ -31,7 +31,7 @@ export const hostStatesOf = (sql: Sql, engine: Engine, serverNos: readonly numbe
     .execute()
 
 /** What a host says of its state. */
-export type SaidState = Omit<HostState, 'nonce' | 'knock_revision'>
+type SaidState = Omit<HostState, 'nonce' | 'knock_revision'>
 const saidStates: Upsert<SaidState> = {
   table: 'host_states',
   columns: {
