@@ -2,6 +2,8 @@ import { second } from '../../core/clock.ts'
 
 /** How many hosts may be at work at least, however busy the thread is: what so many say together shares transactions. */
 const leastWidth = 512
+/** And at most: hosts that share a busy machine or link with each other leave this thread idle, and still must not all come at once. */
+const mostWidth = 1024
 /** Milliseconds between two looks at how busy the thread is, while hosts wait for their turn. */
 const lookEvery = 50
 /** The share of its time for which the thread works: below, more hosts may be at work; above, fewer. */
@@ -69,7 +71,7 @@ export const createPace = (go: (serverNo: number) => boolean, utilization = crea
   const look = () => {
     dropLate()
     const share = utilization()
-    if (share < calm) width += widening
+    if (share < calm) width = Math.min(mostWidth, width + widening)
     else if (share > busy) width = Math.max(leastWidth, Math.floor(width * narrowing))
     advance()
     if (queued.size === 0) stop()

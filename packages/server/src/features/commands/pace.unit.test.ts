@@ -5,6 +5,7 @@ beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())
 
 const leastWidth = 512
+const mostWidth = 1024
 const widening = 128
 /** A thread that works for this share of its time, and the hosts that it let go, in their order. */
 const paceAt = (share: number) => {
@@ -49,13 +50,15 @@ test('a calm thread lets more go, a busy one fewer', () => {
   addAll(1, 2000)
   vi.advanceTimersByTime(100)
   expect(gone).toHaveLength(most)
-  thread.share = 1
   vi.advanceTimersByTime(1000)
+  expect(gone).toHaveLength(mostWidth)
+  thread.share = 1
+  vi.advanceTimersByTime(500)
   // So many come back before another goes that only the least are at work.
-  for (let no = 1; no <= most - leastWidth; no++) pace.back(no)
-  expect(gone).toHaveLength(most)
-  pace.back(most)
-  expect(gone).toHaveLength(most + 1)
+  for (let no = 1; no <= mostWidth - leastWidth; no++) pace.back(no)
+  expect(gone).toHaveLength(mostWidth)
+  pace.back(mostWidth)
+  expect(gone).toHaveLength(mostWidth + 1)
 })
 
 test('hosts that never come back leave their places after two seconds', () => {
