@@ -101,9 +101,12 @@ const matchingNow = (engine: Engine, filter: BanFilter, inForce: boolean, now: n
   raw`select id, banned_at from (${matching(engine, filter)}) as found where ${inForce ? raw`exists` : raw`not exists`} (
     select 1 from active_bans a where a.banned_at = found.banned_at and a.ban_id = found.id
       and (a.expires_at is null or a.expires_at > ${now}))`
-/** PostgreSQL plans for a tenth of all rows where it does not know the limit, so that of a first page is written out. */
+/**
+ * PostgreSQL plans for a tenth of all rows where it does not know the limit, so that of a first page is written out. Only the usual ones: each is another
+ * statement (`db/preparing.ts`).
+ */
 const slice = (offset: number, limit: number) =>
-  offset === 0 ? raw`limit ${raw.lit(limit)}` : raw`limit ${limit} offset ${offset}`
+  offset === 0 && limit <= 100 && limit % 25 === 0 ? raw`limit ${raw.lit(limit)}` : raw`limit ${limit} offset ${offset}`
 /** One page, newest first: the ids by the index that fits the filter, then their rows. */
 export const pageOfBans = async (
   sql: Sql,
