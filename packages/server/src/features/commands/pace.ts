@@ -1,6 +1,6 @@
 import { second } from '../../core/clock.ts'
 
-/** How many hosts may be at work at least, however busy the thread is: what so many say together shares transactions. */
+/** Number of hosts that may be at work at least, however busy the thread is: their acknowledgements share transactions. */
 const leastWidth = 512
 /** And at most: hosts that share a busy machine or link with each other leave this thread idle, and still must not all come at once. */
 const mostWidth = 1024

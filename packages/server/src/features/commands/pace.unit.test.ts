@@ -54,7 +54,7 @@ test('a calm thread lets more go, a busy one fewer', () => {
   expect(gone).toHaveLength(mostWidth)
   thread.share = 1
   vi.advanceTimersByTime(500)
-  // So many come back before another goes that only the least are at work.
+  // Another one goes only when fewer than the least number are at work.
   for (let no = 1; no <= mostWidth - leastWidth; no++) pace.back(no)
   expect(gone).toHaveLength(mostWidth)
   pace.back(mostWidth)

@@ -63,3 +63,17 @@ test('an agent whose time is up, or that leaves, does not wait for its turn', as
   expect(woken.size).toBe(count)
   expect(vi.getTimerCount()).toBe(0)
 })
+
+test('a stolen host that polls a thousand times at once takes one place', async () => {
+  const waiting = createWaiting(() => 1)
+  let answers = 0
+  for (let n = 0; n < 1000; n++) void waiting.wait(count + 1, hold, never).then(() => answers++)
+  waiting.wake(count + 1)
+  const woken = waitOnce(waiting)
+  for (const no of nos.slice(0, 511)) waiting.wake(no)
+  await vi.advanceTimersByTimeAsync(0)
+  expect(answers).toBe(1000)
+  expect(woken.size).toBe(511)
+  waiting.close()
+  await vi.advanceTimersByTimeAsync(0)
+})
