@@ -1,30 +1,12 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { sql as raw } from 'kysely'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { freshDatabase } from '../testing/index.ts'
+import { expect, test } from 'vitest'
+import { withDatabase } from '../testing/scene.ts'
 import type { Database } from './database.ts'
 import { among, insertMany, upsert } from './given.ts'
 import type { Upsert } from './given.ts'
-import { migrate } from './migrate.ts'
-import { openPostgres } from './postgres.ts'
-import { openSqlite } from './sqlite.ts'
 
-const folder = mkdtempSync(join(tmpdir(), 'stockade-given-'))
 let db: Database
-let drop = async () => {}
-beforeAll(async () => {
-  const database = await freshDatabase()
-  if (database) drop = database.drop
-  db = database ? await openPostgres(database.url, () => {}) : await openSqlite(join(folder, 'stockade.sqlite3'))
-  await migrate(db)
-})
-afterAll(async () => {
-  await db.close()
-  await drop()
-  rmSync(folder, { recursive: true, force: true })
-})
+withDatabase(opened => (db = opened))
 
 interface Said {
   readonly server_no: number

@@ -1,6 +1,13 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { afterAll, beforeAll } from 'vitest'
 import type { Client } from '@stockade/client'
-import { aHost, password, startServer } from './index.ts'
+import type { Database } from '../db/database.ts'
+import { migrate } from '../db/migrate.ts'
+import { openPostgres } from '../db/postgres.ts'
+import { openSqlite } from '../db/sqlite.ts'
+import { aHost, freshDatabase, password, startServer } from './index.ts'
 import type { EnrolledHost, Options, Signed, TestServer } from './index.ts'
 
 interface Scene {
@@ -8,6 +15,24 @@ interface Scene {
   readonly admin: Signed
 }
 
+/** Opens a new database of the engine under test, without a server, before the tests of a file, and removes it after them. */
+export const withDatabase = (take: (db: Database) => void): void => {
+  const folder = mkdtempSync(join(tmpdir(), 'stockade-database-'))
+  let db: Database | undefined
+  let drop = async () => {}
+  beforeAll(async () => {
+    const database = await freshDatabase()
+    if (database) drop = database.drop
+    db = database ? await openPostgres(database.url, () => {}) : await openSqlite(join(folder, 'stockade.sqlite3'))
+    await migrate(db)
+    take(db)
+  })
+  afterAll(async () => {
+    await db?.close()
+    await drop()
+    rmSync(folder, { recursive: true, force: true })
+  })
+}
 /** Starts a server with its administrator before the tests of a file or a group, and closes it after them, also when `take` fails. */
 export const withServer = (options: Options, take: (scene: Scene) => unknown): void => {
   let server: TestServer | undefined

@@ -1,31 +1,13 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import type { Database } from '../../db/database.ts'
-import { migrate } from '../../db/migrate.ts'
-import { openPostgres } from '../../db/postgres.ts'
-import { openSqlite } from '../../db/sqlite.ts'
-import { freshDatabase } from '../../testing/index.ts'
+import { withDatabase } from '../../testing/scene.ts'
 import { createRegistry } from './registry.ts'
 import type { Registry } from './registry.ts'
 
 /* Two registries over one storage stand for two processes. */
 
-const folder = mkdtempSync(join(tmpdir(), 'stockade-registry-'))
 let db: Database
-let drop = async () => {}
-beforeAll(async () => {
-  const database = await freshDatabase()
-  if (database) drop = database.drop
-  db = database ? await openPostgres(database.url, () => {}) : await openSqlite(join(folder, 'stockade.sqlite3'))
-  await migrate(db)
-})
-afterAll(async () => {
-  await db.close()
-  await drop()
-  rmSync(folder, { recursive: true, force: true })
-})
+withDatabase(opened => (db = opened))
 
 const addServer = async (): Promise<number> => {
   const row = { id: crypto.randomUUID(), hostname: 'web-01', description: '', created_at: 1, updated_at: 1 }
