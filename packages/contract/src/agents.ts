@@ -100,86 +100,95 @@ export const agentState = endpoint('GET /agent/state', {
   reply: state,
 })
 
+/** How an agent waits for news, in a query or in a body. */
+const waitFields = {
+  wait: field(
+    Type.Optional(Type.Integer({ minimum: 0, maximum: times.longPollMaximum })),
+    'Seconds to wait for a command.',
+  ),
+  state: field(
+    Type.Optional(text(1, 128)),
+    'Version of the state that the agent knows; a different one ends the wait at once.',
+  ),
+  with: field(
+    Type.Optional(oneOf(['state'])),
+    'With `state`, the answer also has the changed state itself, where that takes no further look-up.',
+  ),
+}
+const newsFields = {
+  commands: field(Type.Array(order), 'Commands to execute now.'),
+  desired_state: desiredState,
+  state: field(
+    Type.Optional(state),
+    'The state, as `GET /agent/state` answers it. Only with `with=state`, when its version is not that of `state`, and never for servers with port knocking.',
+  ),
+  whitelist: field(
+    Type.Optional(
+      resource('WhitelistText', {
+        version: field(Type.String(), 'Version of the whitelist.'),
+        text: field(Type.String(), 'The whitelist, as `GET /whitelist.txt` answers it.'),
+      }),
+    ),
+    `The changed whitelist beside \`state\`, while it has at most ${bounds.whitelistInPoll} bytes.`,
+  ),
+  turns: field(
+    Type.Optional(Type.Literal(true)),
+    'With `with=state`: the next poll may be `POST /agent/turn`, which takes along what became of this answer.',
+  ),
+}
 export const pendingCommands = endpoint('GET /servers/{serverId}/commands/pending', {
   tag,
   summary: 'Fetch commands (agent)',
   description: `With \`wait\` (seconds, 0 to ${times.longPollMaximum}) a long poll: answers as soon as there is a command or the desired state changed.`,
   access: 'agent',
   lenient: true,
+  held: true,
   params: shape({ serverId: uuid }),
-  query: shape({
-    wait: field(
-      Type.Optional(Type.Integer({ minimum: 0, maximum: times.longPollMaximum })),
-      'Seconds to wait for a command.',
-    ),
-    state: field(
-      Type.Optional(text(1, 128)),
-      'Version of the state that the agent knows; a different one ends the wait at once.',
-    ),
-    with: field(
-      Type.Optional(oneOf(['state'])),
-      'With `state`, the answer also has the changed state itself, where that takes no further look-up.',
-    ),
-  }),
-  reply: shape({
-    commands: field(Type.Array(order), 'Commands to execute now.'),
-    desired_state: desiredState,
-    state: field(
-      Type.Optional(state),
-      'The state, as `GET /agent/state` answers it. Only with `with=state`, when its version is not that of `state`, and never for servers with port knocking.',
-    ),
-    whitelist: field(
-      Type.Optional(
-        resource('WhitelistText', {
-          version: field(Type.String(), 'Version of the whitelist.'),
-          text: field(Type.String(), 'The whitelist, as `GET /whitelist.txt` answers it.'),
-        }),
-      ),
-      `The changed whitelist beside \`state\`, while it has at most ${bounds.whitelistInPoll} bytes.`,
-    ),
-  }),
+  query: shape(waitFields),
+  reply: shape(newsFields),
 })
 
+const appliedState = openResource('AppliedState', {
+  version: field(text(1, 128), 'Version of the state that the server applied.'),
+  whitelist_version: field(
+    Type.Optional(nullable(text(1, 128))),
+    'Version of the whitelist that the server applied; null when it applied none.',
+  ),
+  entry_count: field(Type.Optional(nullable(count)), 'Number of whitelist entries that the agent read back.'),
+  error: Type.Optional(nullable(text(0, bounds.description))),
+  portknock: field(
+    Type.Optional(
+      openResource('AppliedPortKnocking', {
+        sequences: field(
+          Type.Array(
+            openResource('AppliedKnockRule', {
+              id,
+              revision: field(count, 'Revision that the server applied or tried to apply.'),
+              state: field(oneOf(['enforced', 'unsupported', 'failed']), 'The outcome.'),
+              error: Type.Optional(nullable(text(0, bounds.description))),
+            }),
+            { maxItems: bounds.sequencesPerHost },
+          ),
+          'The outcome for each sequence of the state.',
+        ),
+        openings: field(
+          Type.Array(uuid, { maxItems: bounds.openingsPerHost }),
+          'Ids of the openings that are in force.',
+        ),
+      }),
+    ),
+    'What the server enforces for port knocking.',
+  ),
+  shield: field(Type.Optional(appliedShield), 'What the server holds in its shield; older agents leave it out.'),
+  move: field(Type.Optional(appliedMove), 'What became of the ordered address; left out without an order.'),
+})
 export const acknowledgeState = endpoint('POST /agent/state/ack', {
   tag,
   summary: 'Say what was applied (agent)',
   access: 'agent',
   lenient: true,
   bodyLimit: bounds.largeBody,
-  body: Type.Object({
-    version: field(text(1, 128), 'Version of the state that the server applied.'),
-    whitelist_version: field(
-      Type.Optional(nullable(text(1, 128))),
-      'Version of the whitelist that the server applied; null when it applied none.',
-    ),
-    entry_count: field(Type.Optional(nullable(count)), 'Number of whitelist entries that the agent read back.'),
-    error: Type.Optional(nullable(text(0, bounds.description))),
-    portknock: field(
-      Type.Optional(
-        openResource('AppliedPortKnocking', {
-          sequences: field(
-            Type.Array(
-              openResource('AppliedKnockRule', {
-                id,
-                revision: field(count, 'Revision that the server applied or tried to apply.'),
-                state: field(oneOf(['enforced', 'unsupported', 'failed']), 'The outcome.'),
-                error: Type.Optional(nullable(text(0, bounds.description))),
-              }),
-              { maxItems: bounds.sequencesPerHost },
-            ),
-            'The outcome for each sequence of the state.',
-          ),
-          openings: field(
-            Type.Array(uuid, { maxItems: bounds.openingsPerHost }),
-            'Ids of the openings that are in force.',
-          ),
-        }),
-      ),
-      'What the server enforces for port knocking.',
-    ),
-    shield: field(Type.Optional(appliedShield), 'What the server holds in its shield; older agents leave it out.'),
-    move: field(Type.Optional(appliedMove), 'What became of the ordered address; left out without an order.'),
-  }),
+  body: appliedState,
   reply: message,
 })
 
@@ -214,24 +223,39 @@ export const putJails = endpoint('PUT /agent/jails', {
   reply: message,
 })
 
+const resultReports = field(
+  Type.Array(openResource('CommandResultReport', { id: uuid, ...resultInput }), { maxItems: bounds.results }),
+  'The results.',
+)
+const takenResults = field(
+  Type.Array(resource('ResultAcknowledgement', { id: uuid, error: nullable(Type.String()) })),
+  'What became of each result, in the order of the request.',
+)
 export const reportResults = endpoint('POST /agent/results', {
   tag,
   summary: 'Report the results of many commands (agent)',
   access: 'agent',
   lenient: true,
   bodyLimit: bounds.largeBody,
+  body: Type.Object({ results: resultReports }),
+  reply: shape({ results: takenResults }),
+})
+
+export const takeTurn = endpoint('POST /agent/turn', {
+  tag,
+  summary: 'Report what an answer led to, and wait for the next one (agent)',
+  description:
+    'Takes in `applied` as `POST /agent/state/ack` and `results` as `POST /agent/results` do. Then it waits and answers as `GET /servers/{serverId}/commands/pending` does. A change for all is one request of each agent this way. An agent that gets no answer repeats what it said.',
+  access: 'agent',
+  lenient: true,
+  held: true,
+  bodyLimit: bounds.largeBody,
   body: Type.Object({
-    results: field(
-      Type.Array(openResource('CommandResultReport', { id: uuid, ...resultInput }), { maxItems: bounds.results }),
-      'The results.',
-    ),
+    ...waitFields,
+    applied: field(Type.Optional(appliedState), 'What was applied.'),
+    results: Type.Optional(resultReports),
   }),
-  reply: shape({
-    results: field(
-      Type.Array(resource('ResultAcknowledgement', { id: uuid, error: nullable(Type.String()) })),
-      'What became of each result, in the order of the request.',
-    ),
-  }),
+  reply: shape({ ...newsFields, results: takenResults }),
 })
 
 export const reportKnocks = endpoint('POST /agent/knocks', {

@@ -85,6 +85,8 @@ export interface Endpoint {
   readonly body?: TSchema
   /** True where unknown fields of the body are ignored, so that newer agents can talk to older servers; OAuth's callbacks do so in the query. */
   readonly lenient?: boolean
+  /** True where the answer may wait for something to happen, so its time says nothing about the server. */
+  readonly held?: boolean
   /** Largest accepted body in bytes, decompressed; 1 MiB unless said. */
   readonly bodyLimit?: number
   /** Status of success. */

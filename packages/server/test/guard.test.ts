@@ -191,6 +191,7 @@ const table: Record<string, Row> = {
   'GET /agent/state': agent,
   'POST /agent/state/ack': agent,
   'POST /agent/results': agent,
+  'POST /agent/turn': agent,
   'GET /servers/{serverId}/commands/pending': agentHere,
   'POST /commands/{commandId}/result': agentHere,
   'GET /commands': read,

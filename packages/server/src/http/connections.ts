@@ -65,7 +65,7 @@ export const boundConnections = (
   return {
     shouldClose: endpoint =>
       endpoint?.access === 'agent' &&
-      endpoint !== agents.pendingCommands &&
+      endpoint.held !== true &&
       open > most * (endpoint === agents.heartbeat ? nearlyNone : scarce),
   }
 }

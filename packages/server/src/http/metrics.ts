@@ -1,8 +1,10 @@
+import { endpoints } from '@stockade/contract'
 import type { ScanOutcome } from '../db/scans.ts'
 import { scanOutcomes } from '../db/scans.ts'
 import { createHistogram, expositionOf, linesOf } from './exposition.ts'
 import type { MetricFamily, Sample, Scrape } from './exposition.ts'
 import { createProcessMetrics } from './process-metrics.ts'
+import { nameOf } from './request.ts'
 
 /** What a callback answers at a scrape: one value, one by each value of the only label, or samples. Null: nothing is known. */
 export type Reading = number | Readonly<Record<string, number>> | readonly Sample[] | null
@@ -67,6 +69,7 @@ const createAnswers = () => {
       ),
   }
 }
+const longPolls = new Set(endpoints.flatMap(endpoint => (endpoint.held ? [nameOf(endpoint)] : [])))
 const searchBounds = [0.01, 0.05, 0.1, 0.5, 1, 2.5, 5, 10, 30]
 
 /** Metrics of the process: replies by endpoint, bans, searches, and what features add. */
@@ -115,8 +118,7 @@ export const createMetrics = (): Metrics => {
   return {
     observe(endpoint, status, seconds) {
       answers.add(endpoint, status)
-      if (!endpoint.endsWith('/commands/pending'))
-        duration.observe([endpoint, `${Math.floor(status / 100)}xx`], seconds)
+      if (!longPolls.has(endpoint)) duration.observe([endpoint, `${Math.floor(status / 100)}xx`], seconds)
     },
     bansReported: count => void (bans += count),
     failed: failures.add,

@@ -165,6 +165,7 @@ export const endpoints: readonly Row[] = [
     'POST /agent/state/ack': 'agent',
     'PUT /agent/jails': 'agent',
     'POST /agent/results': 'agent',
+    'POST /agent/turn': 'agent',
     'POST /agent/knocks': 'agent',
   }),
   ...section('spec service', {

@@ -629,6 +629,27 @@ describe('spec commands: Commands', { retry: 0 }, () => {
     )
   })
 
+  test('have results that a poll takes along', async () => {
+    const turn = await says(
+      web.agent('POST /agent/turn', { body: { results: [{ id: unknownId, success: true }], of_a_newer_agent: 1 } }),
+      200,
+      { commands: [anyObject], desired_state: { version: text }, results: [{ id: uuid, error: text }] },
+    )
+    same(
+      'spec agent: each result is confirmed',
+      turn.results.map(({ id }) => id),
+      [unknownId],
+    )
+    const tooMany = Array.from({ length: 101 }, () => ({ id: unknownId, success: true }))
+    await refuses(
+      web.agent('POST /agent/turn', { body: { results: tooMany } }),
+      400,
+      'spec agent: up to 100',
+      'results',
+    )
+    await refuses(web.agent('POST /agent/turn', { body: { wait: 56 } }), 400, 'spec commands: wait 0 to 55', 'wait')
+  })
+
   test('are polled for', async () => {
     const poll = (query: string, serverId = web.id) =>
       web.agent('GET /servers/{serverId}/commands/pending', { serverId, query })

@@ -31,26 +31,31 @@ import { createSilenceWatch } from './silence.ts'
 type Heartbeat = BodyOf<typeof contract.heartbeat>
 type JailsReport = BodyOf<typeof contract.putJails>
 
+type News = ReplyOf<typeof contract.pendingCommands>
+type TakenResults = { id: string; error: string | null }[]
+/** How a host waits for news. */
+interface Wait {
+  readonly seconds: number
+  /** Version of the state that the host knows. */
+  readonly state: string | undefined
+  /** Whether a changed state comes with the answer. */
+  readonly beside: 'state' | undefined
+  /** Aborted when the host hangs up. */
+  readonly gone: AbortSignal
+}
+
 export interface AgentsService {
   enroll: Enrol
   heartbeat(agent: AgentActor, beat: Heartbeat): Promise<ReplyOf<typeof contract.heartbeat>>
   putJails(agent: AgentActor, body: JailsReport): Promise<void>
-  /** Waits up to `seconds` for orders; not at all where the host knows another state than the one that is wanted. */
-  pending(
-    agent: AgentActor,
-    serverId: string,
-    wait: {
-      readonly seconds: number
-      readonly state: string | undefined
-      readonly beside: 'state' | undefined
-      readonly gone: AbortSignal
-    },
-  ): Promise<ReplyOf<typeof contract.pendingCommands>>
+  /** The news of the host with this id. @throws Problem 403 for the key of another host */
+  pending(agent: AgentActor, serverId: string, wait: Wait): Promise<News>
+  /** Waits for orders; not at all where the host knows another state than the one that is wanted. */
+  news(agent: AgentActor, wait: Wait): Promise<News>
+  /** Stores what a host did with its last news. Resolves to what became of each result. */
+  takeIn(agent: AgentActor, said: Pick<BodyOf<typeof contract.takeTurn>, 'applied' | 'results'>): Promise<TakenResults>
   result(agent: AgentActor, id: string, result: Result): Promise<void>
-  results(
-    agent: AgentActor,
-    results: readonly (Result & { id: string })[],
-  ): Promise<{ id: string; error: string | null }[]>
+  results(agent: AgentActor, results: readonly (Result & { id: string })[]): Promise<TakenResults>
   /** Declares silent servers offline. */
   markOffline(): Promise<void>
 }
@@ -70,7 +75,7 @@ export const createAgents = (needs: {
   commands: Pick<CommandsService, 'take' | 'waitAndTake' | 'finish'>
   bans: Pick<BansService, 'lifted'>
   templates: Pick<TemplatesService, 'frozen'>
-  desired: Pick<Desired, 'version' | 'offer'>
+  desired: Pick<Desired, 'version' | 'offer' | 'acknowledge'>
   blocklists: Pick<Blocklists, 'countPackets'>
   /** Several processes share the hosts: what another one heard of may reach us seconds late. */
   isShared: boolean
@@ -142,14 +147,30 @@ export const createAgents = (needs: {
         }),
       )
     },
-    async pending(agent, serverId, { seconds, state, beside, gone }) {
-      const server = serverOf(agent)
-      if (server.row.id !== serverId.toLowerCase()) throw forbidden('This key is bound to another server.')
+    async pending(agent, serverId, wait) {
+      if (serverOf(agent).row.id !== serverId.toLowerCase()) throw forbidden('This key is bound to another server.')
+      return service.news(agent, wait)
+    },
+    async news(agent, { seconds, state, beside, gone }) {
+      serverOf(agent)
       const version = () => desired.version(agent.serverNo)
       const known = state ?? version()
       const orders = await commands.waitAndTake(agent.serverNo, seconds, gone, () => version() !== known)
       const offer = beside === 'state' && version() !== state ? await desired.offer(agent, state) : null
-      return { commands: orders, desired_state: { version: offer?.state.version ?? version() }, ...offer }
+      return {
+        commands: orders,
+        desired_state: { version: offer?.state.version ?? version() },
+        ...offer,
+        ...(beside === 'state' ? { turns: true } : {}),
+      }
+    },
+    async takeIn(agent, { applied, results = [] }) {
+      serverOf(agent)
+      const [taken] = await Promise.all([
+        service.results(agent, results),
+        applied && desired.acknowledge(agent, applied),
+      ])
+      return taken
     },
     async result(agent, id, result) {
       const placed: { template?: PlacedTemplate; state?: HostState; row?: ServerRow | undefined } = {}
@@ -181,7 +202,7 @@ export const createAgents = (needs: {
       await needs.settle()
     },
     async results(agent, results) {
-      const answers: { id: string; error: string | null }[] = []
+      const answers: TakenResults = []
       for (const { id, ...result } of results)
         try {
           await service.result(agent, id, result)

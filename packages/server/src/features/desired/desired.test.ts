@@ -88,7 +88,7 @@ describe('the state that a host should hold', () => {
     expect(text).toContain('192.0.2.1\n')
     // Nothing that the host has already, and nothing that it did not ask for.
     const current = await poll(web, { wait: 0, state: state.version, with: 'state' })
-    expect(Object.keys(current)).toEqual(['commands', 'desired_state', 'took'])
+    expect(Object.keys(current)).toEqual(['commands', 'desired_state', 'turns', 'took'])
     expect(Object.keys(await poll(web, { wait: 0, state: before.version }))).not.toContain('state')
     await admin.client.call('POST /whitelist/sync', { body: { server_ids: [web.id] } })
     const again = await poll(web, { wait: 0, state: state.version, with: 'state' })

@@ -236,7 +236,7 @@ describe('sequences', () => {
       params: { serverId: web.id },
       query: { state: 'other', with: 'state' },
     })
-    expect(polled).toEqual({ commands: [], desired_state: { version: state.version } })
+    expect(polled).toEqual({ commands: [], desired_state: { version: state.version }, turns: true })
     const order = { id, protected_port: 22, knock_ports: [7000, 9000, 8000], protocol: 'tcp', timeout: 60 }
     expect(state.portknock).toEqual({
       sequences: [{ ...order, revision: expect.any(Number), knock_timeout: 10, max_attempts: 5, block_duration: 3600 }],
