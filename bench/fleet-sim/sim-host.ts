@@ -2,6 +2,7 @@ import { mkdirSync, rmSync } from 'node:fs'
 import { canonicalIp } from '../../packages/agent/src/ip.ts'
 import { createIntervals } from '../../packages/agent/src/host.ts'
 import type { Log } from '../../packages/agent/src/log.ts'
+import { createCarrier } from '../../packages/agent/src/loops/carrier.ts'
 import { createLine } from '../../packages/agent/src/loops/line.ts'
 import { createLink } from '../../packages/agent/src/loops/link.ts'
 import { createPoll } from '../../packages/agent/src/loops/poll.ts'
@@ -172,7 +173,7 @@ const startParts = async (needs: PartNeeds): Promise<Running> => {
     now: Date.now,
     log,
   })
-  const common = { link, signal }
+  const common = { link, signal, carrier: createCarrier() }
   const state = createStateLoop({
     ...common,
     wire,

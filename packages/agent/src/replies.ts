@@ -102,6 +102,10 @@ export const readOffer = (value: unknown): Offer | null => {
   return { state: offered, list }
 }
 
+/** Whether the next poll may take something along. An older server does not say. */
+export const readTurns = (value: unknown): boolean =>
+  unchecked<Reply<'GET /servers/{serverId}/commands/pending'>>(value).turns === true
+
 /** What is closed and opened depends on when the state was requested, which is long before a poll is answered. */
 const hasKnocks = (portknock: unknown): boolean =>
   Object.values(asFields(portknock)).some(list => asList(list).length > 0)

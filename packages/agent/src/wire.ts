@@ -8,6 +8,7 @@ import {
   readHeartbeat,
   readOffer,
   readOrders,
+  readTurns,
   readComparison,
 } from './replies.ts'
 import type { Comparison, DesiredState, FleetSet, Offer, Orders, RowResult } from './replies.ts'
@@ -54,7 +55,7 @@ export type JailDetail = Required<Body<'PUT /agent/jails'>['jails'][number]> & {
   readonly filter: string
   readonly logpath: string
 }
-type ResultReport = Required<Body<'POST /agent/results'>['results'][number]>
+export type ResultReport = Required<Body<'POST /agent/results'>['results'][number]>
 export type CommandResult = Omit<ResultReport, 'id'>
 
 /** What came of a desired state: `entries` of the list are proved to be in force; `error` is one sentence or null. */
@@ -69,6 +70,18 @@ export interface Acknowledgement {
   readonly lists?: readonly ListReport[]
 }
 
+/** What a poll takes along. */
+export interface Cargo {
+  readonly applied?: Acknowledgement
+  readonly results?: readonly ResultReport[]
+}
+/** The answer to a poll. */
+export interface News extends Orders {
+  readonly offer: Offer | null
+  /** The next poll may be a turn. */
+  readonly turns: boolean
+}
+
 /** 10,000 fleet bans, and room for as many again. */
 const maxFleetBytes = 4 * 1024 * 1024
 /** 100,000 of the longest entries, and room for as many again. */
@@ -77,7 +90,14 @@ const maxListBytes = 16 * 1024 * 1024
 export interface Wire {
   heartbeat(beat: Heartbeat, signal: AbortSignal): Promise<Orders & { interval: number }>
   /** Answers when there is work or another state than `state` is wanted, otherwise after `wait` seconds. */
-  pending(wait: number, state: string | null, signal: AbortSignal): Promise<Orders & { readonly offer: Offer | null }>
+  pending(wait: number, state: string | null, signal: AbortSignal): Promise<News>
+  /** The same, after the server took in the cargo. Resolves also to what became of its results. */
+  turn(
+    cargo: Cargo,
+    wait: number,
+    state: string | null,
+    signal: AbortSignal,
+  ): Promise<News & { readonly results: readonly RowResult[] }>
   /** What the host should hold; null when that still is the `known` version. */
   state(known: string | null): Promise<DesiredState | null>
   /** The whitelist as text, with its version; null when it still is the `known` one. */
@@ -118,7 +138,22 @@ export const createWire = (transport: Transport, serverId: string): Wire => {
       const known = state === null ? '' : `&state=${encodeURIComponent(state)}`
       const ask = { timeout: (wait + 20) * 1000, urgency: 'poll', signal } as const
       const answer = await transport.json('GET', `${path}?wait=${wait}&with=state${known}`, ask)
-      return { ...readOrders(answer), offer: readOffer(answer) }
+      return readNews(answer)
+    },
+    async turn({ applied, results }, wait, state, signal) {
+      const body: Body<'POST /agent/turn'> = {
+        wait,
+        with: 'state',
+        ...(state === null ? {} : { state }),
+        ...(applied ? { applied: bodyOf(applied) } : {}),
+        ...(results ? { results } : {}),
+      }
+      const answer = await send('POST /agent/turn', body, {
+        timeout: (wait + 20) * 1000,
+        urgency: 'heartbeat',
+        signal,
+      })
+      return { ...readNews(answer), results: results ? readCommandResults(answer) : [] }
     },
     async state(known) {
       const answer = await transport.fresh(pathOf('GET /agent/state'), known, { urgency: 'heartbeat' })
@@ -140,18 +175,7 @@ export const createWire = (transport: Transport, serverId: string): Wire => {
         timeout: 60_000,
         maxBytes: maxContentBytes,
       }),
-    async acknowledge({ version, whitelistVersion, entries, error, portknock, move, fleet, lists }) {
-      const body = {
-        version,
-        whitelist_version: whitelistVersion === '' ? null : whitelistVersion,
-        entry_count: entries,
-        error: error === null ? null : cleanText(error).slice(0, 1000),
-        ...(portknock ? { portknock } : {}),
-        ...(move ? { move } : {}),
-        ...(fleet ? { shield: { bans: bansOf(fleet), ...(lists ? { lists } : {}) } } : {}),
-      }
-      await send('POST /agent/state/ack', body, { urgency: 'heartbeat' })
-    },
+    acknowledge: async outcome => void (await send('POST /agent/state/ack', bodyOf(outcome), { urgency: 'heartbeat' })),
     report: async (bans, unbans) =>
       readEventResults(await send('POST /bans/batch', { bans, unbans }, { timeout: 60_000 })),
     adopt: async bans => readEventResults(await send('PUT /agent/adopted', { bans }, { timeout: 60_000 })),
@@ -186,6 +210,23 @@ export const challenge = (
   timeout: number,
 ): Promise<unknown> => transport.json('POST', pathOf('POST /agent/challenge'), { body: question, timeout })
 
+const readNews = (answer: unknown): News => ({
+  ...readOrders(answer),
+  offer: readOffer(answer),
+  turns: readTurns(answer),
+})
+const bodyOf = (outcome: Acknowledgement): Body<'POST /agent/state/ack'> => {
+  const { version, whitelistVersion, entries, error, portknock, move, fleet, lists } = outcome
+  return {
+    version,
+    whitelist_version: whitelistVersion === '' ? null : whitelistVersion,
+    entry_count: entries,
+    error: error === null ? null : cleanText(error).slice(0, 1000),
+    ...(portknock ? { portknock } : {}),
+    ...(move ? { move } : {}),
+    ...(fleet ? { shield: { bans: bansOf(fleet), ...(lists ? { lists } : {}) } } : {}),
+  }
+}
 const bansOf = ({ version, held, digest, refused, notCovered, fallback }: FleetReport) => ({
   version,
   held,

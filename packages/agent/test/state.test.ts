@@ -2,6 +2,7 @@ import * as fs from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, expect, it } from 'vitest'
+import { createCarrier } from '../src/loops/carrier.ts'
 import { createLink } from '../src/loops/link.ts'
 import { createStateLoop } from '../src/loops/state.ts'
 import { ServerError } from '../src/transport.ts'
@@ -86,6 +87,7 @@ const build = (
   const loop = createStateLoop({
     wire: wire as unknown as Wire,
     link: createLink(quiet),
+    carrier: createCarrier(),
     store,
     whitelist: whitelist as unknown as Whitelist,
     knock,

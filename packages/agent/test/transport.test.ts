@@ -155,7 +155,8 @@ it('what is not a command is not taken for one', async () => {
       ],
     },
     { commands: 'many', desired_state: { version: 's1' } },
-    {},
+    { turns: 'yes' },
+    { turns: true },
   ]
   const transport = await talkingTo((_request, response) => response.end(JSON.stringify(answers.shift())))
   const wire = createWire(transport, 'server-1')
@@ -164,9 +165,12 @@ it('what is not a command is not taken for one', async () => {
     commands: [good, { id: 'c3', type: 'reload-all', params: {} }],
     stateVersion: null,
     offer: null,
+    turns: false,
   })
-  expect(await wire.pending(1, null, signal)).toEqual({ commands: [], stateVersion: 's1', offer: null })
-  expect(await wire.pending(1, null, signal)).toEqual({ commands: [], stateVersion: null, offer: null })
+  const none = { commands: [], stateVersion: null, offer: null }
+  expect(await wire.pending(1, null, signal)).toEqual({ ...none, stateVersion: 's1', turns: false })
+  expect(await wire.pending(1, null, signal)).toEqual({ ...none, turns: false })
+  expect(await wire.pending(1, null, signal)).toEqual({ ...none, turns: true })
 })
 
 it('a text is fetched when it changed, also packed, and its version is read from the ETag', async () => {

@@ -2,8 +2,13 @@ import { pause } from '../schedule.ts'
 
 /** Seconds for which the server may hold a poll. Some proxies end a request that gets no answer for 30 s. */
 const longestHold = 25
-/** A heartbeat waits for a poll that ends within this time, milliseconds: a hold has whole seconds, and the answer is on its way for a while. */
-const patience = 1500
+/** A heartbeat waits for a poll that should end within this time, milliseconds: a hold has whole seconds, and the answer is on its way for a while. */
+const nearEnd = 1500
+/**
+ * And waits so long for it, milliseconds. The answers of a server that has too much to do are late: hosts that opened a second connection then
+ * would give it more to do, until it has no files left.
+ */
+const patience = 5000
 /** A poll waits so long for what its predecessor caused to be reported, milliseconds. Longer work goes by a connection of its own. */
 const reportPatience = 700
 
@@ -48,14 +53,14 @@ export const createLine = (now: () => number, signal: AbortSignal): Line => {
     },
     async heartbeat(ask) {
       const beat = (async () => {
-        if (pollEndsAt - now() < patience) await ended(polling)
+        if (pollEndsAt - now() < nearEnd) await ended(polling)
         return ask()
       })()
       beating = beat
       return beat
     },
     first(report) {
-      reporting = Promise.race([report, pause(reportPatience, signal)])
+      reporting = Promise.race([Promise.all([reporting, report]), pause(reportPatience, signal)])
     },
   }
 }

@@ -10,6 +10,7 @@ import type { Lists } from '../shield/lists.ts'
 import type { FleetBans } from '../shield/fleet-bans.ts'
 import type { DesiredState, Offer, Wire } from '../wire.ts'
 import { createAcknowledging } from './acknowledging.ts'
+import type { Carrier } from './carrier.ts'
 import { createLoop } from './loop.ts'
 import { createOffers } from './offers.ts'
 import type { Loop, LoopNeeds } from './loop.ts'
@@ -46,6 +47,7 @@ interface StateNeeds extends LoopNeeds {
   fleet: Pick<FleetBans, 'take' | 'report' | 'version'>
   lists: Pick<Lists, 'want' | 'report' | 'isUsed'>
   mover: Pick<Mover, 'want' | 'report'>
+  carrier: Pick<Carrier, 'load'>
   random?: () => number
   log: Log
 }
@@ -72,7 +74,7 @@ export const createStateLoop = (needs: StateNeeds): StateLoop => {
   let fleetError: unknown = null
   let isOvertaking = false
   const offers = createOffers()
-  const acknowledge = createAcknowledging(needs)
+  const acknowledge = createAcknowledging({ ...needs, onLost: () => reportAgain() })
   const takeFleet = async (state: DesiredState): Promise<boolean> => {
     try {
       fleetError = null

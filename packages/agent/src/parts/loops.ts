@@ -1,6 +1,7 @@
 import { aboutHost, createNftCheck } from '../host.ts'
 import { steadyNow } from '../clock.ts'
 import { markAlive } from '../lock.ts'
+import { createCarrier } from '../loops/carrier.ts'
 import { createComparison } from '../loops/comparison.ts'
 import { createHeartbeat } from '../loops/heartbeat.ts'
 import { createLine } from '../loops/line.ts'
@@ -29,7 +30,8 @@ export const createLoops = (
   const { store, whitelist, knock, hostShield } = held
   const { fleet, lists } = hostShield
   const serverId = identity.server_id
-  const common = { wire, link, signal, now, log }
+  const carrier = createCarrier()
+  const common = { wire, link, carrier, signal, now, log }
   const line = createLine(steadyNow, signal)
   const sender = createSender({ ...common, outbox, rejected, clockOffset, onKnocks: knock.taken })
   const results = createResults({ ...common, journal })
