@@ -11,7 +11,7 @@ const script = fileURLToPath(new URL('./worker.ts', import.meta.url))
 
 /** The worker processes together: what they saw so far, and what they are told. Times as `machineNow` tells them. */
 export interface Crew {
-  /** Acknowledgements of each version of the whitelist. */
+  /** When hosts held each version of the whitelist. */
   readonly whitelists: ReadonlyMap<string, readonly number[]>
   readonly deliveries: readonly number[]
   /** Event ids of bans that the server acknowledged. */

@@ -17,6 +17,7 @@ export interface Notes {
   latency(request: string, since: number): void
   error(what: string): void
   heartbeatTaken(host: Host): void
+  /** The host holds it, and its word of that is on the way. */
   whitelistHeld(version: string): void
   commandDelivered(id: string): void
   banTaken(eventId: string): void
@@ -42,6 +43,10 @@ interface WhitelistState {
   readonly count: number
   readonly spread_seconds: number
 }
+interface Cargo {
+  readonly applied?: object
+  readonly results?: readonly object[]
+}
 type Call = readonly [method: string, path: string, body?: unknown]
 
 const largestReport = 500
@@ -65,6 +70,8 @@ export class Host {
   readonly #outbox: { readonly meant: number; readonly eventId: string; readonly report: object }[] = []
   /** Ends the wait for a ban: thousands of hosts that look for one several times a second cost more than what they send. */
   #wakeReporter = (): void => undefined
+  /** What the next poll takes along. */
+  #cargo: Cargo = {}
   /** Version of the desired state that it acknowledged, and of the whitelist in it. */
   #version = ''
   #whitelist = ''
@@ -132,26 +139,41 @@ export class Host {
   async #poll(): Promise<void> {
     const world = this.#world
     while (!world.isStopping) {
+      let cargo: Cargo = {}
       const reply = await this.#line
         .poll(hold => {
-          const known = this.#version === '' ? '' : `&state=${encodeURIComponent(this.#version)}`
-          const path = `/servers/${this.#place.id}/commands/pending?wait=${hold}&with=state${known}`
-          return ask(this.#caller, 'GET', path, undefined, this.#ending.signal)
+          cargo = this.#cargo
+          this.#cargo = {}
+          return ask(this.#caller, ...this.#pollCall(hold, cargo), this.#ending.signal)
         })
         .catch(() => null)
       if (world.isStopping) return
       if (!reply || reply.status >= 400) {
         world.notes.error(`poll: ${reply?.status ?? 'no answer'}`)
-        await sleep(500 + world.random() * 1500)
+        await Promise.all([this.#sayAlone(cargo), sleep(500 + world.random() * 1500)])
         continue
       }
-      this.#line.first(this.#takeOrders(reply))
+      const canTurn = reply.json.turns === true
+      const done = this.#takeOrders(reply, canTurn)
+      this.#line.first(done)
       const offered = reply.json.desired_state as { readonly version?: unknown } | undefined
-      if (String(offered?.version ?? '') !== this.#version) await this.#follow(reply)
+      if (String(offered?.version ?? '') !== this.#version) await this.#follow(reply, canTurn)
     }
   }
+  #pollCall(hold: number, cargo: Cargo): Call {
+    const state = this.#version
+    if (Object.keys(cargo).length > 0)
+      return ['POST', '/agent/turn', { wait: hold, with: 'state', ...(state === '' ? {} : { state }), ...cargo }]
+    const known = state === '' ? '' : `&state=${encodeURIComponent(state)}`
+    return ['GET', `/servers/${this.#place.id}/commands/pending?wait=${hold}&with=state${known}`, undefined]
+  }
+  /** Says by requests of their own what a poll did not take along, or may not have. */
+  async #sayAlone({ applied, results }: Cargo): Promise<void> {
+    if (applied) await this.#insist('ack', performance.now(), ['POST', '/agent/state/ack', applied])
+    if (results) await this.#insist('results', performance.now(), ['POST', '/agent/results', { results }])
+  }
   /** Acknowledges the desired state. It, and the whitelist if it is another one, came with the poll or are fetched. */
-  async #follow({ json }: Reply): Promise<void> {
+  async #follow({ json }: Reply, canTurn: boolean): Promise<void> {
     const desired = (json.state ?? (await this.#insist('state', performance.now(), ['GET', '/agent/state']))?.json) as
       | { readonly version: string; readonly whitelist: WhitelistState }
       | undefined
@@ -163,25 +185,27 @@ export class Host {
       await sleep(this.#world.random() * whitelist.spread_seconds * 1000)
       if (!(await this.#insist('whitelist.txt', performance.now(), ['GET', '/whitelist.txt']))) return
     }
-    const acknowledgement = {
+    const applied = {
       version,
       whitelist_version: whitelist.version,
       entry_count: whitelist.count,
       error: null,
     }
-    if (!(await this.#insist('ack', performance.now(), ['POST', '/agent/state/ack', acknowledgement]))) return
+    if (canTurn) this.#cargo = { ...this.#cargo, applied }
+    else await this.#sayAlone({ applied })
     this.#version = version
     this.#whitelist = whitelist.version
     if (isNew) this.#world.notes.whitelistHeld(whitelist.version)
   }
 
   /** Commands come with the answers to polls and to heartbeats. */
-  async #takeOrders({ json }: Reply): Promise<void> {
+  async #takeOrders({ json }: Reply, canTurn = false): Promise<void> {
     const commands = (json.commands ?? []) as { readonly id: string }[]
     if (commands.length === 0) return
     for (const { id } of commands) this.#world.notes.commandDelivered(id)
     const results = commands.map(({ id }) => ({ id, success: true, output: 'done', exit_code: 0 }))
-    await this.#insist('results', performance.now(), ['POST', '/agent/results', { results }])
+    if (canTurn) this.#cargo = { ...this.#cargo, results }
+    else await this.#sayAlone({ results })
   }
 
   async #report(): Promise<void> {

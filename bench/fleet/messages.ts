@@ -37,7 +37,7 @@ export type Instruction =
 /** What happened since the last message. Times as `machineNow` tells them. */
 export interface Seen {
   readonly kind: 'seen'
-  /** Acknowledgements of a whitelist, by its version. */
+  /** When hosts held a whitelist, by its version. */
   readonly whitelists: Readonly<Record<string, readonly number[]>>
   /** Commands that a host was handed for the first time. */
   readonly deliveries: readonly number[]
