@@ -66,6 +66,31 @@ describeHosts('the whitelist, end to end', () => {
     }
   })
 
+  test('what a command did comes with the next poll', async () => {
+    const { key } = await server.admin().call('POST /keys', {
+      body: { name: 'metrics', permissions: 'read', scopes: ['metrics'] },
+    })
+    /** Turns that were answered so far. */
+    const turns = async () => {
+      const headers = { authorization: `Bearer ${key}` }
+      const text = await (await fetch(`http://127.0.0.1:${server.port}/metrics`, { headers })).text()
+      return Number(
+        /stockade_http_requests_total\{endpoint="POST \/agent\/turn",status="200"\} (\d+)/.exec(text)?.[1] ?? 0,
+      )
+    }
+    const before = await turns()
+    // Work that takes the host longer than a poll waits for it is reported by a request of its own, and an order ends the turn of the one before.
+    await until(
+      async () => {
+        const id = await server.order(scene.serverId, 'jail-status', { jail: 'sshd' })
+        await until(async () => (await server.outcome(id)) !== null, 20, 'the result')
+        return (await turns()) > before
+      },
+      60,
+      'a result that came with a poll',
+    )
+  })
+
   test('it holds over a restart of fail2ban, and an entry that is taken off can be banned again', async () => {
     await host.stopEngine()
     await host.startEngine()
