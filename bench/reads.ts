@@ -11,7 +11,7 @@ const day = 86_400_000
 const iso = (at: number) => new Date(at).toISOString()
 
 /** Each single filter of the list, with several values each; a page of 50. */
-const filters = (seeded: Fleet, addresses: readonly string[]): Record<string, string[]> => {
+export const filters = (seeded: Fleet, addresses: readonly string[]): Record<string, string[]> => {
   const now = Date.now()
   return {
     newest: [''],
@@ -73,7 +73,7 @@ const columnsLoaded = async (port: number, headers: Record<string, string>) => {
 /** How long the server may take to catch up, milliseconds. */
 const longestWait = 600_000
 /** Waits until the server has caught up with the events of the seeding. It has when 20 pages in a row take less than a second. */
-const caughtUp = async (port: number, headers: Record<string, string>) => {
+export const caughtUp = async (port: number, headers: Record<string, string>) => {
   const givenUpAt = performance.now() + longestWait
   while (performance.now() < givenUpAt) {
     const began = performance.now()
@@ -100,64 +100,82 @@ export interface ReadSetting {
   readonly seconds: number
 }
 
+/** A kind of read: its name, and the paths that one caller asks for in turn. */
+export type ReadKind = readonly [name: string, paths: readonly string[]]
+/** A server that runs, as the load generator knows it. */
+export interface ReadServer {
+  readonly port: number
+  readonly pid: number
+}
+export const pathsOf = (base: string, queries: readonly string[]): string[] =>
+  queries.map(query => `/api/v1${base}${query}`)
+const periods = ['day', 'week', 'month']
+export const fleetStatistics: readonly ReadKind[] = periods.map(
+  period => [`statistics of a ${period}`, pathsOf('/bans/stats?period=', [period])] as const,
+)
+export const serverStatistics = (serverIds: readonly string[]): ReadKind[] =>
+  periods.map(period => [
+    `statistics of a ${period}, one server`,
+    serverIds.map(id => `/api/v1/servers/${id}/stats?period=${period}`),
+  ])
+export const lookUps = (addresses: readonly string[]): ReadKind => [
+  'look-up of an address',
+  pathsOf('/bans/lookup/', addresses),
+]
+/** Addresses of new bans and of older ones. */
+export const addressesOfPages = async (port: number, headers: Record<string, string>): Promise<string[]> => {
+  const found: string[] = []
+  for (const page of [1, 50, 500]) {
+    const reply = await fetch(`http://127.0.0.1:${port}/api/v1/bans?limit=20&page=${page}`, { headers })
+    const { bans } = (await reply.json()) as { bans: { ip: string }[] }
+    found.push(...bans.map(({ ip }) => ip))
+  }
+  return found
+}
+/** Measures each of these kinds for so many seconds. */
+export const measureKinds = async (
+  kinds: readonly ReadKind[],
+  { port, pid }: ReadServer,
+  readKey: string,
+  seconds: number,
+  note: Note,
+): Promise<void> => {
+  for (const [name, paths] of kinds)
+    await note(name, {
+      port,
+      pid,
+      seconds,
+      warmUp: 0.3,
+      connections: 1,
+      method: 'GET',
+      body: null,
+      paths,
+      tokens: [readKey],
+      expect: 200,
+      spin: coresApart,
+    })
+}
+
 /** Measures each kind of read in turn, `rounds` times, with one caller. */
 export const measureReads = async (
   seeded: Fleet,
-  { port, pid }: { readonly port: number; readonly pid: number },
-  setting: ReadSetting,
+  server: ReadServer,
+  { rounds, seconds }: ReadSetting,
   note: Note,
 ): Promise<ByKind<string>> => {
-  const url = `http://127.0.0.1:${port}/api/v1/bans?limit=20&page=`
+  const { port } = server
   const headers = { authorization: `Bearer ${seeded.readKey}` }
-  const known: string[] = []
-  for (const page of [1, 50, 500]) {
-    const reply = (await (await fetch(url + page, { headers })).json()) as { bans: { ip: string }[] }
-    known.push(...reply.bans.map(({ ip }) => ip))
-  }
-  const paths = (base: string, queries: readonly string[]) => queries.map(query => `/api/v1${base}${query}`)
-  const pages = Object.entries(filters(seeded, known)).map(
-    ([name, queries]) => [`page ${name}`, paths('/bans?', queries)] as const,
-  )
-  const { rounds, seconds } = setting
+  const known = await addressesOfPages(port, headers)
+  const kindsOf = (list: string, base: string, queries: Record<string, string[]>): ReadKind[] =>
+    Object.entries(queries).map(([name, values]) => [`${list} ${name}`, pathsOf(base, values)])
+  const pages = kindsOf('page', '/bans?', filters(seeded, known))
   await caughtUp(port, headers)
   await columnsLoaded(port, headers)
-  const attackers = Object.entries(groupings(seeded, known)).map(
-    ([name, queries]) => [`attackers ${name}`, paths('/bans/attackers?', queries)] as const,
-  )
-  const periods = ['day', 'week', 'month']
-  const statistics = [
-    ...periods.map(period => [`statistics of a ${period}`, paths('/bans/stats?period=', [period])] as const),
-    ...periods.map(
-      period =>
-        [
-          `statistics of a ${period}, one server`,
-          seeded.hostIds.map(id => `/api/v1/servers/${id}/stats?period=${period}`),
-        ] as const,
-    ),
-    ['look-up of an address', paths('/bans/lookup/', known)] as const,
-  ]
-  const measure = async (kinds: readonly (readonly [string, readonly string[]])[]) => {
-    for (const [name, wanted] of kinds)
-      await note(name, {
-        port,
-        pid,
-        seconds,
-        warmUp: 0.3,
-        connections: 1,
-        method: 'GET',
-        body: null,
-        paths: wanted,
-        tokens: [seeded.readKey],
-        expect: 200,
-        spin: coresApart,
-      })
-  }
-  for (let round = 0; round < rounds; round++) {
-    await measure(pages)
-    await measure(attackers)
-    await measure(statistics)
-  }
-  const namesOf = (rows: readonly (readonly [string, readonly string[]])[]) => rows.map(([name]) => name)
+  const attackers = kindsOf('attackers', '/bans/attackers?', groupings(seeded, known))
+  const statistics = [...fleetStatistics, ...serverStatistics(seeded.hostIds), lookUps(known)]
+  for (let round = 0; round < rounds; round++)
+    await measureKinds([...pages, ...attackers, ...statistics], server, seeded.readKey, seconds, note)
+  const namesOf = (kinds: readonly ReadKind[]) => kinds.map(([name]) => name)
   return { pages: namesOf(pages), attackers: namesOf(attackers), statistics: namesOf(statistics) }
 }
 
