@@ -103,11 +103,32 @@ const matchingNow = (engine: Engine, filter: BanFilter, inForce: boolean, now: n
       and (a.expires_at is null or a.expires_at > ${now}))`
 /**
  * PostgreSQL plans for a tenth of all rows where it does not know the limit, so that of a first page is written out. Only the usual ones: each is another
- * statement (`db/preparing.ts`).
+ * statement (`db/preparing.ts`). SQLite merges the two halves of a view in the order of time only where there is an offset; without one it sorts all
+ * of their rows.
  */
 const slice = (offset: number, limit: number) =>
-  offset === 0 && limit <= 100 && limit % 25 === 0 ? raw`limit ${raw.lit(limit)}` : raw`limit ${limit} offset ${offset}`
-/** One page, newest first: the ids by the index that fits the filter, then their rows. */
+  offset === 0 && limit <= 100 && limit % 25 === 0
+    ? raw`limit ${raw.lit(limit)} offset 0`
+    : raw`limit ${limit} offset ${offset}`
+/** The ids of one page, newest first, by the index that fits the filter. */
+export const idsOfPage = (
+  engine: Engine,
+  filter: BanFilter,
+  now: number,
+  offset: number,
+  limit: number,
+): RawBuilder<{ id: number }> => {
+  const part = slice(offset, limit)
+  // SQLite merges the two parts of a view in this order only when both columns are selected.
+  const paged = raw`order by banned_at desc, id desc ${part}`
+  return filter.active === undefined
+    ? raw`${matching(engine, filter)} ${paged}`
+    : filter.active && !isOfAddress(filter)
+      ? raw`select ban_id as id from active_bans where ${all([...conditions(filter), raw`(expires_at is null or expires_at > ${now})`])}
+          order by banned_at desc, ban_id desc ${part}`
+      : raw`${matchingNow(engine, filter, filter.active, now)} ${paged}`
+}
+/** One page, newest first. */
 export const pageOfBans = async (
   sql: Sql,
   engine: Engine,
@@ -116,16 +137,7 @@ export const pageOfBans = async (
   offset: number,
   limit: number,
 ): Promise<BanRow[]> => {
-  const part = slice(offset, limit)
-  // SQLite merges the two parts of a view in this order only when both columns are selected.
-  const paged = raw`order by banned_at desc, id desc ${part}`
-  const ids =
-    filter.active === undefined
-      ? raw`${matching(engine, filter)} ${paged}`
-      : filter.active && !isOfAddress(filter)
-        ? raw`select ban_id as id from active_bans where ${all([...conditions(filter), raw`(expires_at is null or expires_at > ${now})`])}
-            order by banned_at desc, ban_id desc ${part}`
-        : raw`${matchingNow(engine, filter, filter.active, now)} ${paged}`
+  const ids = idsOfPage(engine, filter, now, offset, limit)
   const { rows } = await raw<BanRow>`${select} where bans.id in (select id from (${ids}) as page)
     order by bans.banned_at desc, bans.id desc`.execute(sql)
   return rows
