@@ -132,7 +132,7 @@ export const addressesOfPages = async (port: number, headers: Record<string, str
   }
   return found
 }
-/** Measures each of these kinds for so many seconds. */
+/** Measures each of these kinds in turn, for `seconds` each. */
 export const measureKinds = async (
   kinds: readonly ReadKind[],
   { port, pid }: ReadServer,

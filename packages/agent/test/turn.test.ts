@@ -113,7 +113,7 @@ const build = () => {
     ...{ sent, acknowledge, finish },
     lost: () => lost,
     untold: () => journal.untold(100).map(({ id }) => id),
-    /** Waits for so many requests, then answers the poll that is held. */
+    /** Waits until this number of requests was sent, then answers the poll that is held. */
     async answer(requests: number, answer: Answer | ServerError) {
       await expect.poll(() => [sent.length, answers.length]).toEqual([requests, 1])
       answers.pop()?.(answer instanceof ServerError ? Promise.reject(answer) : Promise.resolve(answer))
