@@ -106,14 +106,12 @@ const Rename = ({ passkey, onDone }: { passkey: Passkey; onDone: () => void }) =
   const t = textsOf(passkeysTexts)
   const [name, setName] = useKeptState(`passkey ${passkey.id}`, passkey.name)
   const rename = useMutation({
-    mutationFn: async () => {
-      await api.call('PATCH /auth/passkeys/{passkeyId}', {
-        params: { passkeyId: passkey.id },
-        body: { name: name.trim() },
-      })
-      await queries.invalidateQueries({ queryKey: passkeysQuery.queryKey })
+    mutationFn: () =>
+      api.call('PATCH /auth/passkeys/{passkeyId}', { params: { passkeyId: passkey.id }, body: { name: name.trim() } }),
+    onSuccess: () => {
+      void queries.invalidateQueries({ queryKey: passkeysQuery.queryKey })
+      onDone()
     },
-    onSuccess: onDone,
   })
   const submit = () => {
     if (name.trim() && !rename.isPending) rename.mutate()

@@ -68,8 +68,8 @@ const RuleDialog = ({ onClose }: { onClose: () => void }) => {
   })
   const save = useMutation({
     mutationFn: () => api.call('POST /alerts/rules', { body: bodyOf(typed) }),
-    onSuccess: async () => {
-      await queries.invalidateQueries({ queryKey: alertsQuery.queryKey })
+    onSuccess: () => {
+      void queries.invalidateQueries({ queryKey: alertsQuery.queryKey })
       onClose()
     },
   })

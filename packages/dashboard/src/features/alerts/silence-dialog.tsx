@@ -30,8 +30,8 @@ const SilenceDialog = ({ alert, name, onClose }: { alert: Alert; name: string; o
           ends_at: new Date(Date.now() + length * hour).toISOString(),
         },
       }),
-    onSuccess: async () => {
-      await queries.invalidateQueries({ queryKey: alertsQuery.queryKey })
+    onSuccess: () => {
+      void queries.invalidateQueries({ queryKey: alertsQuery.queryKey })
       onClose()
     },
   })

@@ -27,8 +27,8 @@ const ChangeDialog = ({ ban, onClose }: { ban: FleetBan; onClose: () => void }) 
           ...(seconds === undefined || seconds === null ? {} : { duration: seconds }),
         },
       }),
-    onSuccess: async () => {
-      await queries.invalidateQueries({ queryKey: ['fleet-bans'] })
+    onSuccess: () => {
+      void queries.invalidateQueries({ queryKey: ['fleet-bans'] })
       onClose()
     },
   })

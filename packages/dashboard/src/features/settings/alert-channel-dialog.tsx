@@ -57,8 +57,8 @@ const ChannelForm = ({ is, presets, onClose, onSaved }: Props & { presets: reado
       if (is) return api.call('PATCH /channels/{id}', { params: { id: is.id }, body: { name: name.trim(), fields } })
       return api.call('POST /channels', { body: { name: name.trim(), preset: id, fields } })
     },
-    onSuccess: async () => {
-      await onSaved()
+    onSuccess: () => {
+      void onSaved()
       onClose()
     },
   })

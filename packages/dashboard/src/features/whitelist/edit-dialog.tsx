@@ -40,8 +40,8 @@ const EditDialog = (props: { entry: Entry; onClose: () => void; onRemove: () => 
         body: { description, ...(changed && expires_at !== undefined ? { expires_at } : {}) },
       })
     },
-    onSuccess: async () => {
-      await queries.invalidateQueries({ queryKey: ['whitelist'] })
+    onSuccess: () => {
+      void queries.invalidateQueries({ queryKey: ['whitelist'] })
       onClose()
     },
   })
