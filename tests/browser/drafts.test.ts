@@ -116,6 +116,91 @@ describe.runIf(hasBrowser)('an unsaved edit', () => {
     await bar().waitFor({ state: 'detached' })
     expect((await admin.call('GET /settings')).service.site_name).toBe('Fence')
   })
+  describe('that was saved is none any more once the API has answered', () => {
+    let userId: string | number
+    let serverId: string | number
+    beforeAll(async () => {
+      const added = await admin.call('POST /users', {
+        body: { username: 'bert', email: 'bert@stockade.example', role: 'Viewer', invite: true },
+      })
+      const server = await admin.call('POST /servers', { body: { hostname: 'db-01' } })
+      ;[userId, serverId] = [added.id, server.id]
+    })
+    /** What each page that changes saved values has in one field, before and after. */
+    const forms: readonly (readonly [
+      form: string,
+      path: () => string,
+      label: string,
+      first: string,
+      second: string,
+    ])[] = [
+      ['general', () => 'settings/general', 'Site name', 'First', 'Second'],
+      ['security', () => 'settings/security', 'Minimum password length', '21', '22'],
+      ['reputation', () => 'settings/reputation', 'Reports per day', '901', '902'],
+      ['oauth', () => 'settings/oauth', 'Allowed organisation', 'first', 'second'],
+      ['a user', () => `users/${userId}`, 'Email', 'first@stockade.example', 'second@stockade.example'],
+      ['a server', () => `servers/${serverId}/settings`, 'Description', 'First', 'Second'],
+    ]
+    it.each(forms)('of %s', async (_form, path, label, first, second) => {
+      const save = page.getByRole('button', { name: /^Save/ }).first()
+      const field = page.getByLabel(label).first()
+      await page.goto(path())
+      await field.waitFor()
+      questions.splice(0)
+      // Each look at saved values waits, as on a slow line.
+      const held = Promise.withResolvers<undefined>()
+      let isSent = false
+      await page.route(/\/api\/v1\//, async route => {
+        if (route.request().method() !== 'GET') isSent = true
+        else if (isSent) await held.promise
+        await route.continue().catch(() => {})
+      })
+      const answer = page.waitForResponse(response => /^P/.test(response.request().method()) && response.ok())
+      await field.fill(first)
+      await save.click()
+      await answer
+      await expect.poll(() => kept('stockade-draft:')).toBe(0)
+      expect(await field.inputValue()).toBe(first)
+      held.resolve(undefined)
+      await page.unroute(/\/api\/v1\//)
+      await page.reload()
+      expect(questions).toEqual([])
+      await expect.poll(() => field.inputValue()).toBe(first)
+      // The next change is nobody else's conflict.
+      await field.fill(second)
+      await save.click()
+      await expect.poll(() => kept('stockade-draft:')).toBe(0)
+      expect(await page.getByText('Someone else changed this meanwhile').count()).toBe(0)
+      await page.reload()
+      await expect.poll(() => field.inputValue()).toBe(second)
+    })
+    it('of one that is typed further while its page reads again', async () => {
+      await open()
+      const held = Promise.withResolvers<undefined>()
+      let isSent = false
+      await page.route(/\/api\/v1\//, async route => {
+        if (route.request().method() === 'PATCH') isSent = true
+        else if (isSent) await held.promise
+        await route.continue().catch(() => {})
+      })
+      await name().fill('Meadow')
+      const answer = page.waitForResponse(response => response.request().method() === 'PATCH')
+      await bar().getByRole('button', { name: 'Save' }).click()
+      await answer
+      await expect.poll(() => kept('stockade-draft:')).toBe(0)
+      await name().fill('Meadow 2')
+      await expect.poll(() => kept('stockade-draft:')).toBe(1)
+      held.resolve(undefined)
+      await page.unroute(/\/api\/v1\//)
+      await bar().getByText('Meadow → Meadow 2').waitFor()
+      await bar().getByRole('button', { name: 'Save' }).click()
+      await bar().waitFor({ state: 'detached' })
+      expect((await admin.call('GET /settings')).service.site_name).toBe('Meadow 2')
+      await name().fill('Fence')
+      await bar().getByRole('button', { name: 'Save' }).click()
+      await bar().waitFor({ state: 'detached' })
+    })
+  })
   it('is gone when it is discarded', async () => {
     await name().fill('Hedge')
     await bar().getByRole('button', { name: 'Discard' }).click()

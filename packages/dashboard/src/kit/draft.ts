@@ -12,6 +12,15 @@ interface Form<T> {
   readonly secrets?: readonly (keyof T & string)[]
 }
 
+interface Draft<T> extends KeptDraft<T> {
+  /** What the API has saved and the form has not read again yet: shown as typed, and no edit any more. */
+  readonly accepted: Partial<T>
+}
+
+/** The fields that hold something else than what is saved. */
+const editsOf = <T extends object>({ typed, accepted }: Draft<T>, is: T): readonly (keyof T & string)[] =>
+  keysOf(typed).filter(key => !same(typed[key], is[key]) && !(key in accepted && same(typed[key], accepted[key])))
+
 /**
  * What is typed over the settings as they are. Only what was touched is kept, so settings that are read again meanwhile
  * show in all other fields and nothing that was typed is lost. It outlives the page: it is kept in the browser until it is
@@ -19,20 +28,21 @@ interface Form<T> {
  */
 export const useDraft = <T extends object>(is: T, { name, secrets = [] }: Form<T>) => {
   const userId = useMe()?.id
-  const [draft, setDraft] = useState<KeptDraft<T>>(() =>
-    userId === undefined ? { typed: {}, was: {} } : readDraft(userId, name, is, Date.now()),
-  )
+  const [draft, setDraft] = useState<Draft<T>>(() => ({
+    ...(userId === undefined ? { typed: {}, was: {} } : readDraft(userId, name, is, Date.now())),
+    accepted: {},
+  }))
   /** What the next change is added to, also when several come before the next rendering. */
   const latest = useRef(draft)
   const { typed } = draft
   const [overtaken, setOvertaken] = useState<readonly (keyof T & string)[]>([])
-  const changed = keysOf(typed).filter(key => !same(typed[key], is[key]))
-  const keep = (next: KeptDraft<T>) => {
+  const changed = editsOf(draft, is)
+  const keep = (next: Draft<T>) => {
     latest.current = next
     setDraft(next)
     if (userId === undefined) return
-    const isEdit = keysOf(next.typed).some(key => !same(next.typed[key], is[key]))
-    writeDraft(userId, name, is, isEdit ? next : { typed: {}, was: {} }, secrets, Date.now())
+    const edits = editsOf(next, is)
+    writeDraft(userId, name, is, { typed: pick(next.typed, edits), was: pick(next.was, edits) }, secrets, Date.now())
   }
   return {
     values: { ...is, ...typed },
@@ -41,28 +51,35 @@ export const useDraft = <T extends object>(is: T, { name, secrets = [] }: Form<T
     overtaken,
     set(change: Partial<T>) {
       const before = pick(is, keysOf(change))
-      keep({ typed: { ...latest.current.typed, ...change }, was: { ...before, ...latest.current.was } })
+      const { typed, was, accepted } = latest.current
+      keep({ typed: { ...typed, ...change }, was: { ...before, ...was }, accepted })
     },
     /** Back to the saved values. */
     reset() {
-      keep({ typed: {}, was: {} })
+      keep({ typed: {}, was: {}, accepted: {} })
       setOvertaken([])
     },
-    /** These fields are saved as they were sent. What was typed into them since then stays. */
+    /** The API has saved these fields as they were sent: at this moment they stop to be a draft, and to be a change by somebody else. */
+    accepted(sent: T, names: readonly (keyof T & string)[]) {
+      const { typed, was, accepted } = latest.current
+      const values = pick(sent, names)
+      keep({ typed, was: { ...was, ...values }, accepted: { ...accepted, ...values } })
+    },
+    /** The form has read these fields again as they were sent. What was typed into them since then stays. */
     saved(sent: T, names: readonly (keyof T & string)[] = keysOf(latest.current.typed)) {
       const { typed, was } = latest.current
       const isDone = (key: keyof T & string) => names.includes(key) && same(typed[key], sent[key])
       const rest = keysOf(typed).filter(key => !isDone(key))
       const isSent = (key: keyof T & string) => names.includes(key)
-      keep({ typed: pick(typed, rest), was: { ...pick(was, rest), ...pick(sent, rest.filter(isSent)) } })
+      keep({ typed: pick(typed, rest), was: { ...pick(was, rest), ...pick(sent, rest.filter(isSent)) }, accepted: {} })
       setOvertaken([])
     },
     /** Whether nobody else has changed the same fields since; a conflict is shown once, then it may be overwritten. */
     isCurrent(fresh: T): boolean {
-      const { was } = latest.current
+      const { typed, was, accepted } = latest.current
       const news = changed.filter(key => key in was && !same(was[key], fresh[key]) && !same(typed[key], fresh[key]))
       setOvertaken(news)
-      keep({ typed: latest.current.typed, was: { ...was, ...pick(fresh, changed) } })
+      keep({ typed, was: { ...was, ...pick(fresh, changed) }, accepted })
       return news.length === 0
     },
   }

@@ -16,6 +16,7 @@ export type Problems<T> = Partial<Record<Name<T>, string | undefined>>
 /** One request of a save, and the fields that it saves. */
 interface Part<T> {
   readonly has?: (name: Name<T>) => boolean
+  /** Resolves once the API has answered, without reading anything again: a draft goes at that moment. */
   readonly send: (values: T, changed: ReadonlySet<Name<T>>) => Promise<unknown>
 }
 interface Options<T extends object> {
@@ -36,6 +37,8 @@ interface Options<T extends object> {
   readonly fresh?: () => Promise<T>
   /** In this order; refused values stay typed, accepted ones are saved. */
   readonly parts: readonly Part<T>[]
+  /** Reads the saved values again after the last part. Until it resolves the form shows what was sent. */
+  readonly reread?: () => Promise<unknown>
   /** Whether a save without a change is sent too. */
   readonly always?: boolean
   /** Announced once all is saved; null for nothing. */
@@ -63,8 +66,10 @@ export const useForm = <T extends object>(options: Options<T>) => {
   const save = useMutation({
     mutationFn: async (sent: T) => {
       if (options.fresh && !draft.isCurrent(await options.fresh())) return false
-      await sendParts(options, sent, changed, names => draft.saved(sent, names))
-      draft.saved(sent)
+      const { accepted, refusal } = await sendParts(options, sent, changed, names => draft.accepted(sent, names))
+      await options.reread?.()
+      draft.saved(sent, refusal ? accepted : undefined)
+      if (refusal) throw refusal
       setRefusals(0)
       if (options.saved !== null) announce(options.saved ?? textsOf(formTexts).saved)
       return true
@@ -138,24 +143,27 @@ export type FormState = Pick<
   'changes' | 'overtaken' | 'isHeldBack' | 'refusals' | 'refusal' | 'isSaving' | 'submit' | 'discard'
 >
 
+/** Resolves to the fields that the API accepted, and to the first refusal: it names a field. The next save shows the others. */
 const sendParts = async <T extends object>(
   { parts, always }: Options<T>,
   values: T,
   changed: ReadonlySet<Name<T>>,
-  markSaved: (names: readonly Name<T>[]) => void,
-) => {
-  const refused: unknown[] = []
+  onAccepted: (names: readonly Name<T>[]) => void,
+): Promise<{ accepted: readonly Name<T>[]; refusal: Error | undefined }> => {
+  const accepted: Name<T>[] = []
+  const refusals: unknown[] = []
   for (const { has = () => true, send } of parts) {
     const names = [...changed].filter(has)
     if (names.length === 0 && !always) continue
     try {
       await send(values, changed)
-      if (parts.length > 1) markSaved(names)
+      accepted.push(...names)
+      onAccepted(names)
     } catch (error) {
-      refused.push(error)
+      refusals.push(error)
     }
   }
-  // The first one names a field; the others are told by the next try.
-  const [first] = refused
-  if (refused.length > 0) throw first instanceof Error ? first : new Error(String(first))
+  const [first] = refusals
+  const refusal = refusals.length === 0 ? undefined : first instanceof Error ? first : new Error(String(first))
+  return { accepted, refusal }
 }

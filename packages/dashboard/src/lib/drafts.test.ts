@@ -46,6 +46,11 @@ describe('a draft', () => {
     expect(readDraft(7, 'mail', { ...is, host: '' }, now)).toEqual(none)
     expect(readDraft(7, 'mail', { ...is, port: 25 }, now)).toEqual(none)
   })
+  it('has no field that holds the saved value by now', () => {
+    writeDraft(7, 'mail', is, { typed: { name: 'Fence', port: '587' }, was: { name: 'Stockade', port: '25' } }, [], now)
+    expect(readDraft(7, 'mail', { ...is, name: 'Fence' }, now)).toEqual({ typed: { port: '587' }, was: { port: '25' } })
+    expect(readDraft(7, 'mail', { ...is, name: 'Fence', port: '587' }, now)).toEqual(none)
+  })
   it('is counted for its user while it lasts', () => {
     keep()
     writeDraft(7, 'chat', is, { typed: { name: 'Hedge' }, was: {} }, [], now - 8 * 86_400_000)

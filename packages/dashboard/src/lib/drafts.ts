@@ -1,3 +1,4 @@
+import { keysOf, pick } from '@stockade/contract/records.ts'
 import { isRecord, recordOf } from '@stockade/contract/untrusted.ts'
 import { readStored } from './stored.ts'
 
@@ -46,7 +47,10 @@ export const readDraft = <T extends object>(userId: number, name: string, is: T,
     if (!isRecord(kept) || kept.form !== formOf(is)) return none
     if (typeof kept.at !== 'number' || now - kept.at > lasting) return none
     if (!isOfForm(kept.typed, is) || !isOfForm(kept.was, is)) return none
-    return { typed: kept.typed, was: kept.was }
+    const { typed, was } = kept
+    // A field that holds the saved value by now is no draft.
+    const edits = keysOf<Partial<T>>(typed).filter(field => !same(typed[field], is[field]))
+    return { typed: pick(typed, edits), was: pick(was, edits) }
   } catch {
     return none
   }
@@ -73,7 +77,7 @@ export const writeDraft = <T extends object>(
   }
 }
 
-const keysOf = (beginning: string): readonly string[] => {
+const storedKeys = (beginning: string): readonly string[] => {
   const { localStorage } = globalThis
   const keys = Array.from({ length: localStorage.length }, (_, index) => localStorage.key(index) ?? '')
   return keys.filter(key => key.startsWith(beginning))
@@ -88,7 +92,7 @@ const formNameOf = (key: string): string => key.split('/')[0] ?? key
 export const countDrafts = (userId: number, now: number): number => {
   try {
     return new Set(
-      keysOf(keyOf(userId, ''))
+      storedKeys(keyOf(userId, ''))
         .filter(key => isFresh(key, now))
         .map(formNameOf),
     ).size
@@ -101,7 +105,7 @@ export const countDrafts = (userId: number, now: number): number => {
 export const dropDrafts = (userId: number, name: string): void => {
   try {
     const key = keyOf(userId, name)
-    for (const found of [key, ...keysOf(`${key}/`)]) globalThis.localStorage.removeItem(found)
+    for (const found of [key, ...storedKeys(`${key}/`)]) globalThis.localStorage.removeItem(found)
   } catch {
     // Then it is not there.
   }
@@ -110,7 +114,7 @@ export const dropDrafts = (userId: number, name: string): void => {
 /** Forgets the drafts of all users of this browser. */
 export const clearDrafts = (): void => {
   try {
-    for (const key of keysOf(prefix)) globalThis.localStorage.removeItem(key)
+    for (const key of storedKeys(prefix)) globalThis.localStorage.removeItem(key)
   } catch {
     // Then there are none.
   }

@@ -166,7 +166,7 @@ const Factor = ({ me, user }: { me: Me; user: UserDetail }) => {
     setCodes(undefined)
     announce(t.turnedOff)
     await queries.invalidateQueries({ queryKey: meQuery.queryKey })
-    forgetUser(me.id)
+    void forgetUser(me.id)
   }
   const renew = async (password: string) => {
     const { backup_codes } = await api.call('POST /auth/mfa/backup-codes', { body: { password } })

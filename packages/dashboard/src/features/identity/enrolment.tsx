@@ -63,7 +63,7 @@ const Confirm = ({ prepared, onConfirmed }: { prepared: Prepared; onConfirmed: (
     onSuccess: () => {
       onConfirmed()
       void queries.invalidateQueries({ queryKey: meQuery.queryKey })
-      if (me) forgetUser(me.id)
+      if (me) void forgetUser(me.id)
     },
     onError: error => {
       setProblem(sentenceOf(error))

@@ -80,7 +80,7 @@ export const licenceQuery = queryOptions({
 })
 
 /** Reads everything shown of a user again, and the lists that contain the user. */
-export const forgetUser = (userId: number): void => {
-  void queries.invalidateQueries({ queryKey: ['user', userId] })
+export const forgetUser = (userId: number): Promise<void> => {
   void queries.invalidateQueries({ queryKey: ['users'] })
+  return queries.invalidateQueries({ queryKey: ['user', userId] })
 }

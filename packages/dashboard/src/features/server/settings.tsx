@@ -78,11 +78,13 @@ const Describe = ({ server }: { server: Server }) => {
               ...(changed.has('tags') ? { tags: [...readTags(tags)] } : {}),
             },
           })
-          for (const queryKey of [['servers'], tagsQuery.queryKey]) void queries.invalidateQueries({ queryKey })
-          await queries.invalidateQueries({ queryKey: ['server', server.id] })
         },
       },
     ],
+    reread: () => {
+      for (const queryKey of [['servers'], tagsQuery.queryKey]) void queries.invalidateQueries({ queryKey })
+      return queries.invalidateQueries({ queryKey: ['server', server.id] })
+    },
   })
   const tags = form.bind('tags')
   return (

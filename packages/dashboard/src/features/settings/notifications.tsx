@@ -72,19 +72,18 @@ const useNotifications = (hour: number, chat: Chat, email: Email) =>
     parts: [
       {
         has: name => name === 'hour',
-        send: values =>
-          api.call('PATCH /settings', { body: { notifications: { daily_summary_hour: values.hour } } }).then(reread),
+        send: values => api.call('PATCH /settings', { body: { notifications: { daily_summary_hour: values.hour } } }),
       },
       {
         has: name => name.startsWith('chat.'),
-        send: (values, changed) => api.call('PATCH /settings/chat', { body: chatChange(values, changed) }).then(reread),
+        send: (values, changed) => api.call('PATCH /settings/chat', { body: chatChange(values, changed) }),
       },
       {
         has: name => name.startsWith('email.'),
-        send: (values, changed) =>
-          api.call('PATCH /settings/email', { body: emailChange(values, changed) }).then(reread),
+        send: (values, changed) => api.call('PATCH /settings/email', { body: emailChange(values, changed) }),
       },
     ],
+    reread,
   })
 
 const NotificationsForm = (is: { hour: number; zone: string; chat: Chat; email: Email }) => {

@@ -36,13 +36,11 @@ const useOauth = (is: Oauth) =>
     fresh: async () => typedOf(await queries.fetchQuery({ ...oauthQuery, staleTime: 0 })),
     parts: [
       {
-        send: async (values, changed) => {
-          await api.call('PATCH /settings/oauth', { body: bodyOf(values, changed) })
-          await queries.invalidateQueries({ queryKey: oauthQuery.queryKey })
-          await queries.invalidateQueries({ queryKey: optionsQuery.queryKey })
-        },
+        send: (values, changed) => api.call('PATCH /settings/oauth', { body: bodyOf(values, changed) }),
       },
     ],
+    reread: () =>
+      Promise.all([oauthQuery, optionsQuery].map(({ queryKey }) => queries.invalidateQueries({ queryKey }))),
   })
 type OauthState = ReturnType<typeof useOauth>
 

@@ -57,10 +57,10 @@ const useReputation = (is: Reputation) => {
               ...(changed.has('rate_limit') && limit !== null ? { rate_limit: limit } : {}),
             },
           })
-          await queries.invalidateQueries({ queryKey: ['settings'] })
         },
       },
     ],
+    reread: () => queries.invalidateQueries({ queryKey: ['settings'] }),
   })
 }
 

@@ -50,12 +50,10 @@ const useSecurity = (is: Security) =>
     fresh: async () => typedOf((await queries.fetchQuery({ ...settingsQuery, staleTime: 0 })).security),
     parts: [
       {
-        send: async values => {
-          await api.call('PATCH /settings', { body: { security: bodyOf(is, values) } })
-          await queries.invalidateQueries({ queryKey: settingsQuery.queryKey })
-        },
+        send: values => api.call('PATCH /settings', { body: { security: bodyOf(is, values) } }),
       },
     ],
+    reread: () => queries.invalidateQueries({ queryKey: settingsQuery.queryKey }),
   })
 type SecurityState = ReturnType<typeof useSecurity>
 

@@ -51,11 +51,11 @@ const ServiceForm = ({ is }: { is: Service }) => {
         send: async (values, changed) => {
           const service = Object.fromEntries([...changed].map(name => [name, values[name].trim()]))
           await api.call('PATCH /settings', { body: { service } })
-          await queries.invalidateQueries({ queryKey: settingsQuery.queryKey })
-          await queries.invalidateQueries({ queryKey: optionsQuery.queryKey })
         },
       },
     ],
+    reread: () =>
+      Promise.all([settingsQuery, optionsQuery].map(({ queryKey }) => queries.invalidateQueries({ queryKey }))),
   })
   const { site_url, timezone } = form.values
   return (

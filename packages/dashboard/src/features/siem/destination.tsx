@@ -43,12 +43,10 @@ const DestinationPage = ({ is }: { is: SiemSettings }) => {
     fresh: async () => typedOf(await queries.fetchQuery({ ...siemSettingsQuery, staleTime: 0 })),
     parts: [
       {
-        send: async (values, changed) => {
-          await api.call('PATCH /siem/settings', { body: changeOf(values, changed, is) })
-          await queries.invalidateQueries({ queryKey: ['siem'] })
-        },
+        send: (values, changed) => api.call('PATCH /siem/settings', { body: changeOf(values, changed, is) }),
       },
     ],
+    reread: () => queries.invalidateQueries({ queryKey: ['siem'] }),
   })
   const { values } = form
   return (

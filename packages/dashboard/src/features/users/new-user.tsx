@@ -88,7 +88,7 @@ const addUser = async ({ username, email, role, access, factor, way }: Typed, sh
       .call('PUT /users/{userId}/server-access', { params: { userId: user.id }, body: accessBody(access) })
       .then(() => false)
       .catch(() => true))
-  await queries.invalidateQueries({ queryKey: ['users'] })
+  void queries.invalidateQueries({ queryKey: ['users'] })
   return { ...user, password, accessFailed, isFactorNext: factor }
 }
 type Added = Awaited<ReturnType<typeof addUser>>

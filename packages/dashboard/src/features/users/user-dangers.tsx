@@ -71,12 +71,12 @@ const ResetQuestion = (props: {
     const { temporary_password, revoked_keys } = await api.call('POST /users/{userId}/reset-password', request)
     if (revoked_keys > 0) announce(l.revoked(revoked_keys))
     props.onTemporary(temporary_password ?? undefined)
-    forgetUser(user.id)
+    void forgetUser(user.id)
   }
   const resetFactor = async () => {
     const { revoked_keys } = await api.call('POST /users/{userId}/reset-mfa', request)
     announce(revoked_keys > 0 ? `${t.factorReset} ${l.revoked(revoked_keys)}` : t.factorReset)
-    forgetUser(user.id)
+    void forgetUser(user.id)
   }
   const words =
     lost === 'password'

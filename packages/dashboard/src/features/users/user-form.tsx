@@ -56,18 +56,17 @@ const useUser = (user: UserDetail, own: boolean) => {
             ...(changed.has('role') ? { role } : {}),
           }
           await api.call('PATCH /users/{userId}', { params, body })
-          forgetUser(user.id)
-          if (own) void queries.invalidateQueries({ queryKey: meQuery.queryKey })
         },
       },
       {
         has: name => name === 'access',
-        send: async ({ access }) => {
-          await api.call('PUT /users/{userId}/server-access', { params, body: accessBody(access) })
-          forgetUser(user.id)
-        },
+        send: ({ access }) => api.call('PUT /users/{userId}/server-access', { params, body: accessBody(access) }),
       },
     ],
+    reread: () => {
+      if (own) void queries.invalidateQueries({ queryKey: meQuery.queryKey })
+      return forgetUser(user.id)
+    },
   })
 }
 

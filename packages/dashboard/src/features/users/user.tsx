@@ -71,7 +71,7 @@ const Invite = ({ user, until }: { user: UserDetail; until: string }) => {
   const over = useWords(now => (Date.parse(until) <= now ? t.pendingOver : t.pendingUntil))
   const again = useMutation({
     mutationFn: () => api.call('POST /users/{userId}/invite', { params: { userId: user.id } }),
-    onSuccess: () => forgetUser(user.id),
+    onSuccess: () => void forgetUser(user.id),
   })
   return (
     <Panel title={t.pendingTitle}>
