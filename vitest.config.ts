@@ -31,26 +31,54 @@ const workers = (groupOrder: number, maxWorkers: number) => ({ sequence: { group
 const together = workers(0, 5)
 const ofPages = workers(1, 3)
 
-/** `STOCKADE_TEST_WHOLE=1` (`npm run test:whole`) leaves nothing out and takes about half as long again. */
-const whole = process.env.STOCKADE_TEST_WHOLE === '1'
 /**
- * Long tests of access, password hashing, encryption, processes and HTTP, and of decisions made from what is in memory, which no engine changes: on
+ * Which tests run: `daily` is what `npm test` runs, `rest` what `npm run test:all` has besides, `all` both. A file `*.long.test.ts` is not in `daily`.
+ * docs/testing.md says which claims are in which suite.
+ */
+const suite = process.env.STOCKADE_TEST_SUITE ?? 'all'
+const long = '**/*.long.test.{ts,tsx}'
+/** The files of one suite among these of all suites. */
+const filesOf = (include: string[], exclude: string[] = []) => ({
+  include: suite === 'rest' ? include.map(glob => glob.replace('*.test.', '*.long.test.')) : include,
+  exclude: suite === 'daily' ? [...exclude, long] : exclude,
+})
+
+/** `STOCKADE_TEST_WHOLE=1` (`npm run check -- whole`) runs each test on each engine and each page in each look. */
+const whole = process.env.STOCKADE_TEST_WHOLE === '1'
+const serverTests = ['packages/server/{src,test}/**/*.test.ts']
+const unitTests = '**/*.unit.test.ts'
+/**
+ * Tests of access, password hashing, encryption, processes and HTTP, and of decisions made from what is in memory, which no engine changes: on
  * PostgreSQL only in a whole run.
  */
 const sameOnEither = [
   'packages/server/test/clients/*.test.ts',
-  'packages/server/test/attacks/{common,h5,h7,lows,m10,m11,m12,silent,step-up}-*.test.ts',
-  'packages/server/test/{backups,guard}.test.ts',
+  'packages/server/test/attacks/*.test.ts',
+  'packages/server/test/{backups,guard,guides,openapi,page-headers,fuzz}.{,long.}test.ts',
   'packages/server/src/http/{http,tls}.test.ts',
-  'packages/server/test/fuzz.test.ts',
   'packages/server/test/conformance/*.test.ts',
   'packages/server/src/admin/admin.test.ts',
-  'packages/server/src/features/{license,mfa,notifications,oauth,passkeys,reputation,rollouts,self-tests}/*.test.ts',
-  'packages/server/src/features/alerts/{alerts,stuck-channels}.test.ts',
+  'packages/server/src/features/{channels,license,lookup,mfa,monitoring,notifications,oauth,passkeys,preferences,reputation,rollouts,self-tests}/*.test.ts',
+  'packages/server/src/features/alerts/{alerts,stuck-channels}.{,long.}test.ts',
 ]
-
+/** What differs by engine, in `daily` on PostgreSQL too: stores with SQL of their own, hot writes, and how a process follows the storage. */
+const differsByEngine = [
+  'packages/server/src/db/*.test.ts',
+  'packages/server/src/events/*.test.ts',
+  'packages/server/src/features/{agents,audit,bans,commands,desired,live,retention}/*.test.ts',
+  'packages/server/test/processes.test.ts',
+]
 /** Run by two processes over PostgreSQL (project `pair`), so not by one as well but in a whole run. */
 const ofTwo = ['packages/server/src/features/{agent-moves,feeds,fleet,keys,servers,settings,whitelist}/*.test.ts']
+const ofTwoDaily = ['packages/server/src/features/{fleet,keys,servers}/*.test.ts']
+/** The rest of these is what `daily` left out, of its own files too. */
+const onPostgres = (all: string[], daily: string[], exclude: string[]) =>
+  suite === 'daily'
+    ? { include: daily, exclude: [...exclude, unitTests, long] }
+    : // A long file that `daily` would name is in no other suite.
+      { include: all, exclude: [...exclude, unitTests, ...(suite === 'rest' ? daily.map(onlyShort) : [])] }
+/** Without its long files: `!(*.long)` is any name that does not end so. */
+const onlyShort = (glob: string) => glob.replace('/*.test.ts', '/!(*.long).test.ts')
 
 export default defineConfig({
   test: {
@@ -64,12 +92,12 @@ export default defineConfig({
           ...together,
           // Dates and numbers follow the region of whoever runs this; the tests know one.
           env: { LC_ALL: 'en_GB.UTF-8' },
-          include: [
+          ...filesOf([
             'packages/{contract,client,agent,cli,dashboard}/**/*.test.{ts,tsx}',
             'packages/server/src/**/*.unit.test.ts',
             'tests/house/**/*.test.ts',
             'bench/**/*.test.ts',
-          ],
+          ]),
         },
       },
       {
@@ -78,8 +106,7 @@ export default defineConfig({
           name: 'sqlite',
           ...together,
           env: { STOCKADE_TEST_ENGINE: 'sqlite' },
-          include: ['packages/server/{src,test}/**/*.test.ts'],
-          exclude: ['**/*.unit.test.ts'],
+          ...filesOf(serverTests, [unitTests]),
           globalSetup: ['packages/server/src/testing/sqlite-setup.ts'],
         },
       },
@@ -89,20 +116,18 @@ export default defineConfig({
           name: 'postgres',
           ...together,
           env: { STOCKADE_TEST_ENGINE: 'postgres' },
-          include: ['packages/server/{src,test}/**/*.test.ts'],
-          exclude: ['**/*.unit.test.ts', ...(whole ? [] : [...sameOnEither, ...ofTwo])],
+          ...onPostgres(serverTests, differsByEngine, whole ? [] : [...sameOnEither, ...ofTwo]),
           globalSetup: ['packages/server/src/testing/global-setup.ts'],
         },
       },
       {
-        // What is asked of two processes behind HAProxy, each request of the other one; the whole suite: `npm run test:pair`.
+        // What is asked of two processes behind HAProxy, each request of the other one; the whole suite: `npm run check -- pair`.
         test: {
           ...shared,
           name: 'pair',
           ...together,
           env: { STOCKADE_TEST_ENGINE: 'postgres', STOCKADE_TEST_PAIR: '1' },
-          include: whole ? ['packages/server/{src,test}/**/*.test.ts'] : ofTwo,
-          exclude: ['**/*.unit.test.ts'],
+          ...onPostgres(whole ? serverTests : ofTwo, ofTwoDaily, []),
           globalSetup: ['packages/server/src/testing/global-setup.ts'],
         },
       },
@@ -111,18 +136,20 @@ export default defineConfig({
           ...shared,
           name: 'engine',
           ...together,
-          include: ['tests/{attacks,engine,e2e,fleet,siem}/**/*.test.ts'],
+          ...filesOf(['tests/{attacks,engine,e2e,fleet,siem}/**/*.test.ts']),
           globalSetup: ['packages/server/src/testing/sqlite-setup.ts'],
         },
       },
       {
-        // The packages on real systemd take minutes and root: `npm run test:ship`.
+        // The packages on real systemd take minutes and root: `npm run check -- ship`.
         test: {
           ...shared,
           name: 'ship',
           ...together,
           globalSetup: ['tests/ship/setup.ts'],
-          include: process.env.STOCKADE_TEST_SHIP === '1' ? ['tests/ship/*.test.ts'] : ['tests/ship/tree.test.ts'],
+          ...filesOf(
+            process.env.STOCKADE_TEST_SHIP === '1' ? ['tests/ship/*.test.ts'] : ['tests/ship/tree.long.test.ts'],
+          ),
         },
       },
       {
@@ -130,7 +157,7 @@ export default defineConfig({
           ...shared,
           name: 'browser',
           ...ofPages,
-          include: ['tests/browser/**/*.test.ts'],
+          ...filesOf(['tests/browser/**/*.test.ts']),
           globalSetup: ['packages/server/src/testing/sqlite-setup.ts'],
         },
       },

@@ -8,7 +8,7 @@ import { lineOf, say } from './report.ts'
 import { seed } from './seed.ts'
 
 /*
- * `npm run bench:admission`: what a request costs before its own work begins, CPU of the server in microseconds. Each endpoint is asked
+ * `npm run bench -- admission`: what a request costs before its own work begins, CPU of the server in microseconds. Each endpoint is asked
  * without a credential (headers, routing, refusal), with a credential for something that is refused as invalid (credential, budgets, reading and validation
  * as well), and as it should be. Beside it a bare Fastify that answers a body of the same size.
  */

@@ -14,7 +14,7 @@ import { judge, say } from './report.ts'
 import { databaseIn, seed } from './seed.ts'
 
 /*
- * `npm run bench:attackers`: what grouping bans by address costs on SQLite, without HTTP. CPU is that of the process, the best of
+ * `npm run bench -- attackers`: what grouping bans by address costs on SQLite, without HTTP. CPU is that of the process, the best of
  * 15, so that other work on the machine counts little.
  */
 const bans = process.env.BENCH === 'short' ? 100_000 : 1_000_000

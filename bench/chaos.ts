@@ -13,7 +13,7 @@ import { aHost, spawnServer, startPostgres } from '@stockade/server/testing'
 import type { EnrolledHost, SpawnedServer } from '@stockade/server/testing'
 
 /*
- * `npm run chaos -- [kill] [cut] [backup] [full] [overload] [postgres] [--rounds 20]`: what happens to servers, done on purpose. Every ban
+ * `npm run check -- chaos [kill] [cut] [backup] [full] [overload] [postgres] [--rounds 20]`: what happens to servers, done on purpose. Every ban
  * that was acknowledged is written down here and looked for afterwards: one that is lost or doubled ends this with 1.
  */
 const { values, positionals } = parseArgs({

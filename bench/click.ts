@@ -9,7 +9,7 @@ import type { DriverRequest } from '../tests/engine/shield-driver.ts'
 import { median, say } from './report.ts'
 
 /*
- * `npm run bench:click`: milliseconds from a request for a ban, and for its end, to the kernel of a host, while the shield of the host holds a
+ * `npm run bench -- click`: milliseconds from a request for a ban, and for its end, to the kernel of a host, while the shield of the host holds a
  * blocklist of 10 to 100,000 entries. A real server and a real agent, on this machine. A program in the host's namespace asks the kernel
  * over netlink, every few milliseconds. Needs root, fail2ban and nft. CLICK_LOG=1 prints the agent's log.
  */

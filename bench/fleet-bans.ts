@@ -4,7 +4,7 @@ import type { EnrolledHost, TestServer } from '@stockade/server/testing'
 import { say } from './report.ts'
 
 /*
- * `npm run bench:fleet-bans`: seconds from a fleet ban to the last acknowledgement, with simulated agents that poll, fetch and
+ * `npm run bench -- fleet-bans`: seconds from a fleet ban to the last acknowledgement, with simulated agents that poll, fetch and
  * acknowledge as the real one does. `BENCH_HOSTS=100` for that many; 100 and 1,000 unless said. Agents and server share this machine.
  */
 

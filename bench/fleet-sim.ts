@@ -12,7 +12,7 @@ import { createWantedState } from './fleet-sim/wanted.ts'
 import { say } from './report.ts'
 
 /*
- * `npm run sim:fleet`: a fleet of hosts that run the agent's own code over a model of the kernel, against a real server, through a day of
+ * `npm run check -- fleet-day`: a fleet of hosts that run the agent's own code over a model of the kernel, against a real server, through a day of
  * fleet bans, lists, tags, outages, new installations and lies, compressed to minutes. At the end what each kernel holds is compared
  * with what was asked of the server. Ends with 1 when anything differs. `--postgres`: two server processes on PostgreSQL.
  */

@@ -9,7 +9,7 @@ import { moveTo } from './programs.ts'
 import { say } from './report.ts'
 
 /*
- * `npm run bench:flood`: what a flood of unknown credentials, 2,000 a second, does to the heartbeats of an agent that has a
+ * `npm run bench -- flood`: what a flood of unknown credentials, 2,000 a second, does to the heartbeats of an agent that has a
  * valid one. Latencies count from the moment at which a request was due, so that a stall is not hidden by waiting for it.
  */
 

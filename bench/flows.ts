@@ -9,7 +9,7 @@ import type { Host } from '../tests/browser/host.ts'
 import { flows, office } from './flow-list.ts'
 
 /*
- * `npm run bench:flows`: how many taps (clicks, or Enter) the daily flows take, counted while they are done, on a desktop and on a phone,
+ * `npm run bench -- flows`: how many taps (clicks, or Enter) the daily flows take, counted while they are done, on a desktop and on a phone,
  * against the most that each may take. Typing and keys such as Ctrl K are not counted. `--only "3 ban"` does one.
  */
 const { values } = parseArgs({ options: { only: { type: 'string' } } })

@@ -20,7 +20,7 @@ import { addFleet, banDurations, createAttackers, databaseIn, momentOf, returnin
 import type { AppendBans, Fleet } from './seed.ts'
 
 /*
- * `npm run bench:hundred-million`: what is read from a hundred million bans of 30 days on SQLite. All of them as rows would take 70 GB
+ * `npm run bench -- hundred-million`: what is read from a hundred million bans of 30 days on SQLite. All of them as rows would take 70 GB
  * and hours, but totals and statistics read sums. So most bans are drawn one by one and only counted: their sums are those that the
  * server would have made. Real rows, written by the server's own statements, are there for the hours that are read row by row: those
  * in which the windows of statistics begin, and the latest. One server has all of its rows in `rolled_server_bans`, which is all

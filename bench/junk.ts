@@ -7,7 +7,7 @@ import { moveTo } from './programs.ts'
 import { say } from './report.ts'
 
 /*
- * `npm run bench:junk`: bodies of junk, as large as each endpoint takes them, and how long the server's event loop stands still
+ * `npm run bench -- junk`: bodies of junk, as large as each endpoint takes them, and how long the server's event loop stands still
  * meanwhile: the longest answer of `/health`, asked every few milliseconds on connections of its own. What is beyond the goal is sent
  * again, three times in all, and the shortest counts. `BENCH=short` sends two kinds.
  */

@@ -6,7 +6,7 @@ import { password, spawnServer } from '@stockade/server/testing'
 import { judge, median, say } from './report.ts'
 
 /*
- * `npm run bench:logins`: how long somebody who comes from a network that the account knows, with the right password, waits for a
+ * `npm run bench -- logins`: how long somebody who comes from a network that the account knows, with the right password, waits for a
  * sign-in while 400 strangers' sign-ins are in flight. The strangers are a process of their own, each from another IPv6 network; they come in
  * waves, and the right sign-in is sent when the first of them is answered. `BENCH=short` makes 3 waves in place of 12.
  */

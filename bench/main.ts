@@ -17,7 +17,7 @@ import { databaseIn, grow, seed } from './seed.ts'
 import type { Seeded } from './seed.ts'
 
 /*
- * `npm run bench`: the hot paths against what this machine can do at most, in one run. Absolute rates are this machine's
+ * `npm run bench -- all`: the hot paths against what this machine can do at most, in one run. Absolute rates are this machine's
  * on this day; the ratios and the CPU a request are what to compare. `BENCH=short` takes a minute and is good for a
  * first look only; `BENCH=targets` takes seven and measures only what is promised of writing; `BENCH=long` reads from ten million bans, which take ten minutes and 8 GB to make.
  */

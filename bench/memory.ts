@@ -9,7 +9,7 @@ import { grow, seed } from './seed.ts'
 import type { Seeded } from './seed.ts'
 
 /*
- * `npm run bench:memory`: resident memory of the server with the memory options of a release, on SQLite: at its start with 5 hosts, after
+ * `npm run bench -- memory`: resident memory of the server with the memory options of a release, on SQLite: at its start with 5 hosts, after
  * load and a minute later, and the same with 1,000 hosts and a million bans; and when a server with that many bans is ready. `BENCH=long`: ten million bans;
  * `BENCH=short`: 20 hosts and 100,000 bans.
  */

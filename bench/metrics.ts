@@ -6,7 +6,7 @@ import type { ServerRow } from '../packages/server/src/features/servers/servers.
 
 /*
  * CPU of a scrape of the series by server and jail. Between two scrapes half of the servers report, as with heartbeats every 30 s and scrapes
- * every 15 s. `npm run bench:metrics -- 3000 5`
+ * every 15 s. `npm run bench -- metrics 3000 5`
  */
 const [hosts = 3000, jails = 5] = process.argv.slice(2).map(Number)
 const names = ['sshd', 'nginx-http-auth', 'recidive', 'postfix-sasl', 'dovecot']

@@ -5,7 +5,7 @@ import { account, startDemo } from '../demo/demo.ts'
 import { say } from './report.ts'
 
 /*
- * `npm run bench:pages`: what each page of the demo asks for when it is loaded cold, how far its content moves (CLS), how much script
+ * `npm run bench -- pages`: what each page of the demo asks for when it is loaded cold, how far its content moves (CLS), how much script
  * it loads, and what a page asks for in a minute at rest. `--base URL` measures a demo that runs already.
  */
 const { values } = parseArgs({

@@ -10,7 +10,7 @@ import { applyLoad } from './programs.ts'
 import { judge, median, say } from './report.ts'
 
 /*
- * `npm run bench:postgres`: reported bans on a PostgreSQL that waits for its disk, by one process and by two that share it, beside
+ * `npm run bench -- postgres`: reported bans on a PostgreSQL that waits for its disk, by one process and by two that share it, beside
  * single multi-row inserts into a plain table. `BENCH=short` takes half a minute. The server, PostgreSQL and the generator share
  * the cores, so rates are those of a whole small machine.
  */

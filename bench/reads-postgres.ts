@@ -13,7 +13,7 @@ import { say } from './report.ts'
 import { addFleet, bansOfMonth } from './seed.ts'
 
 /*
- * `npm run bench:reads:postgres`: what is read from a million bans on PostgreSQL, with the same requests and goals as on SQLite. CPU is
+ * `npm run bench -- reads-postgres`: what is read from a million bans on PostgreSQL, with the same requests and goals as on SQLite. CPU is
  * that of the server and of PostgreSQL together. `BENCH=short` reads from 100,000 bans; `BENCH=long` from ten million, which take
  * half an hour and 12 GB to make.
  */

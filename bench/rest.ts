@@ -5,7 +5,7 @@ import { aHost, sleep, until } from '../tests/engine/host.ts'
 import { say } from './report.ts'
 
 /*
- * `npm run bench:rest`: what the agent needs while nothing happens, of a core and of memory, first alone and then with a port that
+ * `npm run bench -- rest`: what the agent needs while nothing happens, of a core and of memory, first alone and then with a port that
  * knocks open. A real server, a real agent and a real fail2ban, on this machine, at the usual intervals. The clock of a process
  * has steps of 10 ms, so a minute shows 0.02 %. `--seconds` of each of the two measurements. Needs root, fail2ban and nft.
  */

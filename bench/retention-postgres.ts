@@ -10,7 +10,7 @@ import { cpuOfDatabase } from './processes.ts'
 import { say } from './report.ts'
 
 /*
- * `npm run bench:retention:postgres`: what it costs PostgreSQL to remove the oldest of twelve months, and what those notice who report
+ * `npm run bench -- retention-postgres`: what it costs PostgreSQL to remove the oldest of twelve months, and what those notice who report
  * bans meanwhile: a batch of 32 bans each 20 ms. `--bans 5000000` for a larger table.
  */
 const { values } = parseArgs({ options: { bans: { type: 'string', default: '1000000' } } })

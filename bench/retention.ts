@@ -9,7 +9,7 @@ import { ratio, say } from './report.ts'
 import { databaseIn, seed } from './seed.ts'
 
 /*
- * `npm run bench:retention`: what retention costs those who write meanwhile. Writers put batches of 32 bans, 16 ms apart,
+ * `npm run bench -- retention`: what retention costs those who write meanwhile. Writers put batches of 32 bans, 16 ms apart,
  * once alone and once while everything older than a day is removed.
  */
 const bans = process.env.BENCH === 'short' ? 60_000 : 300_000

@@ -9,7 +9,7 @@ import type { DriverRequest } from '../tests/engine/shield-driver.ts'
 import { median, ratio, say } from './report.ts'
 
 /*
- * `npm run bench:shield`: what the agent's tables cost, with 10 to 100,000 bans, as many entries of a blocklist and, in the table of port
+ * `npm run bench -- shield`: what the agent's tables cost, with 10 to 100,000 bans, as many entries of a blocklist and, in the table of port
  * knocking, as many of the whitelist, in a network namespace. Times are medians; look at the ratios between the sizes, the rest is this
  * machine's. Needs root, nft and python3.
  */

@@ -22,7 +22,7 @@ import { aHost, startServer } from '@stockade/server/testing'
 import { median, ratio, say } from './report.ts'
 
 /*
- * `npm run bench:siem`: events a second for each format and transport, against a bare writer of the same bytes to the same
+ * `npm run bench -- siem`: events a second for each format and transport, against a bare writer of the same bytes to the same
  * receiver, and through the whole server. Look at the ratios, the rest is this machine's.
  */
 

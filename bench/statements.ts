@@ -8,7 +8,7 @@ import type { SpawnedServer } from '@stockade/server/testing'
 import { say } from './report.ts'
 
 /*
- * `npm run bench:statements`: what PostgreSQL does while a fleet lives and an operator looks at it, by `pg_stat_statements`: the statements
+ * `npm run bench -- statements`: what PostgreSQL does while a fleet lives and an operator looks at it, by `pg_stat_statements`: the statements
  * that took the most time, and those that were run most often. Two server processes; the agents are those of fleetsim.
  */
 

@@ -9,7 +9,7 @@ import { aHost, startServer } from '@stockade/server/testing'
 import { median, say } from './report.ts'
 
 /*
- * `npm run bench:whitelist`: what a long whitelist costs. Times are medians; look at the ratios, the rest is this machine's.
+ * `npm run bench -- whitelist`: what a long whitelist costs. Times are medians; look at the ratios, the rest is this machine's.
  */
 
 const lines = (n: number): string[] =>

@@ -5,7 +5,7 @@ import { aHost, missingForHosts } from '../tests/engine/host.ts'
 import { account } from './demo.ts'
 
 /*
- * `npm run dev:host`: a host to try things on, enrolled at the server of `npm run dev`. It has a network namespace, a fail2ban with a copy of
+ * `npm run dev -- host`: a host to try things on, enrolled at the server of `npm run dev`. It has a network namespace, a fail2ban with a copy of
  * the packaged configuration, nftables and the agent from its sources. Needs root. An address on a line is attacked.
  */
 

@@ -31,7 +31,7 @@ Dashboard, with hot reload:  http://127.0.0.1:${dashboardPort}
 Server, restarts on change:  ${demo.url}
   sign in as   ${account.username}
   password     ${account.password}
-A real agent beside a real fail2ban (needs root):  npm run dev:host
+A real agent beside a real fail2ban (needs root):  npm run dev -- host
 Ctrl-C ends both and removes the data.`)
 let isEnding = false
 for (const signal of ['SIGINT', 'SIGTERM'] as const)

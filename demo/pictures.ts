@@ -8,8 +8,8 @@ import { furnishPages, pages } from './pages.ts'
 import type { PageOfDashboard, Subjects } from './pages.ts'
 
 /*
- * `npm run pictures`: pictures of the demo, taken by Debian's Chromium (CHROMIUM names another one). Those of the README go to
- * docs/images; each page on desktop and phone, light and dark, goes to pictures/, which Git ignores. `npm run pictures bans server`
+ * `npm run make -- pictures`: pictures of the demo, taken by Debian's Chromium (CHROMIUM names another one). Those of the README go to
+ * docs/images; each page on desktop and phone, light and dark, goes to pictures/, which Git ignores. `npm run make -- pictures bans server`
  * takes only the named pages, `PICTURES_LOOKS=desktop-light` only the named looks; then those of the README stay as they are.
  */
 

@@ -27,6 +27,8 @@ const root = fileURLToPath(new URL('..', import.meta.url))
 const say = text => process.stderr.write(`stockade: ${text}\n`)
 const run = promisify(execFile)
 const force = process.argv.includes('--force')
+/** Tests run hosts on this machine only. */
+const architectures = process.argv.includes('--for-tests') ? [process.arch] : ['x64', 'arm64']
 
 const newest = path => {
   if (!existsSync(path)) return 0
@@ -126,5 +128,5 @@ function marked(output) {
 }
 
 // Side by side: a runtime is fetched over the network and packed in a thread. What fails lets the others finish and tidy up.
-const done = await Promise.allSettled([buildAll(), ...['x64', 'arm64'].map(packRuntime)])
+const done = await Promise.allSettled([buildAll(), ...architectures.map(packRuntime)])
 for (const one of done) if (one.status === 'rejected') throw one.reason

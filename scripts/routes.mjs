@@ -3,7 +3,7 @@ import * as contract from '@stockade/contract'
 import { allSources } from '../tests/house/sources.ts'
 
 /*
- * `npm run routes [-- TEXT]`: every endpoint with who may call it, where the contract declares it, and which routes serve it. With a text,
+ * `npm run make -- routes [-- TEXT]`: every endpoint with who may call it, where the contract declares it, and which routes serve it. With a text,
  * only lines that contain it.
  */
 

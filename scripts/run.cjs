@@ -1,14 +1,14 @@
 #!/usr/bin/env node
 'use strict'
 /*
- * What `npm start`, `npm run demo`, `npm run dev`, `npm test`, `npm run build`, `npm run release` and `npm run bench` begin with. It runs on any Node that is there, also
- * an old one, and brings the rest: the packages (with the Node that Stockade runs on among them), the built parts, and
- * for the tests on Debian as root the programs that they speak to.
+ * All commands of package.json begin here. It runs on any Node that is there, also an old one, and brings the rest: the packages (with the Node
+ * that Stockade runs on among them), the built parts, and for the tests on Debian as root the programs that they speak to.
  */
 var childProcess = require('child_process')
 var fs = require('fs')
 var path = require('path')
 var compiled = require('./compiled.cjs')
+var named = require('./named.cjs')
 var programs = require('../packages/server/programs.cjs')
 
 var root = path.resolve(__dirname, '..')
@@ -79,32 +79,80 @@ function hand(program, args) {
 function build() {
   must(node(), [path.join(root, 'scripts', 'build.mjs')], { env: environment() })
 }
+function loadPrograms(suite) {
+  must(node(), [path.join(root, 'scripts', 'test-programs.mjs'), suite], { env: environment() })
+}
 
-install()
-if (task === 'build') build()
-else if (task === 'start') {
-  build()
-  hand(node(), serverOptions.concat(programs.program('server/src/main'), rest))
-} else if (task === 'demo') {
-  build()
-  hand(node(), [path.join(root, 'demo', 'main.ts')].concat(rest))
-} else if (task === 'dev' || task === 'dev-host') {
-  hand(node(), [path.join(root, 'demo', task + '.ts')].concat(rest))
-} else if (task === 'release') {
-  build()
-  hand(node(), [path.join(root, 'scripts', 'release', 'main.ts')].concat(rest))
-} else if (task === 'script') {
-  // A file of TypeScript, which an older Node does not run. A benchmark measures what a release runs.
-  if (/^bench\//.test(rest[0])) build()
-  hand(node(), rest)
-} else if (task === 'bench') {
-  build()
-  hand(node(), [path.join(root, 'bench', 'main.ts')].concat(rest))
-} else if (task === 'test') {
-  must(node(), [path.join(root, 'scripts', 'test-programs.mjs')], { env: environment() })
-  build()
+/** `npm run bench -- all NAME` and its like: the list without a name. */
+function runNamed() {
+  var name = rest[0]
+  var entries = named[task]
+  var entry = Object.prototype.hasOwnProperty.call(entries, name || '') && entries[name]
+  if (!entry) {
+    if (name) say('there is no ' + task + ' of the name ' + name)
+    process.stdout.write('npm run ' + task + ' -- NAME\n\n' + named.listOf(task) + '\n')
+    process.exit(name ? 2 : 0)
+  }
+  install()
+  if (entry.programs) loadPrograms(entry.programs)
+  // A benchmark measures what a release runs.
+  if (entry.built) build()
+  Object.assign(process.env, entry.env)
+  hand(node(), entry.run.concat(rest.slice(1)))
+}
+
+/** The suites of `npm test` and `npm run test:all`; a part, which arguments name, is of all tests. */
+function test(suite) {
+  if (process.env.STOCKADE_TEST_SUITE) suite = process.env.STOCKADE_TEST_SUITE
+  else if (rest.length > 0) suite = 'all'
+  install()
+  loadPrograms(suite)
+  process.env.STOCKADE_TEST_SUITE = suite
   hand(node(), [path.join(root, 'scripts', 'test.mjs')].concat(rest))
-} else {
-  say('tell me what to do: start, demo, dev, dev-host, test, build, release, bench or script FILE')
+}
+
+var tasks = {
+  build: function () {
+    install()
+    build()
+  },
+  start: function () {
+    install()
+    build()
+    hand(node(), serverOptions.concat(programs.program('server/src/main'), rest))
+  },
+  demo: function () {
+    install()
+    build()
+    hand(node(), [path.join(root, 'demo', 'main.ts')].concat(rest))
+  },
+  dev: function () {
+    install()
+    var isHost = rest[0] === 'host'
+    hand(node(), [path.join(root, 'demo', isHost ? 'dev-host.ts' : 'dev.ts')].concat(isHost ? rest.slice(1) : rest))
+  },
+  release: function () {
+    install()
+    build()
+    hand(node(), [path.join(root, 'scripts', 'release', 'main.ts')].concat(rest))
+  },
+  // A file of TypeScript, which an older Node does not run.
+  script: function () {
+    install()
+    hand(node(), rest)
+  },
+  test: function () {
+    test('daily')
+  },
+  'test-all': function () {
+    test('all')
+  },
+  bench: runNamed,
+  check: runNamed,
+  make: runNamed,
+}
+if (!Object.prototype.hasOwnProperty.call(tasks, task || '')) {
+  say('tell me what to do: ' + Object.keys(tasks).join(', '))
   process.exit(2)
 }
+tasks[task]()

@@ -1,5 +1,5 @@
 /*
- * `npm run test:sabotage`: every case of tests/engine/sabotage on each version of fail2ban and each firewall. As root on Debian it unpacks
+ * `npm run check -- sabotage`: every case of tests/engine/sabotage on each version of fail2ban and each firewall. As root on Debian it unpacks
  * fail2ban of Debian 11 and 13 through apt into node_modules/.cache/engines; nothing is installed. It names what it can't run.
  */
 import { execFileSync, spawnSync } from 'node:child_process'

@@ -5,21 +5,21 @@ import { BaseSequencer } from 'vitest/node'
  * on a clean clone, vitest goes by the size of files. Measured with `npm test`; a file that is missing here comes in its usual order.
  */
 const longest = [
-  'tests/browser/identity.test.ts',
-  'tests/browser/life.test.ts',
-  'tests/browser/accessible.test.ts',
+  'tests/browser/identity.long.test.ts',
+  'tests/browser/life.long.test.ts',
+  'tests/browser/accessible.long.test.ts',
   'tests/browser/bans.test.ts',
-  'tests/browser/shell.test.ts',
+  'tests/browser/shell.long.test.ts',
   'tests/browser/fleet-pages.test.ts',
   'tests/browser/settings.test.ts',
-  'tests/engine/templates.test.ts',
+  'tests/engine/templates.long.test.ts',
   'tests/engine/shield.test.ts',
-  'tests/engine/many-bans.test.ts',
-  'tests/engine/whitelist.test.ts',
-  'tests/e2e/first-ban.test.ts',
-  'tests/engine/journal-jails.test.ts',
-  'tests/engine/validator.test.ts',
-  'packages/server/test/backups.test.ts',
+  'tests/engine/many-bans.long.test.ts',
+  'tests/engine/whitelist.long.test.ts',
+  'tests/e2e/first-ban.long.test.ts',
+  'tests/engine/journal-jails.long.test.ts',
+  'tests/engine/validator.long.test.ts',
+  'packages/server/test/backups.long.test.ts',
 ]
 const rank = new Map(longest.map((path, index) => [path, index]))
 

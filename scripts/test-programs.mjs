@@ -5,7 +5,10 @@ import { fileURLToPath } from 'node:url'
 /*
  * The programs that the tests speak to: a real fail2ban, nftables and network namespaces, and a browser. As root on
  * Debian they are installed here; elsewhere it is said what is missing, and the tests that need them are skipped aloud.
+ * The first argument is the suite: `daily` (`npm test`), `rest` or `all` (`npm run test:all`), or `ship` (`npm run check -- ship`).
  */
+const suite = process.argv[2] ?? 'all'
+const isDaily = suite === 'daily'
 const needed = [
   ['fail2ban-server', 'fail2ban'],
   ['nft', 'nftables'],
@@ -16,11 +19,15 @@ const needed = [
   ['chromium', 'chromium'],
   ['openssl', 'openssl'],
   ['haproxy', 'haproxy'],
-  ['pebble', 'pebble'],
-  ['zsh', 'zsh'],
-  ['fish', 'fish'],
-  // Whole machines and containers, for `npm run test:ship`.
-  ...(process.argv.includes('--ship')
+  ...(isDaily
+    ? []
+    : [
+        ['pebble', 'pebble'],
+        ['zsh', 'zsh'],
+        ['fish', 'fish'],
+      ]),
+  // Whole machines and containers.
+  ...(suite === 'ship'
     ? [
         ['mmdebstrap', 'mmdebstrap'],
         ['systemd-nspawn', 'systemd-container'],
@@ -31,13 +38,18 @@ const needed = [
       ]
     : []),
 ]
+const say = text => process.stderr.write(`stockade: ${text}\n`)
 const found = program =>
   (process.env.PATH ?? '')
     .split(':')
     .concat('/usr/sbin', '/sbin')
     .some(folder => existsSync(`${folder}/${program}`))
 const missing = needed.filter(([program]) => !found(program)).map(([, name]) => name)
-const root = process.getuid?.() === 0 && existsSync('/etc/debian_version')
+const isDebian = existsSync('/etc/debian_version')
+const isRoot = process.getuid?.() === 0
+const root = isRoot && isDebian
+if (!isRoot)
+  say('SKIPPED without root: tests with hosts (network namespaces, fail2ban, nftables), and packages on systemd')
 if (missing.length > 0) {
   const names = [
     ...missing,
@@ -45,7 +57,7 @@ if (missing.length > 0) {
     ...(missing.includes('chromium') ? ['fonts-liberation'] : []),
   ]
   if (root) {
-    process.stderr.write(`stockade: installing for the tests: ${names.join(' ')}\n`)
+    say(`installing for the tests: ${names.join(' ')}`)
     const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' }
     spawnSync('apt-get', ['update', '-qq'], { stdio: 'inherit', env })
     const done = spawnSync('apt-get', ['install', '-y', '-qq', '--no-install-recommends', ...names], {
@@ -53,8 +65,11 @@ if (missing.length > 0) {
       env,
     })
     if (done.status !== 0)
-      process.stderr.write('stockade: that failed; the tests that need these programs will be skipped\n')
-  } else process.stderr.write(`stockade: MISSING, so some tests will be SKIPPED: ${names.join(' ')}\n`)
+      say(`SKIPPED: tests that need ${missing.join(', ')}, because Debian's packages could not be installed`)
+  } else
+    say(
+      `SKIPPED: tests that need ${missing.join(', ')}, because ${isDebian ? 'only root may install them' : 'this is not Debian'}`,
+    )
 }
 
 // The same browser for less CPU. Older systems do not have it, and nothing depends on it.
@@ -63,6 +78,9 @@ if (root && !found('chromium-headless-shell'))
     stdio: 'ignore',
     env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' },
   })
+
+// What follows is for tests that take long.
+if (isDaily) process.exit(0)
 
 /*
  * Receivers of syslog, a web server, ipset and a library that sets the clock of single programs are not installed, only unpacked: Debian
@@ -89,8 +107,8 @@ if (!existsSync(complete) && existsSync('/etc/debian_version')) {
   const packages = readdirSync(folder).filter(name => name.endsWith('.deb'))
   if (done && packages.every(name => run('dpkg-deb', '-x', name, folder).status === 0)) mkdirSync(complete)
   else
-    process.stderr.write(
-      'stockade: rsyslog, syslog-ng, nginx, ipset and libfaketime were not found; the tests that need them will be skipped\n',
+    say(
+      'SKIPPED: tests that need rsyslog, syslog-ng, nginx, ipset or libfaketime, because Debian has no such packages for us',
     )
   for (const name of packages) rmSync(`${folder}/${name}`)
 }
@@ -106,10 +124,7 @@ if (!existsSync(monitored) && existsSync('/etc/debian_version')) {
   const done = load() || (root && run('apt-get', 'update', '-qq') && load())
   const packages = readdirSync(monitoring).filter(name => name.endsWith('.deb'))
   if (done && packages.every(name => run('dpkg-deb', '-x', name, monitoring))) mkdirSync(monitored)
-  else
-    process.stderr.write(
-      'stockade: prometheus and alertmanager were not found; the test that needs them will be skipped\n',
-    )
+  else say('SKIPPED: the test that needs prometheus and alertmanager, because Debian has no such packages for us')
   for (const name of packages) rmSync(`${monitoring}/${name}`)
   for (const name of ['etc', 'lib', 'var']) rmSync(`${monitoring}/${name}`, { recursive: true, force: true })
 }

@@ -16,7 +16,7 @@ import type { Service } from './servers.ts'
 import { createWatch } from './watch.ts'
 
 /*
- * `npm run fleetsim -- --agents 1000 --bans-per-second 50`: many light agents speak the wire protocol of real ones (host.ts) against servers
+ * `npm run bench -- fleetsim --agents 1000 --bans-per-second 50`: many light agents speak the wire protocol of real ones (host.ts) against servers
  * of their own or, with --url and --key, against yours. Worker processes share them. At the end everything that was acknowledged is read
  * back: nothing may be lost or doubled. Ends with 1 when something was, or when something failed.
  */

@@ -36,7 +36,7 @@ export interface Options {
   readonly keep: boolean
 }
 
-const help = `npm run fleetsim -- [--agents 100] [--workers 1] [--servers 1] [--database sqlite|postgres]
+const help = `npm run bench -- fleetsim [--agents 100] [--workers 1] [--servers 1] [--database sqlite|postgres]
                     [--bans-per-second 20] [--seconds 30] [--heartbeat 30] [--start-period 2] [--calm 0]
                     [--batches 1] [--whitelist-changes 1] [--patience 120] [--kill [--away 2]] [--seed 1]
                     [--url URL --key KEY [--keep]]`

@@ -8,7 +8,7 @@ import { startLapi, versionOfLapi } from './lapi.ts'
 import type { LapiStorage } from './lapi.ts'
 
 /*
- * `npm run bench:peers`: one reported ban with its log lines, acknowledged, and one heartbeat: Stockade and CrowdSec's local API in turn,
+ * `npm run bench -- peers`: one reported ban with its log lines, acknowledged, and one heartbeat: Stockade and CrowdSec's local API in turn,
  * on the same machine in the same minutes, by the same generator. `BENCH=short` takes a minute. Generator, databases and servers share
  * the cores, so rates are those of a whole small machine; the CPU is that of the server's process, without that of PostgreSQL.
  */

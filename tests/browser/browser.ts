@@ -47,7 +47,7 @@ const everyLook = [
   ['tablet', 'dark'],
 ] as const satisfies readonly (readonly [Viewport, Scheme])[]
 const everything = process.env.STOCKADE_TEST_WHOLE === '1'
-/** In what pages are judged: a desktop in light and a phone in dark; all six with `npm run test:accessible`. */
+/** In what pages are judged: a desktop in light and a phone in dark; all six with `npm run check -- accessible`. */
 export const appearances = everything ? everyLook : everyLook.slice(0, 2)
 /** Long flows that are the same in both sizes: on a phone, which is the harder one; on a desktop too in a whole run. */
 export const sizes: readonly Viewport[] = everything ? ['desktop', 'phone'] : ['phone']

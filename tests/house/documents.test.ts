@@ -15,7 +15,7 @@ test('every file that ARCHITECTURE.md names by package exists', () => {
 
 test('the list of endpoints in the specification is that of the contract', () => {
   const page = readFileSync(join(root, 'docs/spec/endpoints.md'), 'utf8')
-  expect(page, 'run `npm run spec`').toBe(endpointsPage())
+  expect(page, 'run `npm run make -- spec`').toBe(endpointsPage())
 })
 
 test('documents link to files that exist', () => {

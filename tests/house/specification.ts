@@ -108,7 +108,7 @@ export const endpointsPage = (): string => {
   })
   return `# Endpoints
 
-Made from the contract by \`npm run spec\`; a test compares it. \`?\` marks what can be left out. A name with a capital letter is a resource of
+Made from the contract by \`npm run make -- spec\`; a test compares it. \`?\` marks what can be left out. A name with a capital letter is a resource of
 the OpenAPI document, which has the type, bounds and meaning of each field. Access is explained in [access](access.md), errors in
 [errors](errors.md).
 

@@ -8,7 +8,7 @@ import { boot } from './machine.ts'
 import type { Machine } from './machine.ts'
 import { debIn } from './release.ts'
 
-/* The Debian package on real systemd: `npm run test:ship`, as root, with mmdebstrap and systemd-container. */
+/* The Debian package on real systemd: `npm run check -- ship`, as root, with mmdebstrap and systemd-container. */
 
 const run = promisify(execFile)
 const suites = (process.env.STOCKADE_SHIP_SUITES ?? 'bookworm,trixie,bullseye').split(',')

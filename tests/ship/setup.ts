@@ -12,7 +12,7 @@ declare module 'vitest' {
   }
 }
 
-/** Makes one signed release for `npm run test:ship`: it takes a minute of CPU. */
+/** Makes one signed release for `npm run check -- ship`: it takes a minute of CPU. */
 export default async (project: TestProject): Promise<(() => void) | undefined> => {
   if (process.env.STOCKADE_TEST_SHIP !== '1') return undefined
   const place = mkdtempSync(join(tmpdir(), 'stockade-shipped-'))

@@ -3,7 +3,7 @@ import { startServer } from '../../../packages/server/src/testing/index.ts'
 import { canMonitor, startMonitoring } from '../monitoring.ts'
 import type { RecordedScene } from '../stage.ts'
 
-/* `npm run test:prometheus`: what a damaged host reports goes on to a real server, and from there by way of Prometheus to a receiver. */
+/* `npm run check -- prometheus`: what a damaged host reports goes on to a real server, and from there by way of Prometheus to a receiver. */
 
 const ruleOf: Readonly<Record<string, string>> = {
   unprotected: 'StockadeServerUnprotected',

@@ -31,7 +31,7 @@ const noteDelay = (delay: Delay): void => {
   const file = process.env['SABOTAGE_RECORD']
   if (file) fs.appendFileSync(file, `${JSON.stringify({ test: expect.getState().currentTestName, ...delay })}\n`)
 }
-/** Who hears of it beyond the host's own report, in `npm run test:prometheus`. */
+/** Who hears of it beyond the host's own report, in `npm run check -- prometheus`. */
 export const listening: { alerted: Alerted | null } = { alerted: null }
 
 /** With the real intervals a problem has to be seen within a minute. */
@@ -272,7 +272,7 @@ export const bareCases: Readonly<Record<string, Case>> = {
   },
 }
 
-/** The cases of `npm run test:sabotage` only. */
+/** The cases of `npm run check -- sabotage` only. */
 export const moreCases: Readonly<Record<string, Case>> = {
   async 'names a control socket that is gone'(scene) {
     const { host } = scene

@@ -140,7 +140,7 @@ const legacyIpset: FirewallKind = {
   says: { ...ipset.says, published: unreadPublished },
 }
 
-/** A Debian 12 with fail2ban and nftables and nothing that they recommend, so without iptables; unpacked by `npm run test:sabotage`. */
+/** A Debian 12 with fail2ban and nftables and nothing that they recommend, so without iptables; unpacked by `npm run check -- sabotage`. */
 export const bareRoot = join(process.env['STOCKADE_ENGINES'] ?? '', 'bare')
 
 const bare: FirewallKind = {

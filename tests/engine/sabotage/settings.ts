@@ -13,7 +13,7 @@ export interface Setting {
   readonly pace: string
 }
 
-/** Other versions of fail2ban, unpacked by `npm run test:sabotage`. */
+/** Other versions of fail2ban, unpacked by `npm run check -- sabotage`. */
 const unpackedEngines = (): EngineFiles[] => {
   const directory = process.env['STOCKADE_ENGINES'] ?? ''
   return ['0.11.2', '1.1.0'].flatMap(version => {
@@ -33,7 +33,7 @@ const named =
   }
 
 /**
- * The short setting is a part of `npm test`. `npm run test:sabotage` takes every fail2ban with every firewall; SABOTAGE_ENGINES and
+ * The short setting is a part of `npm test`. `npm run check -- sabotage` takes every fail2ban with every firewall; SABOTAGE_ENGINES and
  * SABOTAGE_FIREWALLS name some of them, separated by commas, SABOTAGE_PACE=1 waits as an agent does on a real host.
  */
 export const settings = (): Setting[] => {

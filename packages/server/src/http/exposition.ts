@@ -1,6 +1,6 @@
 /*
  * The text of Prometheus and of OpenMetrics. Families write their own lines into one buffer, because a string of 9 MB that is joined and then
- * encoded costs five times as much CPU (`npm run bench:metrics`).
+ * encoded costs five times as much CPU (`npm run bench -- metrics`).
  */
 
 /** For whom, and how, the metrics are written. */

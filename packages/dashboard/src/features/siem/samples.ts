@@ -2,7 +2,7 @@ import type { siem } from '@stockade/contract'
 
 type Format = siem.SiemSettings['format']
 
-/** The event that the samples show; `tests/browser/siem.test.ts` holds them against what the server makes of it. */
+/** The event that the samples show; `tests/browser/siem.long.test.ts` holds them against what the server makes of it. */
 export const sampleEvent = {
   id: '019a9c4e-7b00-7abc-8def-0123456789ab',
   type: 'ban',

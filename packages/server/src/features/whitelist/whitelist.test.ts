@@ -604,7 +604,7 @@ describe('the most specific entry', () => {
 })
 
 describe('20,000 lines', () => {
-  // How long 100,000 take, and how long others wait for them: `npm run bench`.
+  // How long 100,000 take, and how long others wait for them: `npm run bench -- all`.
   test('with errors in the middle: complete, and others are answered meanwhile', async () => {
     await clear()
     await add('10.0.0.7')

@@ -2,7 +2,7 @@ import { createBan, createServer, getCommand, listBans, listServers, setUp } fro
 import type { Command } from './generated/index'
 import { client } from './generated/client.gen'
 
-/* The scenario of clients.test.ts with the functions and types of Hey API. */
+/* The scenario of clients.long.test.ts with the functions and types of Hey API. */
 
 client.setConfig({ baseUrl: process.env.STOCKADE_URL ?? '' })
 const signedIn = await setUp({

@@ -1,7 +1,7 @@
 import createClient from 'openapi-fetch'
 import type { components, paths } from './generated.d.ts'
 
-/* The scenario of clients.test.ts with the types of openapi-typescript and the client of openapi-fetch. */
+/* The scenario of clients.long.test.ts with the types of openapi-typescript and the client of openapi-fetch. */
 
 const baseUrl = process.env.STOCKADE_URL ?? ''
 const anonymous = createClient<paths>({ baseUrl })

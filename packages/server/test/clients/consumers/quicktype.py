@@ -1,4 +1,4 @@
-"""The scenario of clients.test.ts in Python, with the classes of quicktype."""
+"""The scenario of clients.long.test.ts in Python, with the classes of quicktype."""
 
 import json
 import os

@@ -6,7 +6,7 @@ import { judgeLines } from './lines.ts'
 import { planOf } from './plan.ts'
 import { createTrials, readSample } from './trials.ts'
 
-/* What fail2ban itself finds in such lines is asked in tests/engine/samples.test.ts. */
+/* What fail2ban itself finds in such lines is asked in tests/engine/samples.long.test.ts. */
 
 const now = Date.UTC(2026, 10, 20)
 const jail = '[app]\nenabled = true\nbackend = auto\nlogpath = /var/log/app.log\n'

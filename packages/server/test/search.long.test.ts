@@ -265,7 +265,7 @@ test('an export of the audit log holds what the search finds', async () => {
   }
 })
 
-// On either engine in a whole run: it takes seconds, and `scan.test.ts` has the waiting on both.
+// On either engine in a whole run: it takes seconds, and `scan.long.test.ts` has the waiting on both.
 const always = engine === 'sqlite' || process.env.STOCKADE_TEST_WHOLE === '1'
 test.runIf(always)(
   'searches that take long leave one line in the log, without what was searched for, and are counted',

@@ -152,7 +152,7 @@ describe('an upgrade', () => {
       expect(installation.current()).toBe(nameOf('1.0.0'))
     },
   )
-  // Real processes, killed before each change of the disk, each restart and each look of the trial; `npm run chaos:upgrade` takes all of them.
+  // Real processes, killed before each change of the disk, each restart and each look of the trial; `npm run check -- chaos-upgrade` takes all of them.
   it.each(['yes', 'no'])(
     'leaves a whole agent after a kill -9 at any moment, whether the new one is fit: %s',
     async fit => {

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
 
-/* The short setting of `npm run sim:fleet`: it ends with 1 by itself when a kernel holds something else than was asked. */
+/* The short setting of `npm run check -- fleet-day`: it ends with 1 by itself when a kernel holds something else than was asked. */
 test('each host of a simulated fleet holds what was asked, after a day of changes and outages', async () => {
   const script = fileURLToPath(new URL('../../bench/fleet-sim.ts', import.meta.url))
   const day = ['--hosts', '20', '--seconds', '5', '--every', '150', '--troubles', '3', '--restarts', '0', '--quick']

@@ -7,7 +7,7 @@ import { online } from '../engine/scenarios.ts'
 import { aRealServer } from './real-server.ts'
 import type { RealServer } from './real-server.ts'
 
-/** `npm run test:calm`: this number of ordinary rounds, a minute apart. In `npm test`, `calm-day.test.ts` is the short form. */
+/** `npm run check -- calm`: this number of ordinary rounds, a minute apart. In `npm test`, `calm-day.long.test.ts` is the short form. */
 const rounds = Number(process.env['CALM_MINUTES'] ?? 0)
 const pause = 60_000
 /** Seconds. A run of hours may meet minutes in which this machine has no time for it, and these are no alarm. */

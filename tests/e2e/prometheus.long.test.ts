@@ -5,7 +5,7 @@ import type { EnrolledHost, TestServer } from '../../packages/server/src/testing
 import { canMonitor, ownAddress, shippedRules, startMonitoring } from '../engine/monitoring.ts'
 import type { Monitoring } from '../engine/monitoring.ts'
 
-/* Prometheus and Alertmanager against a running server. What each damage to a host leads to: `npm run test:prometheus`. */
+/* Prometheus and Alertmanager against a running server. What each damage to a host leads to: `npm run check -- prometheus`. */
 
 describe.runIf(canMonitor)('Prometheus and Alertmanager', () => {
   let server: TestServer

@@ -104,7 +104,7 @@ describe.runIf(engine === 'sqlite')('before the schema of an SQLite database cha
   })
 
   const isRoot = process.getuid?.() === 0
-  if (!isRoot) process.stderr.write('SKIPPED: only root can mount the small disks of upgrade-copy.test.ts\n')
+  if (!isRoot) process.stderr.write('SKIPPED: only root can mount the small disks of upgrade-copy.long.test.ts\n')
   describe.runIf(isRoot)('on a small disk', () => {
     const disk = join(folder, 'disk')
     const ballast = join(disk, 'ballast')

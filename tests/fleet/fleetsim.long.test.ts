@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
 
-/* The short setting of `npm run fleetsim`: it ends with 1 by itself when anything acknowledged is lost or doubled. */
+/* The short setting of `npm run bench -- fleetsim`: it ends with 1 by itself when anything acknowledged is lost or doubled. */
 test('a simulated fleet loses nothing, also when the server is killed', async () => {
   const script = fileURLToPath(new URL('../../bench/fleet/main.ts', import.meta.url))
   const args = [

@@ -67,7 +67,7 @@ describe('the tree of a release', () => {
     for (const path of ['/', '/api/v1/ready', '/api/docs', '/install.sh', '/agent/stockade-agent.mjs'])
       expect((await fetch(url + path)).status, path).toBe(200)
   })
-  // Five seconds of CPU: in a run of `npm run test:ship`.
+  // Five seconds of CPU: in a run of `npm run check -- ship`.
   it.runIf(process.env.STOCKADE_TEST_SHIP === '1')(
     'packs its own Node for hosts, the same bytes as the build does',
     async () => {

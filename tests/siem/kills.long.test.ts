@@ -13,7 +13,7 @@ import type { EnrolledHost, TestServer } from '../../packages/server/src/testing
 
 /*
  * Receivers that are killed again and again while events come in, and a server that is: nothing may be lost, and what comes
- * twice has the id that it had. `npm run chaos:siem` does the same 100 times over 10,000 events.
+ * twice has the id that it had. `npm run check -- chaos-siem` does the same 100 times over 10,000 events.
  */
 const kills = Number(process.env.SIEM_KILLS ?? 10)
 const total = Number(process.env.SIEM_EVENTS ?? 1000)

@@ -3,7 +3,7 @@ import { raw } from '../../src/testing/index.ts'
 import type { EnrolledHost, Signed, TestServer } from '../../src/testing/index.ts'
 import { withHost } from '../../src/testing/scene.ts'
 
-/* One request with millions of values stopped the server for seconds. The stall itself is measured by `npm run bench:junk`. */
+/* One request with millions of values stopped the server for seconds. The stall itself is measured by `npm run bench -- junk`. */
 
 let server: TestServer
 let admin: Signed

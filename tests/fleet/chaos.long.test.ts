@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
 
-/* The short setting of `npm run chaos`; it ends with 1 by itself when something acknowledged is lost or doubled. */
+/* The short setting of `npm run check -- chaos`; it ends with 1 by itself when something acknowledged is lost or doubled. */
 test('kills, cut answers, backups, a full disk and a PostgreSQL that goes away lose nothing', async () => {
   const script = fileURLToPath(new URL('../../bench/chaos.ts', import.meta.url))
   const args = ['kill', 'cut', 'backup', 'full', 'postgres', '--rounds', '1', '--seconds', '0.6', '--patient']
