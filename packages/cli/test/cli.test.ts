@@ -1,4 +1,3 @@
-import { execFile } from 'node:child_process'
 import { generateKeyPairSync, randomUUID } from 'node:crypto'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, request as httpRequest } from 'node:http'
@@ -7,29 +6,14 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { program } from '../../server/programs.cjs'
+import { stockade, stockadeProcess } from '../../server/src/testing/command.ts'
 import { connect } from '../src/connection.ts'
 import { send } from '../src/orders.ts'
 import { selfSigned } from '../../server/src/http/self-signed.ts'
 import { aHost, eventually, freePort, startServer } from '../../server/src/testing/index.ts'
 import type { EnrolledHost, Signed, TestServer } from '../../server/src/testing/index.ts'
 
-// What the launcher starts, without the process in between.
-const entry = program('server/src/admin/main')
-const ofTests = { PATH: process.env.PATH, NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE }
-
-interface Ran {
-  readonly code: number
-  readonly out: string
-  readonly err: string
-}
-/** The command line as an operator runs it, a process of its own. */
-const runWith = (env: Record<string, string>, ...args: string[]): Promise<Ran> =>
-  new Promise(resolve =>
-    execFile(process.execPath, [entry, ...args], { env: { ...ofTests, ...env } }, (error, out, err) =>
-      resolve({ code: error ? Number(error.code) : 0, out, err }),
-    ),
-  )
+const runWith = (env: Record<string, string>, ...words: string[]) => stockade(env, words)
 const lines = (text: string) => text.trimEnd().split('\n')
 /** The cells of a row: two spaces or more stand between them. */
 const cells = (line: string | undefined) => line?.split(/ {2,}/) ?? []
@@ -560,7 +544,10 @@ describe('given wrongly', () => {
     for (const name of ['servers', 'bans', 'unban', 'whoami', 'admin', 'doctor', 'Exit codes'])
       expect(help.out).toContain(name)
     expect((await runWith({}, 'ban', '--help')).out).toContain('--duration <time>')
-    expect(await runWith({}, '--version')).toMatchObject({ code: 0, out: expect.stringMatching(/^\d+\.\d+\.\d+\n$/) })
+    expect(await stockadeProcess({}, ['--version'])).toMatchObject({
+      code: 0,
+      out: expect.stringMatching(/^\d+\.\d+\.\d+\n$/),
+    })
   })
 })
 
@@ -655,7 +642,8 @@ describe('answers that are not to be trusted', () => {
     try {
       const url = `https://127.0.0.1:${(stranger.address() as AddressInfo).port}`
       const env = { STOCKADE_URL: url, STOCKADE_API_KEY: key, NODE_EXTRA_CA_CERTS: file }
-      expect(await runWith(env, 'servers')).toEqual({
+      // Node reads the certificates that it trusts besides its own when it starts.
+      expect(await stockadeProcess(env, ['servers'])).toEqual({
         code: 1,
         out: '',
         err: `stockade: Can't reach Stockade at ${url}: its certificate has expired.\n`,

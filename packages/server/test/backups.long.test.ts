@@ -58,7 +58,7 @@ const doctor = async ({ options: { dataDir, databaseUrl, env } }: Place) => {
   const storage: Record<string, string> = databaseUrl
     ? { STOCKADE_DATABASE_URL: databaseUrl, STOCKADE_SECRET_KEY: 'test-secret-of-thirty-two-characters' }
     : {}
-  return (await stockade({ STOCKADE_DATA_DIR: dataDir, ...storage, ...env }, folder, 'doctor')).out
+  return (await stockade({ STOCKADE_DATA_DIR: dataDir, ...storage, ...env }, ['doctor'])).out
 }
 
 describe('a server with a folder for backups', () => {
@@ -195,11 +195,12 @@ test('an encrypted backup is tried out with the identity, and restored with it',
     const [file = ''] = readdirSync(place.backups)
     expect(file).toMatch(/\.age$/)
     expect(readFileSync(join(place.backups, file)).subarray(0, 21).toString()).toBe('age-encryption.org/v1')
-    const restored = await stockade(
-      { STOCKADE_DATA_DIR: join(folder, 'restored') },
-      folder,
-      ...['restore', join(place.backups, file), '--identity', identityFile],
-    )
+    const restored = await stockade({ STOCKADE_DATA_DIR: join(folder, 'restored') }, [
+      'restore',
+      join(place.backups, file),
+      '--identity',
+      identityFile,
+    ])
     expect(restored).toMatchObject({ code: 0, err: '' })
   } finally {
     await server.close()

@@ -74,7 +74,7 @@ describe.runIf(engine === 'sqlite')('before the schema of an SQLite database cha
     await aHost(server, (await server.signIn()).client, 'web-02')
     await server.stop()
 
-    const run = (...args: string[]) => stockade({ STOCKADE_DATA_DIR: dataDir }, folder, ...args)
+    const run = (...args: string[]) => stockade({ STOCKADE_DATA_DIR: dataDir }, args)
     const copy = join(dataDir, copies.sort().at(-1) ?? '')
     expect(await run('restore', copy)).toMatchObject({ code: 1, err: expect.stringContaining('--replace') })
     expect(await run('restore', copy, '--replace')).toMatchObject({ code: 0, err: '' })
@@ -89,7 +89,7 @@ describe.runIf(engine === 'sqlite')('before the schema of an SQLite database cha
     const bad = join(folder, 'bad')
     writeFileSync(bad, `SQLite format 3\0${'x'.repeat(5000)}`)
     const before = readdirSync(dataDir)
-    expect(await stockade({ STOCKADE_DATA_DIR: dataDir }, folder, 'restore', bad, '--replace')).toMatchObject({
+    expect(await stockade({ STOCKADE_DATA_DIR: dataDir }, ['restore', bad, '--replace'])).toMatchObject({
       code: 1,
       err: 'stockade: This copy is damaged. Nothing was changed.\n',
     })

@@ -1,30 +1,18 @@
-import { execFile } from 'node:child_process'
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { Secret, TOTP } from 'otpauth'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { readConfig } from '../config.ts'
+import { stockade, stockadeProcess } from '../testing/command.ts'
 import { engine, eventually, freshDatabase, password, raw, spawnServer } from '../testing/index.ts'
 import type { Signed, SpawnedServer } from '../testing/index.ts'
 import { stampSchema, storedSchema } from '../db/schema-state.ts'
 import { openStorage } from './storage.ts'
 
-const launcher = fileURLToPath(new URL('../../../../scripts/stockade.cjs', import.meta.url))
 const secretKey = 'test-secret-of-thirty-two-characters'
 
-interface Ran {
-  readonly code: number
-  readonly out: string
-  readonly err: string
-}
-const run = (env: Record<string, string>, ...args: string[]): Promise<Ran> =>
-  new Promise(resolve =>
-    execFile(process.execPath, [launcher, ...args], { env: { PATH: process.env.PATH, ...env } }, (error, out, err) =>
-      resolve({ code: error ? Number(error.code) : 0, out, err }),
-    ),
-  )
+const run = (env: Record<string, string>, ...words: string[]) => stockade(env, words)
 
 /** A folder and, where the tests run on PostgreSQL, a database; the environment that names both. */
 const aPlace = async () => {
@@ -112,7 +100,7 @@ describe('while the server runs', () => {
 
   test('a new set-up code takes the place of the printed one', async () => {
     const env = { ...place.env, STOCKADE_BASE_URL: 'https://stockade.example/ban/' }
-    const done = await run(env, 'admin', 'setup-code')
+    const done = await stockadeProcess(env, ['admin', 'setup-code'])
     expect(done).toMatchObject({ code: 0, err: '' })
     const code = /^ {2}https:\/\/stockade\.example\/ban\/setup\?code=(\w{24})$/m.exec(done.out)?.[1] ?? ''
     const body = { username: 'admin', email: 'admin@stockade.example', password }

@@ -8,7 +8,7 @@ import { gunzipSync, gzipSync } from 'node:zlib'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Client } from '@stockade/client'
-import { stockade } from '../testing/command.ts'
+import { stockade, stockadeProcess } from '../testing/command.ts'
 import { aHost, engine, freshDatabase, spawnServer } from '../testing/index.ts'
 import type { EnrolledHost, SpawnedServer } from '../testing/index.ts'
 
@@ -37,7 +37,9 @@ const start = ({ dataDir, databaseUrl }: Place): Promise<SpawnedServer> =>
       ? { databaseUrl, env: { STOCKADE_SECRET_KEY: secretKey } }
       : { env: { STOCKADE_DATABASE_URL: '', STOCKADE_SECRET_KEY: '' } }),
   })
-const run = (place: Place, ...args: string[]) => stockade(envOf(place), folder, ...args)
+const run = (place: Place, ...args: string[]) => stockade(envOf(place), args)
+/** In a folder: a relative path means a file there. */
+const runIn = (cwd: string, place: Place, ...args: string[]) => stockadeProcess(envOf(place), args, cwd)
 
 /** What a server that was stopped at once leaves: a ban and an end that are not summed yet. */
 const leaveWaiting = async (url: string) => {
@@ -113,7 +115,7 @@ describe('a backup', () => {
         await setTimeout(5)
       }
     })()
-    const saved = await run(first, 'backup', 'saved.gz', '--plain')
+    const saved = await runIn(folder, first, 'backup', 'saved.gz', '--plain')
     writing = false
     await flood
     expect(saved).toMatchObject({ code: 0, err: '' })
@@ -123,7 +125,7 @@ describe('a backup', () => {
   })
   test('never takes the place of a file', async () => {
     const before = readFileSync(file)
-    expect(await run(first, 'backup', 'saved.gz', '--plain')).toMatchObject({
+    expect(await run(first, 'backup', file, '--plain')).toMatchObject({
       code: 1,
       err: expect.stringMatching(/saved\.gz is there already\. Choose another name/),
     })
@@ -141,8 +143,8 @@ describe('a backup', () => {
     const temporary = join(folder, 'temporary')
     mkdirSync(temporary)
     const verify = (...args: string[]) =>
-      stockade({ ...envOf(nowhere), TMPDIR: temporary }, folder, 'backup', 'verify', ...args)
-    const good = await verify('saved.gz')
+      stockade({ ...envOf(nowhere), TMPDIR: temporary }, ['backup', 'verify', ...args])
+    const good = await verify(file)
     expect(good).toMatchObject({ code: 0, err: '' })
     expect(good.out).toMatch(/^This backup of 20.*Z \(Stockade .*\) can be restored: [\d,]+ rows of \d+ tables\.\n$/)
     const text = gunzipSync(readFileSync(file)).toString()
@@ -213,14 +215,14 @@ const answersAlike = async (place: Place) => {
 describe('a restore', () => {
   test('into an empty installation brings everything back', async () => {
     const place = await aPlace()
-    const done = await run(place, 'restore', 'saved.gz')
+    const done = await run(place, 'restore', file)
     expect(done).toMatchObject({ code: 0, err: '' })
     await answersAlike(place)
   })
   // The PostgreSQL of the tests is there for the project of that engine only.
   test.runIf(engine === 'postgres')('goes from one engine to the other and back', async () => {
     const lite = await aPlace('sqlite')
-    expect(await run(lite, 'restore', 'saved.gz')).toMatchObject({ code: 0, err: '' })
+    expect(await run(lite, 'restore', file)).toMatchObject({ code: 0, err: '' })
     // The key of the installation comes from its environment there.
     writeFileSync(join(lite.dataDir, 'secret.key'), `${secretKey}\n`, { mode: 0o600 })
     expect(await run(lite, 'backup', 'lite.gz', '--plain')).toMatchObject({ code: 0 })
@@ -260,17 +262,17 @@ describe('a restore', () => {
     const other = await start(place)
     await other.setUp()
     if (place.databaseUrl === null)
-      expect(await run(place, 'restore', 'saved.gz', '--replace')).toMatchObject({
+      expect(await run(place, 'restore', file, '--replace')).toMatchObject({
         code: 1,
         err: expect.stringContaining('Stop it first'),
       })
     await other.stop()
     if (place.databaseUrl !== null) await leaveWaiting(place.databaseUrl)
-    expect(await run(place, 'restore', 'saved.gz')).toMatchObject({
+    expect(await run(place, 'restore', file)).toMatchObject({
       code: 1,
       err: expect.stringContaining('--replace'),
     })
-    expect(await run(place, 'restore', 'saved.gz', '--replace')).toMatchObject({ code: 0 })
+    expect(await run(place, 'restore', file, '--replace')).toMatchObject({ code: 0 })
     await answersAlike(place)
     expect(await run(place, 'admin', 'recount')).toMatchObject({ code: 0, out: 'All sums are as the bans say.\n' })
   })

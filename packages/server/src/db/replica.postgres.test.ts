@@ -56,7 +56,7 @@ describe.runIf(engine === 'postgres')('a replica for long reads', () => {
         STOCKADE_DATABASE_URL: primary.url,
         STOCKADE_DATABASE_READ_URL: readUrl,
       }
-      return (await stockade(env, dataDir, 'doctor')).out
+      return (await stockade(env, ['doctor'])).out
     }
     expect(await doctor(standby.url)).toContain('the standby for long reads answers')
     expect(await doctor(primary.url)).toMatch(/the standby for long reads is not used, .*: It is not a standby\./)
