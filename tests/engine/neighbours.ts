@@ -14,6 +14,14 @@ export interface Neighbours {
   hostReaches(target: string): Promise<boolean>
   /** Opens a TCP connection from this source to the host and keeps it. */
   openConnection(source: string): Promise<OpenConnection>
+  /** Empties the neighbour caches of the host and of the attackers, so that the next packet needs ARP or neighbour discovery. */
+  forgetNeighbours(): Promise<void>
+  /** Whether the attackers have learnt the link address of this address of the host. */
+  knowsLinkOf(address: string): Promise<boolean>
+  /** Runs a program in the namespace of the attackers; its standard output. */
+  insideAttacker(...command: string[]): Promise<string>
+  /** Starts a Python program on the host, which runs until the end. Answers the first line that it says. */
+  runOnHost(program: string, ...args: string[]): Promise<string>
   end(): Promise<void>
 }
 
@@ -105,11 +113,11 @@ export async function neighboursOf(host: Host): Promise<Neighbours> {
       stdio: ['pipe', 'pipe', 'ignore'],
     })
     listeners.push(child)
-    await new Promise((resolve, reject) => {
-      child.stdout.once('data', resolve)
-      child.once('exit', reject)
+    const line = await new Promise<string>((resolve, reject) => {
+      child.stdout.once('data', (bytes: Buffer) => resolve(bytes.toString().trim()))
+      child.once('exit', code => reject(new Error(`a program of the test ended with ${code}`)))
     })
-    return child
+    return { child, line }
   }
   const listen = async (namespace: string, port: number, program = listener): Promise<void> => {
     await startProgram(namespace, program, String(port))
@@ -158,7 +166,14 @@ export async function neighboursOf(host: Host): Promise<Neighbours> {
     reachesHost: source => connects(attacker, source, hostOf(source), hostPort),
     reachesContainer: source => connects(attacker, source, hostOf(source), publishedPort),
     async openConnection(source) {
-      const child = await startProgram(attacker, talker, source, hostOf(source), String(echoPort), String(impatience))
+      const { child } = await startProgram(
+        attacker,
+        talker,
+        source,
+        hostOf(source),
+        String(echoPort),
+        String(impatience),
+      )
       return {
         isHeard: () =>
           new Promise(resolve => {
@@ -168,6 +183,19 @@ export async function neighboursOf(host: Host): Promise<Neighbours> {
       }
     },
     hostReaches: target => connects(host.name, '-', target, hostPort),
+    async forgetNeighbours() {
+      for (const [namespace, device] of [
+        [host.name, 'att0'],
+        [attacker, 'eth0'],
+      ] as const)
+        for (const family of ['-4', '-6']) await ip('-n', namespace, family, 'neigh', 'flush', 'dev', device)
+    },
+    async knowsLinkOf(address) {
+      const { stdout } = await run('ip', ['-n', attacker, 'neigh', 'show', 'to', address, 'dev', 'eth0'])
+      return stdout.includes('lladdr')
+    },
+    insideAttacker: async (...command) => (await run('ip', ['netns', 'exec', attacker, ...command])).stdout,
+    runOnHost: async (program, ...args) => (await startProgram(host.name, program, ...args)).line,
     end,
   }
 }

@@ -6,7 +6,7 @@ import type { Family } from './entry.ts'
 /* The shield's table: its sets, chains and rules. */
 
 export const shieldTable = 'stockade_shield'
-/** The chain of packets that a ban matched; its last rule drops and counts them. */
+/** The chain of packets that a ban or a list matched; its last rule drops and counts them. */
 export const hitChain = 'hit'
 
 /** How many bans a set takes, and how many addresses that are never dropped. */
@@ -57,6 +57,23 @@ export const noLengths: Lengths = { 4: [], 6: [] }
 
 const families: readonly Family[] = [4, 6]
 const isSyn = 'tcp flags & (fin|syn|rst|ack) == syn'
+
+/**
+ * What the link of the host needs from a banned address (docs/adr/0052). A router never forwards a packet with hop limit 255,
+ * so these solicitations and advertisements come from a neighbour. No rule holds a set: the netlink driver copies rules without
+ * the anonymous sets that nft makes for `{ }`.
+ */
+const linkControl = [
+  'icmpv6 type 135-136 ip6 hoplimit 255 return',
+  'meta nfproto ipv4 udp sport 67 udp dport 68 return',
+  'meta nfproto ipv6 udp sport 547 udp dport 546 return',
+]
+
+/**
+ * A banned router reports the path MTU of connections that it only forwards. `ct direction reply` covers those that the host
+ * opened. Only ICMP: an expected connection, as of FTP, is related too.
+ */
+const relatedErrors = ['meta l4proto icmp ct state related return', 'meta l4proto ipv6-icmp ct state related return']
 
 export const addLengths = (lengths: Lengths, used: Iterable<{ family: Family; length: number }>): Lengths => {
   const found = { 4: new Set(lengths[4]), 6: new Set(lengths[6]) }
@@ -140,8 +157,14 @@ export const chainsOf = (shape: Shape): Chain[] => {
     ...(hasLists ? [`${udp} jump bans`, `${udp} goto lists`] : [`${udp} goto bans`]),
     ...lookUps('cut', shape.cut, 'goto bans'),
   ]
+  const passed = [
+    ...lookUps('keep', shape.kept, 'return'),
+    ...linkControl,
+    ...(shape.mode === 'stateful' ? relatedErrors : []),
+  ]
   const chains: Chain[] = [
-    { name: hitChain, priority: null, rules: [...lookUps('keep', shape.kept, 'return'), 'counter drop'] },
+    // Here and not before the sets: packets that no ban matches pay nothing for it.
+    { name: hitChain, priority: null, rules: [...passed, 'counter drop'] },
     { name: 'bans', priority: null, rules: lookUps('ban', shape.bans, 'goto hit') },
     ...listChainsOf(lists),
     {

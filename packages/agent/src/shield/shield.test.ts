@@ -82,6 +82,17 @@ describe('the rules', () => {
     expect(hit.slice(0, -1).every(rule => rule.endsWith(' return'))).toBe(true)
   })
 
+  it('let errors of tracked connections pass, and no connection that a helper expects', () => {
+    const rules = chainsOf({ ...shape, mode: 'stateful' }).flatMap(chain => chain.rules)
+    const related = rules.filter(rule => rule.includes('ct state related'))
+    expect(related.map(rule => /^meta l4proto (\S+)/.exec(rule)?.[1])).toEqual(['icmp', 'ipv6-icmp'])
+  })
+
+  it('hold no anonymous set: the netlink driver copies rules without their sets', () => {
+    for (const mode of ['stateful', 'stateless'] as const)
+      for (const { rules } of chainsOf({ ...shape, mode })) expect(rules.join('\n')).not.toContain('{')
+  })
+
   it('are the same text for the same lengths in any order', () => {
     const one = addLengths(usualLengths, [toEntry('192.0.2.0/23'), toEntry('192.0.2.0/27')])
     const other = addLengths(usualLengths, [toEntry('192.0.2.0/27'), toEntry('198.51.100.0/23')])
