@@ -30,7 +30,11 @@ describeHosts('blocklists in the table of the shield', () => {
         if (mode === 'stateful') expect(await neighbours.reachesContainer(source), source).toBe(false)
       }
       await passes(() => neighbours.reachesHost(sources.good), 'another address')
-      await passes(() => neighbours.hostReaches(sources.bad), "the host's own connection to a listed address")
+      for (const source of [sources.bad, sources.bad6])
+        await passes(async () => {
+          await neighbours.forgetNeighbours()
+          return neighbours.hostReaches(source)
+        }, `the host's own connection to ${source}, which is listed`)
 
       await ask({ lists: [{ id: 7, version: 2, mode: 'enforce', text: `${sources.good}\n` }] })
       expect(await neighbours.reachesHost(sources.good)).toBe(false)
