@@ -146,6 +146,32 @@ onStage('the shield of a real host', [], scene => {
     await until(async () => (await host.agentCommand('shield', 'status')).includes('shield: in force'), 20, 'the agent')
   })
 
+  it('replaces the rules that an older version left in the kernel and on the disk', async () => {
+    const { host } = scene()
+    const script = join(host.agentState, 'shield.nft')
+    const older = join(host.directory, 'older.nft')
+    const isNew = (text: string): boolean => text.includes('hoplimit 255')
+    const inKernel = (): Promise<string> => host.inside('nft', 'list', 'chain', 'inet', 'stockade_shield', 'hit')
+    await host.killAgent()
+    const lines = fs.readFileSync(script, 'utf8').split('\n')
+    expect(lines.some(isNew)).toBe(true)
+    // Rules of today without those that let messages of the link pass.
+    fs.writeFileSync(
+      script,
+      lines.filter(line => !/hoplimit 255|sport (67|547)|ct state related/.test(line)).join('\n'),
+    )
+    fs.copyFileSync(script, older)
+    await host.inside('nft', 'delete', 'table', 'inet', 'stockade_shield')
+    await host.inside('nft', '-f', older)
+    expect(isNew(await inKernel())).toBe(false)
+    expect(await neighbours.reachesHost(sources.other)).toBe(false)
+    await host.startAgent()
+    await until(async () => isNew(await inKernel()), 20, 'the new rules in the kernel')
+    await until(() => isNew(fs.readFileSync(script, 'utf8')), 20, 'the new rules on the disk')
+    expect(await neighbours.reachesHost(sources.other)).toBe(false)
+    await until(async () => (await host.agentCommand('shield', 'status')).includes('shield: in force'), 20, 'the agent')
+  })
+
   it('takes 500 orders that come together', async () => {
     const { host, server, serverId } = scene()
     const ips = Array.from({ length: 500 }, (_, i) => `198.18.${i >> 8}.${i & 255}`)
