@@ -14,7 +14,7 @@ export const reason = field(
 )
 export const dropped_packets = field(
   nullable(count),
-  'Packets that the server dropped because of this ban, at least; null while it reported none. Only bans of the shield (jail `stockade`) count.',
+  'Packets that this ban matched on the server, at least: those that it dropped, and the few that a ban lets pass (neighbour discovery, DHCP). Null while the server reported none. Only bans of the shield (jail `stockade`) count.',
 )
 export const banFields = {
   id,
