@@ -59,8 +59,8 @@ const families: readonly Family[] = [4, 6]
 const isSyn = 'tcp flags & (fin|syn|rst|ack) == syn'
 
 /**
- * What the link of the host needs from a banned address (docs/adr/0052). A router never forwards a packet with hop limit 255,
- * so these solicitations and advertisements come from a neighbour. No rule holds a set: the netlink driver copies rules without
+ * What the link of the host needs from a banned address (docs/adr/0052). A router lowers the hop limit of what it forwards, so
+ * a solicitation or advertisement that arrives with 255 comes from a neighbour. No rule holds a set: the netlink driver copies rules without
  * the anonymous sets that nft makes for `{ }`.
  */
 const linkControl = [
