@@ -157,11 +157,14 @@ describe('a backup', () => {
     const rows = lines.filter(line => line.startsWith('[')).length
     const end = JSON.stringify({ end: true, rows, sha256: createHash('sha256').update(body).digest('hex') })
     writeFileSync(join(folder, 'wrong.gz'), gzipSync(`${body}${end}\n`))
-    const wrong = await verify('wrong.gz')
+    const wrong = await verify(join(folder, 'wrong.gz'))
     expect(wrong.code).toBe(1)
     expect(wrong.out).toMatch(/^ban_cube holds \d+ in all, and the bans make \d+\./m)
     writeFileSync(join(folder, 'cut.gz'), readFileSync(file).subarray(0, 2000))
-    expect(await verify('cut.gz')).toMatchObject({ code: 1, err: expect.stringContaining('no complete backup') })
+    expect(await verify(join(folder, 'cut.gz'))).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('no complete backup'),
+    })
     expect(readdirSync(temporary)).toEqual([])
     expect(existsSync(nowhere.dataDir)).toBe(false)
   })
@@ -181,7 +184,7 @@ describe('a backup', () => {
   })
   test('of nothing is refused', async () => {
     const nowhere = await aPlace('sqlite')
-    expect(await run(nowhere, 'backup', 'nothing.gz', '--plain')).toMatchObject({
+    expect(await run(nowhere, 'backup', join(folder, 'nothing.gz'), '--plain')).toMatchObject({
       code: 1,
       err: expect.stringContaining('no database'),
     })
@@ -225,10 +228,10 @@ describe('a restore', () => {
     expect(await run(lite, 'restore', file)).toMatchObject({ code: 0, err: '' })
     // The key of the installation comes from its environment there.
     writeFileSync(join(lite.dataDir, 'secret.key'), `${secretKey}\n`, { mode: 0o600 })
-    expect(await run(lite, 'backup', 'lite.gz', '--plain')).toMatchObject({ code: 0 })
+    expect(await run(lite, 'backup', join(folder, 'lite.gz'), '--plain')).toMatchObject({ code: 0 })
     await answersAlike(lite)
     const back = await aPlace('postgres')
-    expect(await run(back, 'restore', 'lite.gz')).toMatchObject({ code: 0, err: '' })
+    expect(await run(back, 'restore', join(folder, 'lite.gz'))).toMatchObject({ code: 0, err: '' })
     await answersAlike(back)
   })
   test('brings the keys that hosts and the audit log rely on', async () => {
@@ -237,13 +240,13 @@ describe('a restore', () => {
     // Makes a key for https; nobody asks it anything, as the tests' client does not know the certificate.
     const original = await spawnServer({ dataDir: lite.dataDir, env: tls })
     await original.stop()
-    expect(await run(lite, 'backup', 'keys.gz', '--plain')).toMatchObject({ code: 0 })
+    expect(await run(lite, 'backup', join(folder, 'keys.gz'), '--plain')).toMatchObject({ code: 0 })
     const other = await aPlace('sqlite')
     const stranger = await spawnServer({ dataDir: other.dataDir, env: tls })
     await stranger.stop()
     const keyOf = (place: Place, name: string) => readFileSync(join(place.dataDir, name), 'utf8')
     expect(keyOf(other, 'tls.key')).not.toBe(keyOf(lite, 'tls.key'))
-    expect(await run(other, 'restore', 'keys.gz', '--replace')).toMatchObject({ code: 0, err: '' })
+    expect(await run(other, 'restore', join(folder, 'keys.gz'), '--replace')).toMatchObject({ code: 0, err: '' })
     for (const name of ['tls.key', 'audit.key', 'secret.key']) {
       expect(keyOf(other, name)).toBe(keyOf(lite, name))
       expect(statSync(join(other.dataDir, name)).mode & 0o777).toBe(0o600)
@@ -283,7 +286,7 @@ describe('a restore', () => {
     const end = { end: true, rows: rows + 1, sha256: createHash('sha256').update(text).digest('hex') }
     writeFileSync(join(folder, 'older.gz'), gzipSync(`${text}${JSON.stringify(end)}\n`))
     const place = await aPlace()
-    expect(await run(place, 'restore', 'older.gz')).toMatchObject({ code: 0, err: '' })
+    expect(await run(place, 'restore', join(folder, 'older.gz'))).toMatchObject({ code: 0, err: '' })
     expect(await run(place, 'admin', 'recount')).toMatchObject({ code: 0, out: 'All sums are as the bans say.\n' })
   })
   test('of a damaged file changes nothing', async () => {
@@ -304,7 +307,7 @@ describe('a restore', () => {
     }
     for (const [name, content] of Object.entries(bad)) {
       writeFileSync(join(folder, 'bad.gz'), content)
-      const refused = await run(place, 'restore', 'bad.gz')
+      const refused = await run(place, 'restore', join(folder, 'bad.gz'))
       expect({ name, code: refused.code }).toEqual({ name, code: 1 })
       expect(refused.err).toMatch(/^stockade: (This is no complete backup|This backup is of a newer)/)
     }
