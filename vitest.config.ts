@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config'
+import { conditionMs, testMs } from './packages/server/src/testing/waiting.ts'
 import LongestFirst from './scripts/sequence.mjs'
 
 /*
@@ -7,11 +8,9 @@ import LongestFirst from './scripts/sequence.mjs'
  */
 const common = {
   pool: 'forks',
-  testTimeout: 600_000,
-  hookTimeout: 600_000,
-  // Patient where the machine is busy; what is broken stays broken. While a test is written, a small STOCKADE_TEST_PATIENCE
-  // (milliseconds, for pages of a browser too) shows sooner what does not come.
-  expect: { poll: { timeout: Number(process.env.STOCKADE_TEST_PATIENCE ?? 180_000), interval: 100 } },
+  testTimeout: testMs,
+  hookTimeout: testMs,
+  expect: { poll: { timeout: conditionMs, interval: 100 } },
   setupFiles: process.env.STOCKADE_TEST_CPU ? ['./scripts/test-cpu.mjs'] : [],
 } as const
 

@@ -50,7 +50,7 @@ const untilBanned = async (ip: string, isWanted: boolean): Promise<void> => {
 try {
   const { serverId, token } = await server.addServer(host.name)
   await host.startAgent({ baseUrl: server.url(host), token, args: ['--verbose'] })
-  await until(async () => (await server.engineVersion(serverId)) !== null, 60, 'the first heartbeat')
+  await until(async () => (await server.engineVersion(serverId)) !== null, 'the first heartbeat')
   content = listOf(1)
   const { id } = await server.admin().call('POST /lists', {
     body: {
@@ -69,7 +69,7 @@ try {
       const list = await server.admin().call('GET /lists/{id}', { params: { id } })
       return list.entries === size && list.held.applied === 1
     }
-    await until(isHeld, 120, `a blocklist of ${size} entries`)
+    await until(isHeld, `a blocklist of ${size} entries`)
     const held = performance.now() - startedAt
     const times = { ban: [] as number[], unban: [] as number[] }
     for (let round = 0; round < rounds; round += 1) {

@@ -63,7 +63,7 @@ try {
   const { serverId, token } = await server.addServer(host.name)
   // The Node that packages bring, not the one of the machine.
   await host.startAgent({ baseUrl: server.url(host), token, args: [], node: process.execPath })
-  await until(async () => (await server.engineVersion(serverId)) !== null, 60, 'the first heartbeat')
+  await until(async () => (await server.engineVersion(serverId)) !== null, 'the first heartbeat')
   await measure('alone', goals.alone)
   const sequence = { name: 'bench', protected_port: 2201, knock_ports: [7001, 9003, 8002], server_ids: [serverId] }
   await server.admin().call('POST /portknock/sequences', { body: sequence })
@@ -71,7 +71,7 @@ try {
     const { sequences } = await server.admin().call('GET /portknock/sequences', {})
     return sequences[0]?.servers[0]?.state === 'enforced'
   }
-  await until(isEnforced, 120, 'the port that knocks open')
+  await until(isEnforced, 'the port that knocks open')
   await measure('knocking', goals.knocking)
 } finally {
   await host.stop()

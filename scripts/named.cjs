@@ -53,7 +53,7 @@ exports.check = {
   ship: tests(
     'the packages on real systemd, as root on Debian',
     ['--project', 'ship', '--no-file-parallelism'],
-    { STOCKADE_TEST_SHIP: '1' },
+    { STOCKADE_TEST_SHIP: '1', STOCKADE_TEST_PATIENCE: '240000' },
     'ship',
   ),
   accessible: tests(
@@ -76,6 +76,7 @@ exports.check = {
     ['--project', 'engine', 'tests/e2e/calm-hours'],
     {
       CALM_MINUTES: '120',
+    STOCKADE_TEST_PATIENCE: '600000',
     },
   ),
   sabotage: {
@@ -103,6 +104,7 @@ exports.check = {
     ['--project', 'unit', 'packages/agent/test/upgrade'],
     {
       UPGRADE_KILLS: 'all',
+    STOCKADE_TEST_PATIENCE: '300000',
     },
   ),
   'chaos-siem': tests(
@@ -110,6 +112,7 @@ exports.check = {
     ['--project', 'engine', 'tests/siem/kills'],
     {
       SIEM_KILLS: '100',
+    STOCKADE_TEST_PATIENCE: '300000',
       SIEM_EVENTS: '10000',
     },
   ),

@@ -84,7 +84,7 @@ onStage('a stolen server before a host that seals', [], scene => {
       /anna {2}ed25519[^]*anna: laptop {2}webauthn[^]*jail-disable/,
     )
     const told = () => server.heartbeats(serverId).at(-1)?.['sealed'] as { operators: unknown[] } | null | undefined
-    await until(() => told()?.operators.length === 2, 60, 'the heartbeat that names the operators')
+    await until(() => told()?.operators.length === 2, 'the heartbeat that names the operators')
   })
 
   it('commands nothing that is sealed', async () => {
@@ -143,9 +143,9 @@ onStage('a stolen server before a host that seals', [], scene => {
     const once = await sealed({ with: by })
     const done = await attempt('jail-disable', disable, once)
     expect(done).toMatchObject({ success: true, output: expect.stringMatching(/signed by anna/) as string })
-    await until(async () => !(await running()), 20, 'the jail to end')
+    await until(async () => !(await running()), 'the jail to end')
     expect(await attempt('jail-enable', disable)).toMatchObject({ success: true })
-    await until(running, 20, 'the jail to run')
+    await until(running, 'the jail to run')
     const reused = { success: false, output: expect.stringMatching(/used before/) as string }
     expect(await attempt('jail-disable', disable, once)).toMatchObject(reused)
     // Neither as the same order again, nor after the agent was killed and started anew.
@@ -160,19 +160,19 @@ onStage('a stolen server before a host that seals', [], scene => {
     const { host, server, serverId } = scene()
     const error = () => server.acks.at(-1)?.error ?? ''
     server.whitelist(['198.51.100.7'])
-    await until(() => server.agreed() !== null, 60, 'a list without wide ranges')
+    await until(() => server.agreed() !== null, 'a list without wide ranges')
     server.whitelist(['198.51.100.7', '45.33.0.0/16'])
-    await until(() => error().includes('no operator approved'), 60, 'the refusal of the wide range')
+    await until(() => error().includes('no operator approved'), 'the refusal of the wide range')
     expect(await host.client('get', 'sshd', 'ignoreip')).not.toContain('45.33')
     expect(await attempt('approve-whitelist', { ip: '45.33.0.0/16' })).toMatchObject({ success: false })
     const approval = await sealOf('approve-whitelist', { ip: '45.33.0.0/16' }, serverId)
     expect(await attempt('approve-whitelist', { ip: '45.33.0.0/16' }, approval)).toMatchObject({ success: true })
-    await until(() => server.agreed() !== null, 90, 'the list with the wide range')
+    await until(() => server.agreed() !== null, 'the list with the wide range')
     expect(await host.client('get', 'sshd', 'ignoreip')).toContain('45.33.0.0/16')
     server.whitelist(['198.51.100.7'])
-    await until(() => server.agreed() !== null, 60, 'the list without it')
+    await until(() => server.agreed() !== null, 'the list without it')
     server.whitelist(['198.51.100.7', '45.33.0.0/16'])
-    await until(() => error().includes('no operator approved'), 60, 'the refusal of what was taken off')
+    await until(() => error().includes('no operator approved'), 'the refusal of what was taken off')
     server.whitelist(['198.51.100.7'])
 
     const gate = {
@@ -188,11 +188,11 @@ onStage('a stolen server before a host that seals', [], scene => {
     }
     server.knock([gate])
     const about = () => server.acks.at(-1)?.sequences.find(each => each['id'] === 1)
-    await until(() => about()?.['state'] === 'failed', 60, 'the refusal of the port')
+    await until(() => about()?.['state'] === 'failed', 'the refusal of the port')
     expect(about()?.['error']).toBe('no operator approved on this host that port 2222 is closed')
     const port = await sealOf('approve-port', { port: 2222 }, serverId)
     expect(await attempt('approve-port', { port: 2222 }, port)).toMatchObject({ success: true })
-    await until(() => about()?.['state'] === 'enforced', 60, 'the port to be closed')
+    await until(() => about()?.['state'] === 'enforced', 'the port to be closed')
   })
 
   it('gets no command at all done once the file of operators is damaged, until root puts it right', async () => {

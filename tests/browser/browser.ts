@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { chromium } from 'playwright-core'
 import type { Browser, BrowserContextOptions, Page, Request } from 'playwright-core'
 import { buildDashboard } from '../../packages/dashboard/build.mjs'
+import { conditionMs } from '../../packages/server/src/testing/waiting.ts'
 
 /**
  * Debian's chromium, or the one that is named. The same without a window's outside, where there is one, needs two thirds
@@ -23,6 +24,7 @@ export const built = async (): Promise<void> => {
 
 export const launch = (program: 'whole' | 'bare' = 'bare'): Promise<Browser> =>
   chromium.launch({
+    timeout: conditionMs,
     executablePath: program === 'bare' && existsSync(bare) ? bare : whole,
     args: [
       ...['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking'],
@@ -100,6 +102,8 @@ export const visit = async (
     reducedMotion: 'reduce',
     ...rest,
   })
+  // Of its pages and of its requests.
+  context.setDefaultTimeout(conditionMs)
   const complaints: string[] = []
   await context.addInitScript(
     `addEventListener('securitypolicyviolation', event => console.error('policy: ' + event.violatedDirective + ' ' + event.blockedURI))`,
@@ -108,7 +112,6 @@ export const visit = async (
   // The announcer repeats words of the page to screen readers. A test that looks for a text on the page must not find them there.
   const byText = page.getByText.bind(page)
   page.getByText = (...sought) => byText(...sought).and(page.locator(':not([role=status][aria-live=polite])'))
-  page.setDefaultTimeout(Number(process.env.STOCKADE_TEST_PATIENCE ?? 180_000))
   const pending = new Set<Request>()
   requests.set(page, pending)
   origins.set(page, new URL(baseURL).origin)

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Locator, Page } from 'playwright-core'
 import type { Client } from '@stockade/client'
-import { password, startServer } from '@stockade/server/testing'
+import { conditionMs, password, startServer, within } from '@stockade/server/testing'
 import type { TestServer } from '@stockade/server/testing'
 import { hasBrowser, signIn } from './browser.ts'
 import { useBrowser } from './use-browser.ts'
@@ -47,7 +47,7 @@ describe.runIf(hasBrowser)('an unsaved edit', () => {
   const endSession = async (button: Locator) => {
     await page.context().clearCookies()
     // The page may notice the end by itself before the click arrives.
-    const clicked = button.click({ timeout: 5000 })
+    const clicked = button.click({ timeout: conditionMs / 10 })
     clicked.catch(() => {})
     await Promise.any([page.waitForURL('**/login**'), clicked])
     await page.waitForURL('**/login**')
@@ -104,7 +104,7 @@ describe.runIf(hasBrowser)('an unsaved edit', () => {
     })
     await name().fill('Meadow')
     await bar().getByRole('button', { name: 'Save' }).click()
-    await sent.promise
+    await within(sent.promise, 'the request that saves')
     await name().fill('Meadow 2')
     typed.resolve(undefined)
     await bar().getByText('Meadow → Meadow 2').waitFor()

@@ -121,7 +121,7 @@ describe.runIf(hasBrowser).concurrent('when the server goes away and comes back'
 
       server = await startServer({ dataDir, port })
       await host.ban('198.51.100.23')
-      await page.getByText('Live', { exact: true }).waitFor({ timeout: 180_000 })
+      await page.getByText('Live', { exact: true }).waitFor()
       // What came meanwhile waits above the list; what is read does not move.
       await page.getByRole('button', { name: '1 new' }).click()
       await page.getByText('198.51.100.23').waitFor()
@@ -141,9 +141,9 @@ describe.runIf(hasBrowser).concurrent('when the server goes away and comes back'
       await signIn(page, 'admin', password)
       await page.getByText('Live', { exact: true }).waitFor()
       await page.context().setOffline(true)
-      await page.getByText(/Offline since/).waitFor({ timeout: 180_000 })
+      await page.getByText(/Offline since/).waitFor()
       await page.context().setOffline(false)
-      await page.getByText('Live', { exact: true }).waitFor({ timeout: 180_000 })
+      await page.getByText('Live', { exact: true }).waitFor()
     } finally {
       await close()
       await server.close()

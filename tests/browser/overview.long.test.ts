@@ -310,7 +310,7 @@ describe.runIf(hasBrowser)('the overview', () => {
             .locator('i')
             .count()
         },
-        { interval: 1000, timeout: 180_000 },
+        { interval: 1000 },
       )
       .toBeGreaterThan(0)
     expect(

@@ -118,24 +118,24 @@ describe.runIf(hasBrowser)('forwarding', () => {
   it('events are delivered and counted', async () => {
     await page.goto('siem/delivery')
     await admin.call('POST /whitelist', { body: { ip: '192.0.2.0/24', description: 'Office' } })
-    await expect.poll(() => receiver.events.filter(({ type }) => type === 'whitelist_add').length, wait).toBe(1)
+    await expect.poll(() => receiver.events.filter(({ type }) => type === 'whitelist_add').length).toBe(1)
     await page.getByText('Connected', { exact: true }).waitFor()
     // The receiver has an event before Stockade has read its answer and counted it. The test event is not counted.
     const counted = async () => {
       const { events_sent_today, queue_size } = await admin.call('GET /siem/status')
       return { queue_size, uncounted: receiver.events.length - events_sent_today }
     }
-    await expect.poll(counted, wait).toEqual({ queue_size: 0, uncounted: 1 })
+    await expect.poll(counted).toEqual({ queue_size: 0, uncounted: 1 })
     const { events_sent_today } = await admin.call('GET /siem/status')
     // Within one poll, without a reload.
-    await expect.poll(() => figure('Sent today').textContent(), wait).toBe(String(events_sent_today))
+    await expect.poll(() => figure('Sent today').textContent()).toBe(String(events_sent_today))
     await expect.poll(() => figure('Failed today').textContent()).toBe('0')
     await page.getByRole('img', { name: /^Events each hour, last 24 h\. \d+ events since/ }).waitFor()
     const table = page.getByText('Show as table')
     await table.click()
     const cells = page.getByRole('table', { name: 'Events each hour, last 24 h' }).locator('td:last-child')
     await expect
-      .poll(async () => (await cells.allTextContents()).reduce((sum, text) => sum + Number(text), 0), wait)
+      .poll(async () => (await cells.allTextContents()).reduce((sum, text) => sum + Number(text), 0))
       .toBe(events_sent_today)
     await page.locator('[data-attempt=ok]').filter({ hasText: 'HTTP 200' }).first().waitFor()
   })
@@ -163,7 +163,7 @@ describe.runIf(hasBrowser)('forwarding', () => {
     for (const ip of ['198.51.100.1', '198.51.100.2']) await admin.call('POST /whitelist', { body: { ip } })
     const added = async () =>
       (await admin.call('GET /siem/queue')).events.filter(({ type }) => type === 'whitelist_add').length
-    await expect.poll(added, wait).toBe(2)
+    await expect.poll(added).toBe(2)
     await page.goto('siem/queue')
     await page.locator('[data-event]').filter({ hasText: 'Whitelist entry added' }).nth(1).waitFor()
     await page.goto('siem/delivery')
@@ -289,5 +289,3 @@ describe.runIf(hasBrowser)('forwarding', () => {
     }
   })
 })
-
-const wait = { timeout: 180_000, interval: 100 } as const

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Page, Route } from 'playwright-core'
-import { aHost, password, startServer } from '@stockade/server/testing'
+import { aHost, conditionMs, password, startServer } from '@stockade/server/testing'
 import type { TestServer } from '@stockade/server/testing'
 import { hasBrowser, settled, signIn } from './browser.ts'
 import { useBrowser } from './use-browser.ts'
@@ -34,10 +34,8 @@ const hints = [
 ] as const
 const isHint = (path: string, pathname: string) =>
   hints.some(([start, hint]) => path.startsWith(start) && pathname === hint && !path.startsWith('templates'))
-/** How long to wait for what must come, in ms: a request is tried again before it counts as failed, and a busy machine is slow. */
-const patience = Number(process.env.STOCKADE_TEST_PATIENCE ?? 180_000)
-/** The same for what need not come. */
-const brief = 15_000
+/** How long to wait for what need not come, in ms. */
+const brief = conditionMs / 8
 /** Without this answer there is no page: it is asked for again until it comes. */
 const start = '/api/v1/bootstrap'
 
@@ -112,7 +110,7 @@ describe.runIf(hasBrowser).concurrent('a page of which one request', () => {
         )
         await page.goto(path)
         await shown(page)
-        const wait = isHint(path, one) ? brief : patience
+        const wait = isHint(path, one) ? brief : conditionMs
         const words = page.getByText(said).filter({ visible: true })
         // What the shell reads says a word in its button, and the rest where that is opened.
         const button = page.getByRole('group', { name: 'Activity' }).getByRole('button', { name: 'Not loaded' })
@@ -145,7 +143,7 @@ describe.runIf(hasBrowser).concurrent('a page of which one request', () => {
             .catch(() => undefined)
           await words
             .first()
-            .waitFor({ state: 'detached', timeout: patience })
+            .waitFor({ state: 'detached' })
             .catch(() => found.push(`${one}: stays failed`))
         }
         for (const text of complaints) if (!/status of 500/.test(text)) found.push(`${one}: ${text}`)
@@ -184,7 +182,7 @@ describe.runIf(hasBrowser).concurrent('a page of which one request', () => {
       const words = main.getByText(status === 429 ? /Retrying in \d+ s/ : refused).filter({ visible: true })
       const tells = await words
         .first()
-        .waitFor({ timeout: asksMore(asked) ? patience : brief })
+        .waitFor({ timeout: asksMore(asked) ? conditionMs : brief })
         .then(
           () => true,
           () => false,
@@ -201,7 +199,7 @@ describe.runIf(hasBrowser).concurrent('a page of which one request', () => {
         // By itself, and without a click.
         await words
           .first()
-          .waitFor({ state: 'detached', timeout: patience })
+          .waitFor({ state: 'detached' })
           .catch(() => found.push('stays refused'))
       for (const text of complaints) if (!new RegExp(`status of ${status}`).test(text)) found.push(text)
       expect(found, found.join('\n')).toEqual([])
@@ -228,7 +226,7 @@ describe.runIf(hasBrowser).concurrent('a page of which one request', () => {
         await sent
         const heading = page.getByRole('heading', { level: 1 }).first()
         if (
-          !(await heading.waitFor({ timeout: patience }).then(
+          !(await heading.waitFor().then(
             () => true,
             () => false,
           ))

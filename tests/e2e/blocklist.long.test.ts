@@ -33,16 +33,12 @@ describeHosts('a blocklist, end to end', () => {
 
   const params = (id: number) => ({ params: { id } })
   const held = (id: number, version?: number) =>
-    until(
-      async () => {
-        const list = await server.admin().call('GET /lists/{id}', params(id))
-        return list.version > (version ?? 0) && list.held.applied === 1
-      },
-      30,
-      `list ${id} held by the host`,
-    )
+    until(async () => {
+      const list = await server.admin().call('GET /lists/{id}', params(id))
+      return list.version > (version ?? 0) && list.held.applied === 1
+    }, `list ${id} held by the host`)
   const dropped = (address: string) =>
-    until(async () => !(await neighbours.reachesHost(address)), 30, `packets of ${address} dropped`)
+    until(async () => !(await neighbours.reachesHost(address)), `packets of ${address} dropped`)
   const whitelist = (ip: string) => server.admin().call('POST /whitelist', { body: { ip, description: 'ours' } })
 
   test('is observed, enforced, cut out where the whitelist says so, changed and taken out again', async () => {

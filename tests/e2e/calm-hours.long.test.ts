@@ -10,8 +10,6 @@ import type { RealServer } from './real-server.ts'
 /** `npm run check -- calm`: this number of ordinary rounds, a minute apart. In `npm test`, `calm-day.long.test.ts` is the short form. */
 const rounds = Number(process.env['CALM_MINUTES'] ?? 0)
 const pause = 60_000
-/** Seconds. A run of hours may meet minutes in which this machine has no time for it, and these are no alarm. */
-const patience = 600
 const each = (count: number, round: number): boolean => round % count === count - 1
 /** As without settings. */
 const realIntervals = { STOCKADE_HEARTBEAT_INTERVAL: '30', STOCKADE_OFFLINE_AFTER: '90' }
@@ -49,7 +47,7 @@ const ordinaryHours = (): void => {
   }
   const order = async (serverId: string, type: string, params: Record<string, unknown> = {}): Promise<void> => {
     const id = await server.order(serverId, type, params)
-    await until(async () => (await server.outcome(id)) !== null, patience, `the result of ${type}`)
+    await until(async () => (await server.outcome(id)) !== null, `the result of ${type}`)
     expect(await server.outcome(id)).toMatchObject({ success: true })
   }
 
@@ -93,17 +91,17 @@ const ordinaryHours = (): void => {
     'give no alert and leave every server protected, and then a fail2ban that is stopped gives one',
     async () => {
       for (const { serverId } of members)
-        await until(async () => (await levelOf(serverId)) === 'protected', 120, 'the level "protected"')
+        await until(async () => (await levelOf(serverId)) === 'protected', 'the level "protected"')
       for (let round = 0; round < rounds; round += 1) {
         await Promise.all(members.map(member => ordinaryRound(member, round)))
         await fleetRound(round)
         await sleep(pause)
       }
       for (const { serverId } of members)
-        await until(async () => (await levelOf(serverId)) === 'protected', 120, 'the level "protected"')
+        await until(async () => (await levelOf(serverId)) === 'protected', 'the level "protected"')
       expect(await alerts()).toEqual([])
       await members[0]?.host.stopEngine()
-      await until(async () => (await alerts()).some(text => text.includes('engine-down')), 120, 'the alert')
+      await until(async () => (await alerts()).some(text => text.includes('engine-down')), 'the alert')
     },
     (2 * rounds + 10) * 60_000,
   )

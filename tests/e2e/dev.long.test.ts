@@ -17,9 +17,7 @@ test('serves the dashboard from its sources beside a server from its own', async
   try {
     let output = ''
     for (const stream of [child.stdout, child.stderr]) stream.on('data', data => (output += String(data)))
-    await expect
-      .poll(() => (child.exitCode === null ? output : `ended: ${output}`), { timeout: 120_000 })
-      .toContain('Ctrl-C ends both')
+    await expect.poll(() => (child.exitCode === null ? output : `ended: ${output}`)).toContain('Ctrl-C ends both')
     const dashboard = `http://127.0.0.1:${dashboardPort}`
     expect(await (await fetch(`${dashboard}/bans`)).text()).toContain('/src/app/main.ts')
     expect((await fetch(`${dashboard}/src/app/main.ts`)).headers.get('content-type')).toContain('javascript')

@@ -26,10 +26,10 @@ describeHosts('fleet bans, end to end', () => {
   const stateOf = async (id: number) =>
     (await server.admin().call('GET /fleet/bans/{id}/servers', { params: { id }, query: {} })).servers[0]
   const held = (id: number) =>
-    until(async () => (await stateOf(id))?.state === 'held', 20, `the fleet ban ${id} to be held`)
+    until(async () => (await stateOf(id))?.state === 'held', `the fleet ban ${id} to be held`)
   const order = async (type: string, params: Record<string, unknown>): Promise<string> => {
     const id = await server.order(serverId, type, params)
-    await until(async () => (await server.outcome(id)) !== null, 30, 'the result of the command')
+    await until(async () => (await server.outcome(id)) !== null, 'the result of the command')
     return (await server.outcome(id))?.output ?? ''
   }
 
@@ -57,7 +57,6 @@ describeHosts('fleet bans, end to end', () => {
     await lift(id)
     await until(
       async () => (await server.admin().call('GET /fleet/bans', { query: { active: true } })).total === 0,
-      5,
       'no fleet ban',
     )
     const other = await ban(sources.other)
@@ -88,11 +87,11 @@ describeHosts('fleet bans, end to end', () => {
     await held(id)
     expect(await neighbours.reachesHost(sources.other)).toBe(false)
     await host.inside('nft', 'flush', 'ruleset').catch(() => undefined)
-    await until(async () => !(await neighbours.reachesHost(sources.other)), 10, 'the ban after the flush')
+    await until(async () => !(await neighbours.reachesHost(sources.other)), 'the ban after the flush')
     await lift(id)
     const own = await ban(`${host.gateway}/24`.replace(/\d+\/24$/, '0/24')).catch((error: unknown) => error as Error)
     if ('id' in own) {
-      await until(async () => (await stateOf(own.id))?.state === 'refused', 20, 'the refusal of the own network')
+      await until(async () => (await stateOf(own.id))?.state === 'refused', 'the refusal of the own network')
       expect((await stateOf(own.id))?.reason).toContain('covers an address of this host')
       await lift(own.id)
     } else expect(own.message).toContain('never banned on the fleet')
@@ -102,7 +101,7 @@ describeHosts('fleet bans, end to end', () => {
     const { id } = await ban(sources.bad)
     await held(id)
     await host.agentCommand('shield', 'off')
-    await until(async () => (await stateOf(id))?.state === 'not_covered', 20, 'the report of the host without a shield')
+    await until(async () => (await stateOf(id))?.state === 'not_covered', 'the report of the host without a shield')
     expect((await stateOf(id))?.reason).toBe('the shield is switched off on this server')
     await passes(() => neighbours.reachesHost(sources.bad), 'the address while the shield is off')
     await host.agentCommand('shield', 'on')
@@ -124,7 +123,7 @@ describeHosts('fleet bans, end to end', () => {
     const { id } = await ban(sources.bad, { duration: 8 })
     await held(id)
     await host.killAgent()
-    await until(() => neighbours.reachesHost(sources.bad), 20, 'the end in the kernel')
+    await until(() => neighbours.reachesHost(sources.bad), 'the end in the kernel')
     await host.startAgent({})
     const { ended_by } = await server.admin().call('GET /fleet/bans/{id}', { params: { id } })
     expect(ended_by).toBe('expired')

@@ -62,7 +62,7 @@ describeHosts('the states of a fleet ban', () => {
     return servers.find(row => row.server.id === member(index).serverId)
   }
   const reaches = (id: number, index: number, state: string) =>
-    until(async () => (await stateOn(id, index))?.state === state, 20, `${state} on host ${index}`)
+    until(async () => (await stateOn(id, index))?.state === state, `${state} on host ${index}`)
   const counts = async (id: number) => (await server.admin().call('GET /fleet/bans/{id}', { params: { id } })).state
   const drops = async (index: number) =>
     expect(await member(index).neighbours.reachesHost(sources.bad), `host ${index}`).toBe(false)
@@ -98,18 +98,18 @@ describeHosts('the states of a fleet ban', () => {
     await member(1).host.stopAgent()
     await member(1).host.inside('nft', 'flush', 'ruleset')
     await member(1).host.startAgent({ args: ['--verbose', '--nft', '/nonexistent/nft'] })
-    await until(async () => (await counts(id)).in_jail === 1, 20, 'the ban in the jail')
+    await until(async () => (await counts(id)).in_jail === 1, 'the ban in the jail')
     expect(await stateOn(id, 1)).toMatchObject({
       state: 'held',
       reason: 'fail2ban holds it, since there is no shield: the program nft (nftables) is not installed on this host',
     })
     expect(await member(1).host.bannedInEngine('stockade', sources.bad)).toBe(true)
-    await until(async () => !(await member(1).neighbours.reachesHost(sources.bad)), 20, 'the action of fail2ban')
+    await until(async () => !(await member(1).neighbours.reachesHost(sources.bad)), 'the action of fail2ban')
     expect(await server.bans(member(1).serverId)).toEqual([])
     await member(1).host.stopAgent()
     await member(1).host.startAgent({ args: ['--verbose'] })
-    await until(async () => (await counts(id)).in_jail === 0, 20, 'the ban in the shield')
-    await until(async () => !(await member(1).host.bannedInEngine('stockade', sources.bad)), 20, 'its end in the jail')
+    await until(async () => (await counts(id)).in_jail === 0, 'the ban in the shield')
+    await until(async () => !(await member(1).host.bannedInEngine('stockade', sources.bad)), 'its end in the jail')
     expect(await server.bans(member(1).serverId)).toEqual([])
     await drops(1)
     await server.admin().call('DELETE /fleet/bans/{id}', { params: { id } })

@@ -89,7 +89,7 @@ describeHosts('port knocking, end to end', () => {
     })
     ids[name] = made.id
     const at = Date.now()
-    await until(async () => (await stateOf(name)) === 'enforced', 60, `${name} to be in force`)
+    await until(async () => (await stateOf(name)) === 'enforced', `${name} to be in force`)
     return Date.now() - at
   }
 
@@ -106,7 +106,7 @@ describeHosts('port knocking, end to end', () => {
     const at = Date.now()
     expect(await reaches(PORT)).toBe(true)
     expect(await reaches(PORT, address6())).toBe(false)
-    await until(async () => (await openings()).length === 1, 60, 'the opening')
+    await until(async () => (await openings()).length === 1, 'the opening')
     loudly(`from a knock to its opening in the API: ${Date.now() - at} ms`)
     expect(await openings()).toMatchObject([{ ip: host.gateway, protected_port: PORT, sequence_name: 'ssh' }])
     expect(await history()).toMatchObject([{ ip: host.gateway, status: 'success', reason: null }])
@@ -119,15 +119,15 @@ describeHosts('port knocking, end to end', () => {
       const [opening] = await openings()
       if (!opening) throw new Error('nothing is open')
       await api().call('DELETE /portknock/active/{openingId}', { params: { openingId: opening.id }, query: { cut } })
-      await until(async () => !(await reaches(PORT)), 60, 'the end of the opening')
+      await until(async () => !(await reaches(PORT)), 'the end of the opening')
     }
     await close(false)
     expect(await echoes(held)).toBe(true)
     await knock(KNOCKS)
-    await until(async () => (await openings()).length === 1, 60, 'the opening')
+    await until(async () => (await openings()).length === 1, 'the opening')
     const at = Date.now()
     await close(true)
-    await until(async () => !(await echoes(held)), 60, 'the cut')
+    await until(async () => !(await echoes(held)), 'the cut')
     loudly(`from the order to cut to a dead connection: ${Date.now() - at} ms`)
     held.destroy()
     expect(await openings()).toEqual([])
@@ -142,8 +142,8 @@ describeHosts('port knocking, end to end', () => {
     expect(answer).toMatchObject({ ip: host.gateway, protected_port: PORT })
     // On a busy machine the host may confirm it after the answer, which then says so.
     if (answer.confirmed) expect(await reaches(PORT)).toBe(true)
-    await until(() => reaches(PORT), 60, 'the opening')
-    await until(async () => (await openings())[0]?.confirmed === true, 60, 'its confirmation')
+    await until(() => reaches(PORT), 'the opening')
+    await until(async () => (await openings())[0]?.confirmed === true, 'its confirmation')
     expect(await openings()).toMatchObject([{ ip: host.gateway }])
   })
 
@@ -168,16 +168,16 @@ describeHosts('port knocking, end to end', () => {
     await udp([7101, 9103, 8102])
     expect(await reaches(OTHER)).toBe(false)
     const blocked = async () => (await api().call('GET /portknock/blocked', {})).blocked
-    await until(async () => (await blocked()).length === 1, 60, 'the block')
+    await until(async () => (await blocked()).length === 1, 'the block')
     expect(await blocked()).toMatchObject([{ ip: host.gateway, sequence_name: 'database', failed_attempts: 2 }])
-    await until(async () => (await history('blocked')).length === 2, 60, 'the knock while blocked')
+    await until(async () => (await history('blocked')).length === 2, 'the knock while blocked')
     expect((await history('failed')).map(({ reason }) => reason)).toEqual(['wrong order', 'wrong order'])
     await api().call('DELETE /portknock/blocked/{ip}', { params: { ip: host.gateway } })
     const set = ['list', 'set', 'inet', 'stockade_knock', `k${ids['database']}_block_4`]
-    await until(async () => !(await host.inside('nft', ...set)).includes(host.gateway), 60, 'the host to hear of it')
+    await until(async () => !(await host.inside('nft', ...set)).includes(host.gateway), 'the host to hear of it')
     await udp([7101, 9103, 8102])
     expect(await reaches(OTHER)).toBe(true)
-    await until(async () => (await openings()).length === 2, 60, 'the opening')
+    await until(async () => (await openings()).length === 2, 'the opening')
   })
 
   test('agent killed, firewall emptied: all is as before, and nothing is told twice', async () => {
@@ -186,7 +186,7 @@ describeHosts('port knocking, end to end', () => {
     await host.inside('nft', 'flush', 'ruleset')
     expect(await reaches(PORT, address6())).toBe(true)
     await host.startAgent()
-    await until(async () => !(await reaches(PORT, address6())), 60, 'the rules')
+    await until(async () => !(await reaches(PORT, address6())), 'the rules')
     expect(await reaches(OTHER)).toBe(true)
     await sleep(2500)
     expect(await history()).toHaveLength(before)
@@ -202,7 +202,7 @@ describeHosts('port knocking, end to end', () => {
     const own = async () => (await host.inside('nft', 'list', 'ruleset')).includes('stockade_knock')
     for (const id of Object.values(ids))
       await api().call('DELETE /portknock/sequences/{sequenceId}', { params: { sequenceId: id } })
-    await until(async () => !(await own()), 60, 'our table to go')
+    await until(async () => !(await own()), 'our table to go')
     expect(await reaches(PORT, address6())).toBe(true)
     // fail2ban makes its own rules at the first ban; here there was none, and the flush above took nothing of its.
     const withoutShield = (await host.inside('nft', 'list', 'ruleset')).replace(

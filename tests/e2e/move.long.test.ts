@@ -193,19 +193,15 @@ describeHosts('an ordered move', () => {
   /** How far the host says it is. */
   const move = async () => (await client.call('GET /agents/address/servers', { query: {} })).servers[0]
   const comesTo = (state: string, reason: string) =>
-    until(
-      async () => {
-        const now = await move()
-        return now?.state === state && (now.reason ?? '').includes(reason)
-      },
-      60,
-      `the host to be ${state}: ${reason}`,
-    )
+    until(async () => {
+      const now = await move()
+      return now?.state === state && (now.reason ?? '').includes(reason)
+    }, `the host to be ${state}: ${reason}`)
   const lastHeartbeat = async () =>
     Date.parse((await client.call('GET /servers', {})).servers[0]?.last_heartbeat ?? '') || 0
   const isHeardAgain = async () => {
     const known = await lastHeartbeat()
-    await until(async () => (await lastHeartbeat()) > known, 60, 'another heartbeat')
+    await until(async () => (await lastHeartbeat()) > known, 'another heartbeat')
   }
 
   beforeAll(async () => {
@@ -221,7 +217,7 @@ describeHosts('an ordered move', () => {
     const token = install_command.split(' ').find((_, at, words) => words[at - 1] === '--token') ?? ''
     const baseUrl = `http://${host.gateway}:${before.port}`
     await host.startAgent({ baseUrl, token, args: pace, starter: ['env', `STOCKADE_BASE_URL=${baseUrl}`] })
-    await until(async () => (await lastHeartbeat()) > 0, 60, 'the first heartbeat')
+    await until(async () => (await lastHeartbeat()) > 0, 'the first heartbeat')
   })
   afterAll(async () => {
     if (process.env['STOCKADE_TEST_LOG']) loudly(host.agentLog())
@@ -250,7 +246,7 @@ describeHosts('an ordered move', () => {
     // Fewer answers than a trial wants, however slow this machine is.
     after.shutAt('POST /api/v1/servers/heartbeat')
     // The log keeps it; the state is soon that of the next try.
-    await until(() => host.agentLog().includes('stopped answering on trial'), 60, 'the end of the trial')
+    await until(() => host.agentLog().includes('stopped answering on trial'), 'the end of the trial')
     await comesTo('failed', '')
     expect(after.heard()).toContain(keyOfHost())
     await isHeardAgain()

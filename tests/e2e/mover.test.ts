@@ -61,15 +61,11 @@ const aMover = (state = folder) => {
 }
 type Moving = ReturnType<typeof aMover>
 const live = async (mover: Moving, isThere: () => boolean, what: string) => {
-  await until(
-    async () => {
-      await mover.beat()
-      await mover.tick()
-      return isThere()
-    },
-    60,
-    what,
-  )
+  await until(async () => {
+    await mover.beat()
+    await mover.tick()
+    return isThere()
+  }, what)
 }
 const onDisk = (state = folder) => readMove(state, loadIdentity(folder))
 const toTrial = async (mover: Moving, revision: number) => {
@@ -175,16 +171,12 @@ test('a server that asks for patience is asked later, and nothing failed', async
     let revision = 4
     const ask = () => fetch(`${busy.url}/api/v1/auth/options`).then(reply => reply.status)
     // A minute may end between the two, which resets the budget.
-    await until(
-      async () => {
-        while ((await ask()) !== 429);
-        mover.want({ revision: ++revision, url: busy.url })
-        await mover.tick()
-        return mover.report() === undefined
-      },
-      60,
-      'the server to ask for patience',
-    )
+    await until(async () => {
+      while ((await ask()) !== 429);
+      mover.want({ revision: ++revision, url: busy.url })
+      await mover.tick()
+      return mover.report() === undefined
+    }, 'the server to ask for patience')
     expect([mover.url(), onDisk()?.state, warnings]).toEqual([home, 'ordered', []])
   } finally {
     await busy.close()

@@ -41,16 +41,15 @@ describeHosts('the quick start', () => {
     // There is no init system here, which starts it on a host.
     const agent = files.background('/opt/stockade-agent/stockade-agent run')
     try {
-      await until(async () => (await read()).status === 'online', 30, 'the host to be online')
-      await until(async () => (await read()).jails.some(jail => jail.name === 'sshd'), 20, 'the jails')
+      await until(async () => (await read()).status === 'online', 'the host to be online')
+      await until(async () => (await read()).jails.some(jail => jail.name === 'sshd'), 'the jails')
       await host.attack('203.0.113.210')
       await until(
         async () => (await bansOf({ host, server, serverId: made.id }, '203.0.113.210')).length === 1,
-        20,
         'the first ban',
       )
       // It is written after the ban itself.
-      await until(async () => (await read()).install?.first_ban_at !== null, 20, 'the time of the first ban')
+      await until(async () => (await read()).install?.first_ban_at !== null, 'the time of the first ban')
       expect((await read()).install).toMatchObject({ first_heartbeat_at: expect.any(String) })
       // The key is in one place, for root alone, and the token is good for nothing any more.
       expect((await files.run('stat -c %a /etc/stockade-agent/agent.json')).stdout.trim()).toBe('600')

@@ -57,22 +57,14 @@ describeHosts('what happens stands in the SIEM, end to end', () => {
     await admin.call('DELETE /whitelist/{id}', { params: { id: entry.id } })
     const wanted = ['ban', 'login_failed', 'whitelist_add', 'whitelist_remove']
     const queued = async () => (await admin.call('GET /siem/queue')).events
-    await until(
-      async () => {
-        const types = (await queued()).map(({ type }) => type as string)
-        return wanted.every(type => types.includes(type))
-      },
-      20,
-      'the events in the queue',
-    )
+    await until(async () => {
+      const types = (await queued()).map(({ type }) => type as string)
+      return wanted.every(type => types.includes(type))
+    }, 'the events in the queue')
     const events = await queued()
     expect((await admin.call('POST /siem/flush')).events_failed).toBe(0)
     const known = (id: string) => read(receiver).filter(message => message.id === id)
-    await until(
-      () => Promise.resolve(events.every(({ id }) => known(id).length > 0)),
-      20,
-      'every event at the collector',
-    )
+    await until(() => Promise.resolve(events.every(({ id }) => known(id).length > 0)), 'every event at the collector')
     for (const { id, type } of events) expect(known(id), type).toMatchObject([{ type, facility: '10' }])
     const [ban] = events.filter(({ type }) => type === 'ban').flatMap(({ id }) => known(id))
     expect(ban?.params).toMatchObject({ ip, jail: 'sshd', server: hostname })

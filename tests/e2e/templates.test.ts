@@ -46,19 +46,19 @@ describeHosts('a template, end to end', () => {
       output: expect.stringContaining('nothing.log'),
     })
     expect(await deploy({ bantime: 120 })).toMatchObject({ success: true })
-    await until(async () => (await here())?.deployed === true, 20, 'the status')
+    await until(async () => (await here())?.deployed === true, 'the status')
     const gate = async () => {
       const options = { params: { serverId: scene.serverId } }
       const { jails } = await server.admin().call('GET /servers/{serverId}/jails', options)
       return jails.find(jail => jail.name === 'gate')
     }
     // The mark comes with the result, the details with what the host says of its jails next.
-    await until(async () => (await gate())?.maxretry === 2, 60, 'the details of the jail')
+    await until(async () => (await gate())?.maxretry === 2, 'the details of the jail')
     expect(await gate()).toMatchObject({ enabled: true, findtime: 600, bantime: 120, template: 'gate' })
     const stamp = new Date(Date.now() - new Date().getTimezoneOffset() * 60_000).toISOString().slice(0, 19)
     appendFileSync(join(logs, 'gate.log'), `${stamp.replace('T', ' ')} gate: knock from 203.0.113.77\n`.repeat(2))
     await reported(scene, '203.0.113.77')
-    await until(async () => (await here())?.current_bans === 1, 20, 'the ban in the status')
+    await until(async () => (await here())?.current_bans === 1, 'the ban in the status')
     await expect(server.admin().call('DELETE /templates/{templateId}', { params })).rejects.toMatchObject({
       status: 409,
       message: expect.stringContaining('is deployed on'),
@@ -67,7 +67,7 @@ describeHosts('a template, end to end', () => {
       params: { ...params, serverId: scene.serverId },
     })
     expect(await outcomeOf(scene, command_id)).toMatchObject({ success: true })
-    await until(async () => (await here())?.deployed === false, 20, 'the status after')
+    await until(async () => (await here())?.deployed === false, 'the status after')
     await server.admin().call('DELETE /templates/{templateId}', { params })
   })
 })

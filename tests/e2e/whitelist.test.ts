@@ -21,28 +21,24 @@ describeHosts('the whitelist, end to end', () => {
   const entries: { id: number; ip: string }[] = []
 
   test('an entry is in every jail, proved, and the bans that it covers are lifted', async () => {
-    await until(async () => (await status())?.sync_status === 'synced', 20, 'the empty list')
+    await until(async () => (await status())?.sync_status === 'synced', 'the empty list')
     for (const ip of ['203.0.113.41', '2001:db8:41::1']) {
       await host.attack(ip)
       await reported(scene, ip)
-      await until(() => host.bannedInNft(ip), 20, 'the ban in the firewall')
+      await until(() => host.bannedInNft(ip), 'the ban in the firewall')
     }
     const asked = Date.now()
     for (const ip of ['203.0.113.32/27', '2001:db8:41::/64'])
       entries.push(await server.admin().call('POST /whitelist', { body: { ip, description: 'office' } }))
-    await until(
-      async () => {
-        const now = await status()
-        return now?.sync_status === 'synced' && now.entry_count === 2
-      },
-      10,
-      'the host to hold the list',
-    )
+    await until(async () => {
+      const now = await status()
+      return now?.sync_status === 'synced' && now.entry_count === 2
+    }, 'the host to hold the list')
     loudly(`from the first entry to both of them proved on the host: ${Date.now() - asked} ms`)
     for (const jail of ['sshd', 'stockade'])
       expect(await ignored(jail)).toEqual(expect.arrayContaining(['203.0.113.32/27', '2001:db8:41::/64']))
     for (const ip of ['203.0.113.41', '2001:db8:41::1']) {
-      await until(async () => !(await host.bannedInNft(ip)), 5, `${ip} to leave the firewall`)
+      await until(async () => !(await host.bannedInNft(ip)), `${ip} to leave the firewall`)
       await ended(scene, ip)
       expect(await isActive(ip)).toBe(false)
     }
@@ -80,30 +76,22 @@ describeHosts('the whitelist, end to end', () => {
     }
     const before = await turns()
     // Work that takes the host longer than a poll waits for it is reported by a request of its own, and an order ends the turn of the one before.
-    await until(
-      async () => {
-        const id = await server.order(scene.serverId, 'jail-status', { jail: 'sshd' })
-        await until(async () => (await server.outcome(id)) !== null, 20, 'the result')
-        return (await turns()) > before
-      },
-      60,
-      'a result that came with a poll',
-    )
+    await until(async () => {
+      const id = await server.order(scene.serverId, 'jail-status', { jail: 'sshd' })
+      await until(async () => (await server.outcome(id)) !== null, 'the result')
+      return (await turns()) > before
+    }, 'a result that came with a poll')
   })
 
   test('it holds over a restart of fail2ban, and an entry that is taken off can be banned again', async () => {
     await host.stopEngine()
     await host.startEngine()
-    await until(async () => (await ignored('sshd')).includes('203.0.113.32/27'), 20, 'the list after the restart')
+    await until(async () => (await ignored('sshd')).includes('203.0.113.32/27'), 'the list after the restart')
     for (const { id } of entries) await server.admin().call('DELETE /whitelist/{id}', { params: { id } })
-    await until(
-      async () => {
-        const now = await status()
-        return now?.sync_status === 'synced' && now.entry_count === 0
-      },
-      10,
-      'the host to let go of the list',
-    )
+    await until(async () => {
+      const now = await status()
+      return now?.sync_status === 'synced' && now.entry_count === 0
+    }, 'the host to let go of the list')
     expect(await ignored('sshd')).not.toContain('203.0.113.32/27')
     await host.attack('203.0.113.43')
     await reported(scene, '203.0.113.43')

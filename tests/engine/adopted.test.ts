@@ -32,7 +32,7 @@ describeHosts('bans from before the enrolment', () => {
     const added = await server.addServer(host.name)
     serverId = added.serverId
     await host.startAgent({ baseUrl: server.url(host), token: added.token, args: ['--verbose'] })
-    await until(() => server.rows.length >= 3, 20, 'the adopted bans')
+    await until(() => server.rows.length >= 3, 'the adopted bans')
     expect(server.rows.map(({ ip, jail, ban_duration }) => [ip, jail, ban_duration]).sort()).toEqual([
       ['2001:db8::1', 'sshd', 600],
       ['203.0.113.1', 'sshd', 600],
@@ -42,7 +42,6 @@ describeHosts('bans from before the enrolment', () => {
     await host.client('set', 'sshd', 'unbanip', '203.0.113.1')
     await until(
       () => server.rows.some(({ ip, unbanned_at }) => ip === '203.0.113.1' && unbanned_at !== null),
-      60,
       'the end of a ban',
     )
     expect(server.rows.filter(row => row.serverId === serverId && row.unbanned_at === null)).toHaveLength(2)
@@ -50,12 +49,12 @@ describeHosts('bans from before the enrolment', () => {
 
   it('are not taken for new ones later, and new ones are not taken for old', async () => {
     await host.attack('203.0.113.7')
-    await until(() => server.rows.some(({ ip }) => ip === '203.0.113.7'), 20, 'the report of a new ban')
+    await until(() => server.rows.some(({ ip }) => ip === '203.0.113.7'), 'the report of a new ban')
     expect(server.adopted.size).toBe(3)
     await host.stopAgent()
     await host.startAgent()
     await host.attack('203.0.113.8')
-    await until(() => server.rows.some(({ ip }) => ip === '203.0.113.8'), 20, 'the report of a new ban')
+    await until(() => server.rows.some(({ ip }) => ip === '203.0.113.8'), 'the report of a new ban')
     expect(server.rows).toHaveLength(5)
     expect(server.rows.every(({ deliveries }) => deliveries === 1)).toBe(true)
     expect(server.adopted.size).toBe(3)
@@ -65,16 +64,16 @@ describeHosts('bans from before the enrolment', () => {
   it('are lifted by an unban that was ordered while fail2ban was down', async () => {
     const ip = '203.0.113.8'
     await host.stopEngine()
-    await until(async () => (await server.engineVersion(serverId)) === '', 60, 'the agent to miss fail2ban')
+    await until(async () => (await server.engineVersion(serverId)) === '', 'the agent to miss fail2ban')
     const { success, output } = await carriedOut({ host, server, serverId }, 'unban-ip', { ip, jail: 'sshd' })
     expect({ success, output }).toMatchObject({
       success: true,
       output: `fail2ban is not running: ${ip} is unbanned in sshd as soon as fail2ban runs again`,
     })
     await host.startEngine()
-    await until(() => host.agentLog().includes(`lifted the ban of ${ip} in sshd`), 60, 'the unban')
+    await until(() => host.agentLog().includes(`lifted the ban of ${ip} in sshd`), 'the unban')
     expect(await host.bannedInEngine('sshd', ip)).toBe(false)
-    await until(async () => !(await host.bannedInNft(ip)), 20, 'the end of the ban in the firewall')
+    await until(async () => !(await host.bannedInNft(ip)), 'the end of the ban in the firewall')
     expect(await host.bannedInEngine('sshd', '203.0.113.7')).toBe(true)
     expect(server.rows.filter(row => row.ip === ip && row.unbanned_at === null)).toEqual([])
   })
@@ -82,7 +81,7 @@ describeHosts('bans from before the enrolment', () => {
   it('are made by a command that comes while fail2ban starts', async () => {
     const ip = '203.0.113.9'
     await host.stopEngine()
-    await until(async () => (await server.engineVersion(serverId)) === '', 60, 'the agent to miss fail2ban')
+    await until(async () => (await server.engineVersion(serverId)) === '', 'the agent to miss fail2ban')
     const made = carriedOut({ host, server, serverId }, 'ban-ip', { ip, jail: 'sshd' })
     await host.startEngine()
     expect(await made).toMatchObject({ success: true })

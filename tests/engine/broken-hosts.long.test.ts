@@ -65,10 +65,9 @@ onStage(
           shields()
             .slice(beats)
             .some(shield => reason.test(shield.reason ?? '')),
-        60,
         String(reason),
       )
-    const isSupported = (): Promise<void> => until(() => shields().at(-1)?.supported === true, 60, 'the shield')
+    const isSupported = (): Promise<void> => until(() => shields().at(-1)?.supported === true, 'the shield')
     const order = async (ip: string): Promise<void> => {
       const { success, output } = await carriedOut(scene(), 'ban-ip', { ip, duration: 600 })
       expect(success, output).toBe(true)
@@ -191,7 +190,6 @@ onStage(
           reports(scene())
             .at(-1)
             ?.checks.every(({ id }) => id !== 'engine') === true,
-        60,
         'its end',
       )
     })
@@ -206,15 +204,15 @@ onStage(
         fs.cpSync(host.agentState, join(disk, 'state'), { recursive: true })
         const beats = shields().length
         await host.startAgent({ starter: [], args: ['--check-pace', '0.05', '--state', join(disk, 'state')] })
-        await until(() => shields().slice(beats).at(-1)?.supported === true, 60, 'the agent')
+        await until(() => shields().slice(beats).at(-1)?.supported === true, 'the agent')
         await wellAgain(scene())
         fillUp(join(disk, 'filler'))
         await seen(scene(), 'degraded', /^the agent cannot write to \S+: reports and commands have to wait \(ENOSPC/)
         await host.attack('203.0.113.240')
-        await until(() => host.bannedInEngine('sshd', '203.0.113.240'), 20, 'the ban')
+        await until(() => host.bannedInEngine('sshd', '203.0.113.240'), 'the ban')
         const { server, serverId } = scene()
         const id = await server.order(serverId, 'ban-ip', { ip: '203.0.113.241', duration: 600 })
-        await until(() => /203\.0\.113\.241|ENOSPC/.test(host.agentLog()), 20, 'the command')
+        await until(() => /203\.0\.113\.241|ENOSPC/.test(host.agentLog()), 'the command')
         expect(await isInKernel(host, '203.0.113.241')).toBe(false)
         fs.rmSync(join(disk, 'filler'))
         await reported(scene(), '203.0.113.240')

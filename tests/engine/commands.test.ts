@@ -23,14 +23,14 @@ onStage(
       await outcomeOf(scene(), id)
       const lift = await server.order(serverId, 'unban-ip', { ip: '203.0.113.60', jail: 'stockade' })
       await outcomeOf(scene(), lift)
-      await until(async () => (await host.client('get', 'dbpurgeage')).includes('691200'), 20, 'eight days of history')
+      await until(async () => (await host.client('get', 'dbpurgeage')).includes('691200'), 'eight days of history')
       await host.client('set', 'dbpurgeage', '300')
       server.redeliver(id)
-      await until(() => server.resultDeliveries(id) === 2, 20, 'the result once more')
+      await until(() => server.resultDeliveries(id) === 2, 'the result once more')
       await host.killAgent()
       await host.startAgent()
       server.redeliver(id)
-      await until(() => server.resultDeliveries(id) >= 3, 20, 'the result a third time')
+      await until(() => server.resultDeliveries(id) >= 3, 'the result a third time')
       expect(await host.bannedInNft('203.0.113.60')).toBe(false)
       await outcomeOf(scene(), await server.order(serverId, 'jail-status', { jail: 'sshd' }))
       // What an administrator chose stays.
@@ -43,7 +43,6 @@ onStage(
       const id = await server.order(serverId, 'service-restart')
       await until(
         () => fs.readFileSync(join(host.agentState, 'cmd-journal.json'), 'utf8').includes(id),
-        20,
         'the restart in the journal',
       )
       await host.killAgent()

@@ -23,6 +23,9 @@ import { buildAgent } from '../../packages/agent/build.mjs'
 import { installedEngine, ownClock, stamp, writeConfig, writePolicy } from './host-config.ts'
 import type { HostSettings } from './host-config.ts'
 import { enterNamespaces } from './other-root.ts'
+import { sight, until, within } from '../../packages/server/src/testing/waiting.ts'
+
+export { until } from '../../packages/server/src/testing/waiting.ts'
 
 const run = promisify(execFile)
 
@@ -156,8 +159,13 @@ export async function aHost(settings: HostSettings = {}): Promise<Host> {
     fs.renameSync(path('clock.new'), path('clock'))
   }
   setClock(0)
-  const inside = async (...command: string[]): Promise<string> =>
-    (await run(namespaces.program, [...namespaces.args, ...command], { env, maxBuffer: 64 * 1024 * 1024 })).stdout
+  const inside = async (...command: string[]): Promise<string> => {
+    const { stdout } = await run(namespaces.program, [...namespaces.args, ...command], {
+      env,
+      maxBuffer: 64 * 1024 * 1024,
+    })
+    return sight(command.join(' '), stdout)
+  }
   const fail2banClient = join(engine.bin, 'fail2ban-client')
   const client = (...words: string[]): Promise<string> => inside(fail2banClient, '-c', path('etc'), ...words)
   const enginePid = (): number => Number(quietly(() => fs.readFileSync(path('run', 'f2b.pid'), 'utf8')) ?? 0)
@@ -188,7 +196,7 @@ export async function aHost(settings: HostSettings = {}): Promise<Host> {
     if (!child || child.exitCode !== null || child.signalCode !== null) return
     const over = new Promise(resolve => child.once('exit', resolve))
     child.kill(signal)
-    await over
+    await within(over, `the end of the agent after ${signal}`, () => host.agentLog())
   }
 
   const host: Host = {
@@ -223,7 +231,7 @@ export async function aHost(settings: HostSettings = {}): Promise<Host> {
     async startEngine(programs) {
       if (programs === undefined) await client('start')
       else await inside('env', `PATH=${programs}`, fail2banClient, '-c', path('etc'), 'start')
-      await until(async () => (await client('ping').catch(() => '')).includes('pong'))
+      await until(async () => (await client('ping')).includes('pong'), 'the answer of fail2ban')
     },
     async stopEngine() {
       await client('stop')
@@ -301,22 +309,6 @@ export async function aHost(settings: HostSettings = {}): Promise<Host> {
     throw error
   }
   return host
-}
-
-/** Resolves when `check` is true; fails with what was expected after `seconds`, and two minutes at least. */
-export async function until(
-  check: () => boolean | Promise<boolean>,
-  seconds = 20,
-  what = 'the expected state',
-): Promise<void> {
-  // A busy machine takes longer: what is broken fails later, what is slow does not fail.
-  const limit = Math.max(seconds, 120)
-  const deadline = Date.now() + limit * 1000
-  while (Date.now() < deadline) {
-    if (await check()) return
-    await new Promise(resolve => setTimeout(resolve, 100))
-  }
-  throw new Error(`${what} did not come within ${limit} s`)
 }
 
 export const sleep = (ms: number): Promise<void> => new Promise(resolve => setTimeout(resolve, ms))

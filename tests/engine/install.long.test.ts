@@ -185,7 +185,6 @@ describeHosts('the installer', () => {
     await until(
       async () =>
         (await inNamespace('/opt/stockade-agent/stockade-agent alive && echo yes || true')).stdout.includes('yes'),
-      20,
       'the answer of the server',
     )
     expect(await server.engineVersion(serverId)).toBe('1.0.2')
@@ -195,7 +194,7 @@ describeHosts('the installer', () => {
     expect(wentThrough('/api/v1/servers/heartbeat')).toBe(true)
     expect(stdout + status).not.toContain('pr0xy-secret')
     await host.attack('203.0.113.80')
-    await until(() => server.rows.some(row => row.ip === '203.0.113.80'), 20, 'the ban')
+    await until(() => server.rows.some(row => row.ip === '203.0.113.80'), 'the ban')
 
     expect((await install('--upgrade')).stdout).toContain('is now version')
     const over = new Promise(resolve => agent.once('exit', resolve))
@@ -207,6 +206,6 @@ describeHosts('the installer', () => {
     )
     expect(left.stdout).toBe('')
     expect(await host.client('status')).not.toContain('stockade')
-    await until(() => host.bannedInNft('203.0.113.80'), 20, 'the ban in the firewall')
+    await until(() => host.bannedInNft('203.0.113.80'), 'the ban in the firewall')
   })
 })

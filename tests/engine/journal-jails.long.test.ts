@@ -94,7 +94,7 @@ describe.skipIf(!canRun)('on a journald', () => {
 
   async function startJournald(): Promise<void> {
     journald = spawn(program, [namespace], { stdio: 'ignore' })
-    await until(() => fs.existsSync(`${runDirectory}/io.systemd.journal`) && canSend(), 20, 'journald')
+    await until(() => fs.existsSync(`${runDirectory}/io.systemd.journal`) && canSend(), 'journald')
     // A journald of a namespace ends after 30 s without a client.
     client = connect({ path: `${runDirectory}/stdout` })
     client.on('error', () => undefined)

@@ -97,7 +97,7 @@ describeHosts('port knocking in the kernel', () => {
     knock = build()
     await knock.start()
     await take(state())
-    await until(() => ALL.every(({ id }) => inForce(id)), 3, 'the sequences to be in force')
+    await until(() => ALL.every(({ id }) => inForce(id)), 'the sequences to be in force')
   })
   afterAll(async () => {
     await knock?.stop()
@@ -117,10 +117,10 @@ describeHosts('port knocking in the kernel', () => {
       const at = Date.now()
       expect(await net.reaches(right, protocol, port)).toBe(true)
       const held = await net.connect(right, port)
-      await until(() => events(right).length > 0, 10, 'the event')
+      await until(() => events(right).length > 0, 'the event')
       expect(Date.now() - at).toBeLessThan(2000)
       // The flow of a UDP client is known to the kernel for a while; a new one has a new port.
-      await until(async () => !(await net.reaches(right, protocol, port)), 5, 'the end of the opening')
+      await until(async () => !(await net.reaches(right, protocol, port)), 'the end of the opening')
       expect(Date.now() - at).toBeGreaterThan(2500)
       expect(await held.echoes()).toBe(true)
       expect(events(right)).toMatchObject([{ status: 'success', reason: null, sequence_id: id }])
@@ -128,13 +128,13 @@ describeHosts('port knocking in the kernel', () => {
     const knockedTwice = async (): Promise<void> => {
       for (const each of ports) await net.knock(again, protocol, [each, each], 0.01)
       expect(await net.reaches(again, protocol, port)).toBe(true)
-      await until(() => statuses(again).includes('success'), 10, 'the event')
+      await until(() => statuses(again).includes('success'), 'the event')
       expect(statuses(again)).toEqual(['success'])
     }
     const wrongOrder = async (): Promise<void> => {
       await net.knock(wrong, protocol, [one, three, two])
       expect(await net.reaches(wrong, protocol, port)).toBe(false)
-      await until(() => events(wrong).length === 2, 10, 'the events')
+      await until(() => events(wrong).length === 2, 'the events')
       expect(events(wrong)).toMatchObject([
         { status: 'failed', reason: 'wrong order' },
         { status: 'failed', reason: 'wrong order' },
@@ -143,7 +143,7 @@ describeHosts('port knocking in the kernel', () => {
     const tooSlow = async (): Promise<void> => {
       await net.knock(slow, protocol, ports, 1.2)
       expect(await net.reaches(slow, protocol, port)).toBe(false)
-      await until(() => events(slow).length > 0, 10, 'the event')
+      await until(() => events(slow).length > 0, 'the event')
       expect(events(slow)).toMatchObject([{ status: 'failed', reason: 'too slow' }])
     }
     const blockedOne = async (): Promise<void> => {
@@ -151,7 +151,7 @@ describeHosts('port knocking in the kernel', () => {
       const at = Date.now()
       await net.knock(banned, protocol, ports)
       expect(await net.reaches(banned, protocol, port)).toBe(false)
-      await until(() => statuses(banned).length === 5, 10, 'the events')
+      await until(() => statuses(banned).length === 5, 'the events')
       expect(events(banned)).toMatchObject([
         { status: 'failed' },
         { status: 'failed' },
@@ -202,7 +202,7 @@ describeHosts('port knocking in the kernel', () => {
     await net.knock(wrong, 'tcp', [9203])
     await net.knock(wrong, 'tcp', [7201, 8202, 7201, 9203])
     expect(await net.reaches(wrong, 'tcp', 2203)).toBe(false)
-    await until(() => statuses(wrong).length === 3 && events(right).length > 0, 10, 'the events')
+    await until(() => statuses(wrong).length === 3 && events(right).length > 0, 'the events')
     expect(statuses(wrong)).toEqual(['failed', 'blocked', 'blocked'])
     expect(events(right)).toMatchObject([{ status: 'success', sequence_id: 3 }])
   })
@@ -235,7 +235,7 @@ describeHosts('port knocking in the kernel', () => {
   it('what opened by a knock stays until the server has heard of it and wants it closed', async () => {
     const guest = net.client(4)
     await net.knock(guest, 'tcp', LONG.knock_ports)
-    await until(() => events(guest).length === 1, 10, 'the event')
+    await until(() => events(guest).length === 1, 'the event')
     await take(state())
     expect(await net.reaches(guest, 'tcp', 2204)).toBe(true)
     knock.taken(events(guest).map(({ event_id }) => event_id))
@@ -248,11 +248,11 @@ describeHosts('port knocking in the kernel', () => {
     const [guest, banned] = [net.client(4), net.client(6)]
     await net.knock(guest, 'tcp', LONG.knock_ports)
     for (let i = 0; i < 3; i += 1) await net.knock(banned, 'tcp', [8302])
-    await until(() => statuses(banned).includes('blocked') && events(guest).length === 1, 10, 'the events')
+    await until(() => statuses(banned).includes('blocked') && events(guest).length === 1, 'the events')
     const told0 = told.length
     await net.rules('flush', 'ruleset')
     const flushed = Date.now()
-    await until(async () => (await net.rules('list', 'tables')).includes('stockade_knock'), 3, 'the rules')
+    await until(async () => (await net.rules('list', 'tables')).includes('stockade_knock'), 'the rules')
     expect(Date.now() - flushed).toBeLessThan(2000)
     const stillSo = async (): Promise<void> => {
       expect(await net.reaches(guest, 'tcp', 2204)).toBe(true)
@@ -263,9 +263,9 @@ describeHosts('port knocking in the kernel', () => {
     await stillSo()
     // A stranger empties the entrance but leaves the table.
     await net.rules('flush', 'chain', 'inet', 'stockade_knock', 'pre')
-    await until(async () => !(await net.reaches(net.client(4), 'tcp', 2204)), 9, 'the rules again')
+    await until(async () => !(await net.reaches(net.client(4), 'tcp', 2204)), 'the rules again')
 
-    await until(() => statuses(banned).length === 5, 10, 'the event of the blocked knock')
+    await until(() => statuses(banned).length === 5, 'the event of the blocked knock')
     await knock.stop()
     const missed = net.client(4)
     await net.knock(missed, 'tcp', LONG.knock_ports)
@@ -273,7 +273,7 @@ describeHosts('port knocking in the kernel', () => {
     await knock.start()
     await stillSo()
     expect(ALL.every(({ id }) => inForce(id))).toBe(true)
-    await until(() => events(missed).length === 1, 10, 'what happened while the agent was away')
+    await until(() => events(missed).length === 1, 'what happened while the agent was away')
     await sleep(800)
     expect(statuses(guest)).toEqual(['success'])
     expect(statuses(banned)).toEqual(['failed', 'failed', 'failed', 'blocked', 'blocked'])
@@ -300,10 +300,10 @@ describeHosts('port knocking in the kernel', () => {
     const [knocker, guest, banned, later] = [net.client(4), net.client(4), net.client(6), net.client(4)]
     const openings = [{ id: uuid(5), sequence_id: 5, ip: guest, expires_at: soon(600) }]
     await take(state({ sequences, openings }))
-    await until(() => inForce(5), 10, 'the sequence')
+    await until(() => inForce(5), 'the sequence')
     await net.knock(knocker, 'tcp', long.knock_ports)
     for (let i = 0; i < 3; i += 1) await net.knock(banned, 'tcp', [8502])
-    await until(() => statuses(banned).includes('blocked') && events(knocker).length === 1, 10, 'the events')
+    await until(() => statuses(banned).includes('blocked') && events(knocker).length === 1, 'the events')
 
     const stillSo = async (): Promise<void> => {
       for (const ip of [knocker, guest]) expect(await net.reaches(ip, 'tcp', 2205), ip).toBe(true)
@@ -322,7 +322,7 @@ describeHosts('port knocking in the kernel', () => {
     }
     const emptied = async (): Promise<void> => {
       await net.rules('delete', 'table', 'inet', 'stockade_knock')
-      await until(async () => (await net.rules('list', 'tables')).includes('stockade_knock'), 10, 'the rules')
+      await until(async () => (await net.rules('list', 'tables')).includes('stockade_knock'), 'the rules')
     }
     ahead = step
     try {
@@ -342,7 +342,7 @@ describeHosts('port knocking in the kernel', () => {
       await stillSo()
       ahead = step
       await net.knock(later, 'tcp', long.knock_ports)
-      await until(() => events(later).length === 1, 10, 'the event')
+      await until(() => events(later).length === 1, 'the event')
       for (const { at, offset } of told) expect(Math.abs(at + (offset ?? 0) - Date.now())).toBeLessThan(600_000)
       await take(state())
     } finally {
@@ -358,7 +358,10 @@ describeHosts('port knocking in the kernel', () => {
     expect(inForce(9)).toBe(false)
     expect(inForce(1)).toBe(true)
     expect(await net.reaches(net.client(4), 'tcp', 2205)).toBe(false)
-    await until(() => knock.report()?.sequences.some(({ id, state }) => id === 9 && state === 'failed') === true, 5)
+    await until(
+      () => knock.report()?.sequences.some(({ id, state }) => id === 9 && state === 'failed') === true,
+      'the failed sequence',
+    )
     expect(knock.report()?.sequences.find(({ id }) => id === 9)?.error).toMatch(/server could not be reached/)
     expect(await net.reaches(net.client(4), 'tcp', 2205)).toBe(true)
     expect(await net.reaches(net.client(4), 'tcp', 2204)).toBe(false)
@@ -373,7 +376,7 @@ describeHosts('port knocking in the kernel', () => {
     expect(knock.report()?.sequences.find(({ id }) => id === 9)?.state).toBe('failed')
     await take(state({ sequences: [...ALL, fresh] }))
     await take(state({ sequences: [...ALL, fresh] }))
-    await until(() => inForce(9), 3)
+    await until(() => inForce(9), 'the sequence')
     expect(await net.reaches(net.client(4), 'tcp', 2205)).toBe(false)
     // Whoever was there before the rules goes on, though connection tracking may not have seen the beginning.
     expect(await resident.echoes()).toBe(true)
@@ -387,7 +390,7 @@ describeHosts('port knocking in the kernel', () => {
     expect(await net.reaches(guest, 'tcp', 2204)).toBe(true)
     const changed = { ...LONG, revision: 2, timeout: 1, max_attempts: 1, knock_ports: [7301, 8302, 9303] }
     await take(state({ sequences: [TCP, UDP, STRICT, changed] }))
-    await until(() => inForce(4), 3)
+    await until(() => inForce(4), 'the changed sequence')
     expect(knock.report()?.sequences.find(({ id }) => id === 4)).toMatchObject({ revision: 2, state: 'enforced' })
     expect(await net.reaches(guest, 'tcp', 2204)).toBe(true)
     const other = net.client(6)
@@ -396,7 +399,7 @@ describeHosts('port knocking in the kernel', () => {
     await net.knock(other, 'tcp', changed.knock_ports)
     expect(await net.reaches(other, 'tcp', 2204)).toBe(true)
     await take(state())
-    await until(() => inForce(4), 3)
+    await until(() => inForce(4), 'the changed sequence')
   })
 
   it('says which sequences cannot be, and keeps the others', async () => {
@@ -480,7 +483,7 @@ describeHosts('port knocking in the kernel', () => {
     const elements = crowd.map(each => `${each} counter packets 1 bytes 1 timeout 60s`).join(', ')
     fs.writeFileSync(join(directory, 'crowd.nft'), `add element inet stockade_knock told_4 { ${elements} }`)
     await net.rules('-f', join(directory, 'crowd.nft'))
-    await until(() => told.length > before, 4, 'the events')
+    await until(() => told.length > before, 'the events')
     await sleep(1500)
     expect(told.length - before).toBeLessThan(400)
     expect(told.map(({ knock }) => knock.reason).join()).toMatch(
@@ -493,7 +496,7 @@ describeHosts('port knocking in the kernel', () => {
     expect(await net.rules('list', 'ruleset')).toBe(untouched)
     expect(fs.existsSync(join(directory, 'knock.nft'))).toBe(false)
     await take(state())
-    await until(() => inForce(1), 3)
+    await until(() => inForce(1), 'the sequence')
     await take(state({ sequences: [TCP] }))
     const names = await net.rules('list', 'table', 'inet', 'stockade_knock')
     expect(names).toContain('k1_open_4')

@@ -35,7 +35,7 @@ describeHosts(`${count} bans in fail2ban`, () => {
     await host.stopEngine()
     fillTable(`${host.directory}/lib/f2b.sqlite3`)
     await host.startEngine()
-    await until(async () => (await banned(host)) === count, 120, 'fail2ban to restore its bans')
+    await until(async () => (await banned(host)) === count, 'fail2ban to restore its bans')
   })
   afterAll(async () => {
     if (process.env['STOCKADE_TEST_LOG']) loudly(host.agentLog())
@@ -46,7 +46,7 @@ describeHosts(`${count} bans in fail2ban`, () => {
   it('are adopted once each in the heap of the installed agent', async () => {
     const { token } = await server.addServer(host.name)
     await host.startAgent({ baseUrl: server.url(host), token, heap, args: ['--verbose'] })
-    await until(() => !host.agentRunning() || server.rows.length >= count, 180, 'the adopted bans')
+    await until(() => !host.agentRunning() || server.rows.length >= count, 'the adopted bans')
     expect(host.agentRunning()).toBe(true)
     expect(server.adopted.size).toBe(count)
     expect(new Set(server.rows.map(({ ip }) => ip)).size).toBe(count)
@@ -59,17 +59,17 @@ describeHosts(`${count} bans in fail2ban`, () => {
   it('are not reported again after a restart of the agent, and a new ban is', async () => {
     await host.stopAgent()
     await host.startAgent()
-    await until(() => answers() === 2, 60, 'the agent to reach fail2ban')
+    await until(() => answers() === 2, 'the agent to reach fail2ban')
     await host.attack('203.0.113.7')
-    await until(() => server.rows.length > count, 60, 'the report of a new ban')
+    await until(() => server.rows.length > count, 'the report of a new ban')
     expectOnce()
   })
 
   it('are not reported again after a restart of fail2ban, and cost nearly no processor time then', async () => {
     await host.stopEngine()
     await host.startEngine()
-    await until(() => answers() === 3, 60, 'the agent to reach fail2ban again')
-    await until(async () => (await banned(host)) === count, 120, 'fail2ban to restore its bans')
+    await until(() => answers() === 3, 'the agent to reach fail2ban again')
+    await until(async () => (await banned(host)) === count, 'fail2ban to restore its bans')
     const busy = cpuSeconds('own')
     const busyPrograms = cpuSeconds('children')
     await sleep(restSeconds * 1000)
@@ -83,7 +83,7 @@ describeHosts(`${count} bans in fail2ban`, () => {
     expect(share).toBeLessThan(2 * Math.max(1, count / 20_000))
     expect(megabytes('VmHWM')).toBeLessThan(128)
     await host.attack('203.0.113.8')
-    await until(() => server.rows.length > count + 1, 60, 'the report of a new ban')
+    await until(() => server.rows.length > count + 1, 'the report of a new ban')
     expect(server.rows.map(({ ip }) => ip).slice(count)).toEqual(['203.0.113.7', '203.0.113.8'])
     expectOnce()
   })

@@ -45,7 +45,6 @@ const hostPort = 8080
 const echoPort = 8082
 const publishedPort = 8081
 /** Longer than a connection takes on a busy machine. */
-const patience = 15
 /** What is dropped is silent, so nothing more is learnt by a longer wait. */
 const impatience = 1.5
 
@@ -212,4 +211,4 @@ export async function publishContainer(host: Host): Promise<void> {
 }
 
 /** A slow machine may miss the short wait of one attempt, so what must pass is tried again. */
-export const passes = (attempt: () => Promise<boolean>, what: string): Promise<void> => until(attempt, patience, what)
+export const passes = (attempt: () => Promise<boolean>, what: string): Promise<void> => until(attempt, what)

@@ -29,14 +29,13 @@ onStage(
         server.misbehave(kind)
         const asked = server.requests.length
         await host.attack(`198.51.100.${100 + index}`)
-        await until(() => host.bannedInEngine('sshd', `198.51.100.${100 + index}`), 20, 'the ban')
+        await until(() => host.bannedInEngine('sshd', `198.51.100.${100 + index}`), 'the ban')
         await until(
           () => server.requests.slice(asked).some(({ path }) => path === '/api/v1/bans/batch'),
-          60,
           `a report against ${kind}`,
         )
         server.misbehave(null)
-        await reported(scene(), `198.51.100.${100 + index}`, 60)
+        await reported(scene(), `198.51.100.${100 + index}`)
       }
       for (const index of kinds.keys()) expect(await bansOf(scene(), `198.51.100.${100 + index}`)).toHaveLength(1)
       expect(host.agentRunning()).toBe(true)

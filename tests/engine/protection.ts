@@ -25,21 +25,18 @@ const latest = (scene: RecordedScene): ProtectionReport | undefined => reports(s
 export async function seen(scene: RecordedScene, level: string, detail: RegExp): Promise<void> {
   await until(
     () => latest(scene)?.level === level && (latest(scene)?.checks ?? []).some(check => detail.test(check.detail)),
-    90,
     `${level}: ${detail.source}`,
-  ).catch((error: unknown) => {
-    throw new Error(`${String(error)}; last report: ${JSON.stringify(latest(scene))}`)
-  })
+    () => latest(scene),
+  )
   expect(latest(scene)?.summary).not.toBe('')
 }
 
-/** A problem that came back four times in an hour is over after ten minutes only, with the real intervals. */
-const patience = 90 + 700 * Number(process.env['SABOTAGE_PACE'] ?? 0)
-
 export async function wellAgain(scene: RecordedScene): Promise<void> {
-  await until(() => latest(scene)?.level === 'protected', patience, 'the level "protected"').catch((error: unknown) => {
-    throw new Error(`${String(error)}; last report: ${JSON.stringify(latest(scene))}`)
-  })
+  await until(
+    () => latest(scene)?.level === 'protected',
+    'the level "protected"',
+    () => latest(scene),
+  )
 }
 
 export const authLog = (host: Host): string => join(host.directory, 'log', 'auth.log')

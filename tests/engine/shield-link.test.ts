@@ -31,7 +31,7 @@ describeHosts('a banned address on the link of the host', () => {
   const isDropped = async (work: () => Promise<unknown>, what: string): Promise<void> => {
     const before = await dropped()
     await work()
-    await until(async () => (await dropped()) > before, 20, `the drop of ${what}`)
+    await until(async () => (await dropped()) > before, `the drop of ${what}`)
   }
   const sent = (packet: Crafted): Promise<string> => send(neighbours, packet)
 
@@ -67,7 +67,7 @@ describeHosts('a banned address on the link of the host', () => {
     await forgetMtu()
     expect(await mtuTo(peer)).toBeNull()
     await sent(errorFrom(reporter, tooBig(hostOf(peer), peer, ports, 1300)))
-    await until(async () => (await mtuTo(peer)) === 1300, 20, `the path MTU to ${peer} that ${reporter} reports`)
+    await until(async () => (await mtuTo(peer)) === 1300, `the path MTU to ${peer} that ${reporter} reports`)
   }
 
   describe.each(['netlink', 'nft'] as const)('over %s', kind => {
@@ -84,7 +84,7 @@ describeHosts('a banned address on the link of the host', () => {
       await load(aDriver(kind, mode), cutBans)
       await neighbours.forgetNeighbours()
       expect(await neighbours.reachesHost(sources.bad6)).toBe(false)
-      await until(() => neighbours.knowsLinkOf(host6), 20, 'the answer to its solicitation')
+      await until(() => neighbours.knowsLinkOf(host6), 'the answer to its solicitation')
       await host.inside('ip', '-6', 'route', 'replace', `${sources.good6}/128`, 'via', sources.bad6, 'dev', 'att0')
       try {
         await passes(async () => {

@@ -81,8 +81,7 @@ describeHosts('the table of the shield', () => {
       const isHeld = async (length: string): Promise<boolean> =>
         (await host.inside('nft', 'list', 'set', 'inet', 'stockade_shield', `ban${length}_4`)).includes('192.0.2.')
       for (const length of ['23', '']) expect(await isHeld(length), length).toBe(true)
-      for (const length of ['24', '27'])
-        await until(async () => !(await isHeld(length)), 30, `the end of the /${length}`)
+      for (const length of ['24', '27']) await until(async () => !(await isHeld(length)), `the end of the /${length}`)
       // Neither the end of the narrower ranges nor the removal of the wider one opens what another ban holds.
       expect(await neighbours.reachesHost(sources.other)).toBe(false)
       await ask({ remove: ['192.0.2.0/23'] })

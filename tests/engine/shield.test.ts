@@ -24,7 +24,7 @@ onStage('the shield of a real host', [], scene => {
 
   it('is reported in the heartbeat', async () => {
     const { server, serverId } = scene()
-    await until(() => shieldOf(server.heartbeats(serverId).at(-1)) !== undefined, 20, 'a heartbeat')
+    await until(() => shieldOf(server.heartbeats(serverId).at(-1)) !== undefined, 'a heartbeat')
     expect(shieldOf(server.heartbeats(serverId).at(-1))).toEqual({
       supported: true,
       mode: 'stateless',
@@ -105,7 +105,7 @@ onStage('the shield of a real host', [], scene => {
         .flatMap(beat => (beat['dropped'] ?? []) as { ip: string; packets: number }[])
         .some(({ ip, packets }) => ip === entry && packets > 0)
     for (const entry of [sources.other, '2001:db8:0:7::/64'])
-      await until(() => hasCounted(entry), 40, `the packets of ${entry}`)
+      await until(() => hasCounted(entry), `the packets of ${entry}`)
   })
 
   it('ends a ban on time while the agent is dead, and tells the end afterwards', async () => {
@@ -120,7 +120,7 @@ onStage('the shield of a real host', [], scene => {
 
   it('is switched off and on, and releases an address, by a command on the host', async () => {
     const { host } = scene()
-    await until(async () => (await host.agentCommand('shield', 'status')).includes('shield: in force'), 20, 'the agent')
+    await until(async () => (await host.agentCommand('shield', 'status')).includes('shield: in force'), 'the agent')
     expect(await host.agentCommand('shield', 'off', '--for', '1h')).toMatch(/shield: off until /)
     await passes(() => neighbours.reachesHost(sources.other), 'a banned address with the shield off')
     expect(await host.agentCommand('shield', 'on')).toMatch(/shield: in force/)
@@ -143,7 +143,7 @@ onStage('the shield of a real host', [], scene => {
     const after = await host.inside('nft', '-a', 'list', 'table', 'inet', 'stockade_shield')
     expect(handles(after)).toEqual(handles(before))
     await host.startAgent()
-    await until(async () => (await host.agentCommand('shield', 'status')).includes('shield: in force'), 20, 'the agent')
+    await until(async () => (await host.agentCommand('shield', 'status')).includes('shield: in force'), 'the agent')
   })
 
   it('replaces the rules that an older version left in the kernel and on the disk', async () => {
@@ -166,10 +166,10 @@ onStage('the shield of a real host', [], scene => {
     expect(isNew(await inKernel())).toBe(false)
     expect(await neighbours.reachesHost(sources.other)).toBe(false)
     await host.startAgent()
-    await until(async () => isNew(await inKernel()), 20, 'the new rules in the kernel')
-    await until(() => isNew(fs.readFileSync(script, 'utf8')), 20, 'the new rules on the disk')
+    await until(async () => isNew(await inKernel()), 'the new rules in the kernel')
+    await until(() => isNew(fs.readFileSync(script, 'utf8')), 'the new rules on the disk')
     expect(await neighbours.reachesHost(sources.other)).toBe(false)
-    await until(async () => (await host.agentCommand('shield', 'status')).includes('shield: in force'), 20, 'the agent')
+    await until(async () => (await host.agentCommand('shield', 'status')).includes('shield: in force'), 'the agent')
   })
 
   it('takes 500 orders that come together', async () => {
@@ -177,12 +177,12 @@ onStage('the shield of a real host', [], scene => {
     const ips = Array.from({ length: 500 }, (_, i) => `198.18.${i >> 8}.${i & 255}`)
     const startedAt = Date.now()
     const ids = await Promise.all(ips.map(ip => server.order(serverId, 'ban-ip', { ip, duration: 600 })))
-    await until(async () => (await server.outcome(ids.at(-1) ?? ''))?.success === true, 180, 'the last result')
+    await until(async () => (await server.outcome(ids.at(-1) ?? ''))?.success === true, 'the last result')
     for (const id of ids) expect((await outcomeOf(scene(), id)).success).toBe(true)
     loudly(`500 orders from the first to the last result: ${Date.now() - startedAt} ms`)
     const listed = await host.inside('nft', 'list', 'set', 'inet', 'stockade_shield', 'ban_4')
     expect(ips.filter(ip => !listed.includes(`${ip} `))).toEqual([])
-    await until(() => ips.every(ip => server.rows.some(row => row.ip === ip)), 60, 'all reports')
+    await until(() => ips.every(ip => server.rows.some(row => row.ip === ip)), 'all reports')
     expect(server.rows.filter(({ ip }) => ip.startsWith('198.18.'))).toHaveLength(500)
   })
 
@@ -194,7 +194,7 @@ onStage('the shield of a real host', [], scene => {
     // As before the first start with a shield.
     fs.rmSync(join(host.agentState, 'shield.json'))
     await host.startAgent()
-    await until(async () => !(await host.bannedInEngine('stockade', '203.0.113.70')), 20, 'the ban to leave the jail')
+    await until(async () => !(await host.bannedInEngine('stockade', '203.0.113.70')), 'the ban to leave the jail')
     expect(await host.inside('nft', 'list', 'set', 'inet', 'stockade_shield', 'ban_4')).toContain('203.0.113.70 ')
     await order('unban-ip', { ip: '203.0.113.70', jail: 'stockade' })
     await ended(scene(), '203.0.113.70')
@@ -206,7 +206,7 @@ onStage('the shield of a real host', [], scene => {
     await host.stopAgent()
     const beats = server.heartbeats(serverId).length
     await host.startAgent(options)
-    await until(() => server.heartbeats(serverId).length > beats, 20, 'a heartbeat')
+    await until(() => server.heartbeats(serverId).length > beats, 'a heartbeat')
     return shieldOf(server.heartbeats(serverId).at(-1))
   }
 
@@ -216,7 +216,7 @@ onStage('the shield of a real host', [], scene => {
     expect(await neighbours.reachesHost(sources.good)).toBe(false)
     await scene().host.inside('nft', 'flush', 'ruleset')
     const isListed = (): Promise<boolean> => scene().host.bannedInNft(sources.good)
-    await until(isListed, 30, 'the restored table')
+    await until(isListed, 'the restored table')
     expect(await neighbours.reachesHost(sources.good)).toBe(false)
     await order('unban-ip', { ip: sources.good, jail: 'stockade' })
     await passes(() => neighbours.reachesHost(sources.good), 'the address after its ban')
@@ -229,7 +229,7 @@ onStage('the shield of a real host', [], scene => {
       driver: null,
       reason: 'the program nft (nftables) is not installed on this host',
     })
-    await until(async () => (await host.client('status')).includes('stockade'), 20, 'the jail')
+    await until(async () => (await host.client('status')).includes('stockade'), 'the jail')
     await order('ban-ip', { ip: '203.0.113.71', duration: 600 })
     expect(await host.bannedInEngine('stockade', '203.0.113.71')).toBe(true)
   })

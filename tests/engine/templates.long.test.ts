@@ -51,7 +51,7 @@ onStage('templates on a real fail2ban', [], scene => {
   it('a template is deployed: its jail bans and has the whitelist, and the server hears of it', async () => {
     const { host, server, serverId } = scene()
     server.whitelist(['203.0.113.99', '2001:db8:99::/48'])
-    await until(() => server.agreed() !== null, 20, 'the whitelist')
+    await until(() => server.agreed() !== null, 'the whitelist')
     expect(await deployed(scene(), door({ settings: { bantime: 1800, maxretry: null } }))).toMatchObject({
       success: true,
       output: 'door is deployed and runs: maxretry 2, findtime 600 s, bantime 1800 s',
@@ -62,12 +62,11 @@ onStage('templates on a real fail2ban', [], scene => {
     for (const ip of ['203.0.113.99', '2001:db8:99::9', '203.0.113.1', '2001:db8::1']) knock(ip)
     for (const ip of ['203.0.113.1', '2001:db8::1']) {
       expect(await reported(scene(), ip)).toMatchObject({ jail: 'door', ban_duration: 1800 })
-      await until(() => host.bannedInNft(ip), 20, 'the ban in the firewall')
+      await until(() => host.bannedInNft(ip), 'the ban in the firewall')
     }
     expect(await host.client('get', 'door', 'banip')).not.toMatch(/:99|\.99/)
     await until(
       () => server.jailDetails(serverId).some(({ name, template }) => name === 'door' && template === 'door'),
-      20,
       'the jail with its template',
     )
     expect(server.jailDetails(serverId).filter(({ template }) => template !== null)).toHaveLength(1)
@@ -128,9 +127,9 @@ onStage('templates on a real fail2ban', [], scene => {
     }
     expect(files(scene())).toEqual(before)
     expect(await jailsOf(host)).toEqual(jails)
-    await until(() => host.bannedInNft('203.0.113.2'), 20, 'the ban in the firewall')
+    await until(() => host.bannedInNft('203.0.113.2'), 'the ban in the firewall')
     for (const ip of ['203.0.113.1', '2001:db8::1'])
-      await until(() => host.bannedInNft(ip), 5, `the restored ban of ${ip}`)
+      await until(() => host.bannedInNft(ip), `the restored ban of ${ip}`)
     expect(await host.client('get', 'door', 'bantime')).toBe('1800\n')
     await host.client('reload')
     expect(await jailsOf(host)).toEqual(jails)
@@ -148,7 +147,7 @@ onStage('templates on a real fail2ban', [], scene => {
       output: expect.stringContaining('maxretry 1') as string,
     })
     expect(await host.client('get', 'door', 'logpath')).toContain(doorLog)
-    await until(() => host.bannedInNft('203.0.113.1'), 5, 'the restored ban')
+    await until(() => host.bannedInNft('203.0.113.1'), 'the restored ban')
   })
 
   it('a jail that was disabled stays disabled when its template is deployed again, until it is enabled', async () => {
@@ -174,11 +173,11 @@ onStage('templates on a real fail2ban', [], scene => {
     expect(await jailsOf(host)).toEqual(expect.arrayContaining(['sshd', 'nginx-http-auth', 'stockade']))
     expect(await jailsOf(host)).not.toContain('door')
     expect(files(scene())).toEqual([])
-    await until(async () => !(await host.bannedInNft('203.0.113.1')), 20, 'the end of the ban in the firewall')
+    await until(async () => !(await host.bannedInNft('203.0.113.1')), 'the end of the ban in the firewall')
     await host.stopEngine()
     await host.startEngine()
     expect(await jailsOf(host)).not.toContain('door')
-    await until(() => server.jailDetails(serverId).every(({ template }) => template === null), 20, 'the report')
+    await until(() => server.jailDetails(serverId).every(({ template }) => template === null), 'the report')
     expect(await carriedOut(scene(), 'remove-template', { template_name: 'door' })).toMatchObject({ success: true })
     expect(await carriedOut(scene(), 'remove-template', { template_name: '../../x' })).toMatchObject({ success: false })
   })
@@ -217,14 +216,14 @@ onStage('templates over jails of the host', [], scene => {
       output: 'sshd is deployed and runs: maxretry 7, findtime 900 s, bantime 1200 s',
     })
     expect(await host.client('get', 'sshd', 'logpath')).toContain(doorLog)
-    await until(() => host.bannedInNft('203.0.113.2'), 5, 'the restored ban')
+    await until(() => host.bannedInNft('203.0.113.2'), 'the restored ban')
     expect(await carriedOut(scene(), 'remove-template', { template_name: 'sshd' })).toMatchObject({
       success: true,
       output: "sshd is removed; the host's own configuration goes on with the jail",
     })
     expect(await host.client('get', 'sshd', 'maxretry')).toBe('3\n')
     expect(await host.client('get', 'sshd', 'logpath')).toContain(join(host.directory, 'log', 'auth.log'))
-    await until(() => host.bannedInNft('203.0.113.2'), 5, 'the restored ban')
+    await until(() => host.bannedInNft('203.0.113.2'), 'the restored ban')
     await host.attack('203.0.113.3')
     await reported(scene(), '203.0.113.3')
     expect(server.complaints).toEqual([])

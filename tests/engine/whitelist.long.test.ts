@@ -14,7 +14,7 @@ async function ignored(host: Host, jail: string): Promise<string[]> {
 }
 
 async function agreed({ server }: RecordedScene, since = 0): Promise<void> {
-  await until(() => server.agreed(since) !== null, 20, `the acknowledgement of the whitelist`)
+  await until(() => server.agreed(since) !== null, `the acknowledgement of the whitelist`)
 }
 
 async function whitelist(scene: RecordedScene, ...entries: string[]): Promise<void> {
@@ -27,7 +27,7 @@ async function whitelist(scene: RecordedScene, ...entries: string[]): Promise<vo
 async function outcome(host: Host, ip: string, marker: string): Promise<boolean> {
   await host.attack(ip)
   await host.attack(marker)
-  await until(() => host.bannedInEngine('sshd', marker), 20, 'the ban of the marker')
+  await until(() => host.bannedInEngine('sshd', marker), 'the ban of the marker')
   return host.bannedInEngine('sshd', ip)
 }
 
@@ -50,10 +50,10 @@ onStage(
           expect.arrayContaining(['203.0.113.5', '203.0.113.6', '2001:db8:5::/48', '198.51.100.65']),
         )
       for (const ip of ['203.0.113.5', '2001:db8:5::5', '203.0.113.6']) {
-        await until(async () => !(await host.bannedInNft(ip)), 3, `${ip} to leave the firewall`)
+        await until(async () => !(await host.bannedInNft(ip)), `${ip} to leave the firewall`)
         await ended(scene(), ip)
       }
-      await until(async () => !(await host.client('banned')).includes('198.51.100.64'), 5, 'the range to be lifted')
+      await until(async () => !(await host.client('banned')).includes('198.51.100.64'), 'the range to be lifted')
     })
 
     it('what it covers is not banned by attacks, by hand or by order', async () => {
@@ -61,8 +61,8 @@ onStage(
       expect(await outcome(host, '203.0.113.5', '198.18.0.1')).toBe(false)
       expect(await outcome(host, '2001:db8:5::6', '2001:db8:6::1')).toBe(false)
       await host.client('set', 'sshd', 'banip', '203.0.113.5')
-      await until(async () => !(await host.bannedInEngine('sshd', '203.0.113.5')), 3, 'the ban by hand to be undone')
-      await until(async () => !(await host.bannedInNft('203.0.113.5')), 20, 'the end of the ban in the firewall')
+      await until(async () => !(await host.bannedInEngine('sshd', '203.0.113.5')), 'the ban by hand to be undone')
+      await until(async () => !(await host.bannedInNft('203.0.113.5')), 'the end of the ban in the firewall')
       for (const force of [false, true])
         expect(await carriedOut(scene(), 'ban-ip', { ip: '2001:db8:5::7', force })).toMatchObject({
           success: false,
@@ -116,7 +116,7 @@ onStage(
       const { host, server } = scene()
       await whitelist(scene(), '203.0.113.5', '203.0.113.6')
       server.whitelist(['203.0.113.5'], 3)
-      await until(() => server.acks.some(({ error }) => error?.includes('1 of 3 entries')), 20, 'the refusal')
+      await until(() => server.acks.some(({ error }) => error?.includes('1 of 3 entries')), 'the refusal')
       expect(await ignored(host, 'sshd')).toEqual(expect.arrayContaining(['203.0.113.5', '203.0.113.6']))
       await whitelist(scene(), '203.0.113.5', '203.0.113.6')
       const since = Date.now()
@@ -133,7 +133,7 @@ onStage(
       await host.startEngine()
       expect(await ignored(host, 'sshd')).toEqual([])
       await host.startAgent()
-      await until(async () => (await ignored(host, 'sshd')).includes('203.0.113.6'), 20, 'the list of the last run')
+      await until(async () => (await ignored(host, 'sshd')).includes('203.0.113.6'), 'the list of the last run')
       await server.up()
       const since = Date.now()
       server.sync()
@@ -150,9 +150,9 @@ onStage(
       await host.attack('2001:db8:7::1')
       for (const ip of ['203.0.113.1', '2001:db8:7::1']) {
         await reported(scene(), ip)
-        await ended(scene(), ip, 5)
+        await ended(scene(), ip)
         await sleep(300)
-        await until(async () => !(await host.bannedInNft(ip)), 20, 'the end of the ban in the firewall')
+        await until(async () => !(await host.bannedInNft(ip)), 'the end of the ban in the firewall')
       }
       expect(server.complaints).toEqual([])
     })

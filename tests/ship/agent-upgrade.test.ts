@@ -25,7 +25,7 @@ const folder = mkdtempSync(join(tmpdir(), 'stockade-upgrade-'))
 const base = 'https://127.0.0.1:8420'
 const shipped = inject('shipped')
 const privateKey = readFileSync(shipped.keyFile, 'utf8')
-const minute = { timeout: 240_000, interval: 1000 }
+const eachSecond = { interval: 1000 }
 
 interface Rollout {
   readonly id: number
@@ -57,7 +57,7 @@ describe('upgrades of the agent', () => {
     writeFileSync(settings, `${readFileSync(settings, 'utf8')}\nSTOCKADE_AGENT_DIR=/srv/agent\n`)
     offer('9.0.0')
     await machine.exec('systemctl', 'restart', 'stockade')
-  }, 900_000)
+  })
   afterAll(async () => {
     await machine?.close()
     rmSync(folder, { recursive: true, force: true })
@@ -84,14 +84,14 @@ describe('upgrades of the agent', () => {
   const runs = async () => (await machine.exec('/opt/stockade-agent/stockade-agent', '--version')).trim()
   const isAble = async () => (await call<{ unable: number; outdated: number }>('GET', '/agents/release')).unable === 0
   const order = async (): Promise<number> => {
-    await expect.poll(isAble, minute).toBe(true)
+    await expect.poll(isAble, eachSecond).toBe(true)
     const { id } = await call<{ id: number }>('POST', '/agents/rollouts', {})
     expect(id).toBeGreaterThan(0)
     return id
   }
   const ended = async (id: number): Promise<Rollout> => {
     await expect
-      .poll(async () => (await call<Rollout>('GET', `/agents/rollouts/${id}`)).state, minute)
+      .poll(async () => (await call<Rollout>('GET', `/agents/rollouts/${id}`)).state, eachSecond)
       .not.toBe('running')
     return call('GET', `/agents/rollouts/${id}`)
   }
@@ -128,7 +128,7 @@ describe('upgrades of the agent', () => {
   it('put the release before back when the server does not answer the new one, also after a kill -9', async () => {
     offer('9.1.0', { before: "if (process.argv[2] === 'run') process.exit(7)" })
     const id = await order()
-    await expect.poll(runs, minute).toBe('9.1.0')
+    await expect.poll(runs, eachSecond).toBe('9.1.0')
     expect(await killUpgrader()).toBe(true)
     expect(await ended(id)).toMatchObject({ state: 'paused', reason: '1 of 1 server in wave 1 failed.' })
     expect(await problemOf(id)).toMatch(/9\.1\.0-.*did not answer it within \d+ s; 9\.0\.0-.* runs again\./)
@@ -173,7 +173,7 @@ describe('upgrades of the agent', () => {
     ]
     let kills = 0
     for (const isThere of moments) {
-      await expect.poll(isThere, { ...minute, interval: 20 }).toBe(true)
+      await expect.poll(isThere, { interval: 20 }).toBe(true)
       if (await killUpgrader()) kills++
       expect([ownVersion, '9.3.0']).toContain(await runs())
     }

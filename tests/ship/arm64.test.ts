@@ -81,7 +81,7 @@ describe('the release for arm64', () => {
       cwd: checkout,
       maxBuffer: 16 * 1024 * 1024,
     })
-  }, 900_000)
+  })
   afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
   it('is a Debian package of that architecture, in which no program is of another', async () => {

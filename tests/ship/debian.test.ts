@@ -26,7 +26,7 @@ beforeAll(async () => {
   edit('etc/stockade/stockade.env', text => `${text}\n# A new comment.\n`)
   await run('dpkg-deb', ['--root-owner-group', '-Zgzip', '--build', unpacked, next])
   rmSync(unpacked, { recursive: true })
-}, 900_000)
+})
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 describe.each(suites)('the Debian package on %s', suite => {
@@ -35,7 +35,7 @@ describe.each(suites)('the Debian package on %s', suite => {
     machine = await boot(suite, join(folder, suite))
     copyFileSync(deb, machine.path('root/stockade.deb'))
     copyFileSync(next, machine.path('root/next.deb'))
-  }, 900_000)
+  })
   afterAll(() => machine?.close())
   // What the server said is the first question, and gone with the machine.
   beforeEach(() =>

@@ -34,7 +34,7 @@ describe.each(suites)('a fresh machine with %s', suite => {
     // The guide leaves the question whether to go on to a person.
     writeFileSync(machine.path('etc/apt/apt.conf.d/90yes'), 'APT::Get::Assume-Yes "true";\n')
     await wireAttacker()
-  }, 900_000)
+  })
   afterAll(() => machine?.close())
 
   const call = async <T>(method: string, path: string, body?: object): Promise<T> => {

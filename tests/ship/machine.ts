@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { vi } from 'vitest'
+import { eventually, within } from '../../packages/server/src/testing/waiting.ts'
 
 const run = promisify(execFile)
 
@@ -80,14 +80,14 @@ export const boot = async (suite: string, folder: string, kind: Kind = 'bare'): 
     path: given => join(folder, given),
     async reboot() {
       await machine.attempt('systemctl', 'reboot')
-      await running.ended
+      await within(running.ended, 'the end of the machine')
       running = start()
       await isUp(machine)
     },
     async close() {
       running.nspawn.kill('SIGTERM')
       const late = setTimeout(() => running.nspawn.kill('SIGKILL'), 20_000)
-      await running.ended
+      await within(running.ended, 'the end of the machine')
       clearTimeout(late)
       rmSync(folder, { recursive: true, force: true })
     },
@@ -102,12 +102,9 @@ export const boot = async (suite: string, folder: string, kind: Kind = 'bare'): 
 }
 
 const isUp = async (machine: Machine): Promise<void> => {
-  await vi.waitFor(
-    async () => {
-      const state = (await machine.attempt('systemctl', 'is-system-running')).output.trim()
-      if (state !== 'running' && state !== 'degraded') throw new Error(`The machine is ${state}.`)
-    },
-    { timeout: 120_000, interval: 500 },
-  )
+  await eventually(async () => {
+    const state = (await machine.attempt('systemctl', 'is-system-running')).output.trim()
+    if (state !== 'running' && state !== 'degraded') throw new Error(`The machine is ${state}.`)
+  }, 500)
   await machine.exec('ip', 'link', 'set', 'lo', 'up')
 }

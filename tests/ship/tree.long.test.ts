@@ -7,7 +7,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { eventually, within } from '../../packages/server/src/testing/waiting.ts'
 import { makeTree } from '../../scripts/release/tree.ts'
 import { minisignPublicKey, signEcdsa, signMinisign } from '../../scripts/release/sign.ts'
 
@@ -31,19 +32,16 @@ describe('the tree of a release', () => {
     makeTree(tree, process.arch === 'arm64' ? 'arm64' : 'x64')
     server = spawn(join(tree, 'bin/stockade'), ['serve'], { env, cwd: '/', stdio: ['ignore', 'pipe', 'inherit'] })
     server.stdout?.setEncoding('utf8').on('data', (text: string) => (log += text))
-    url = await vi.waitFor(
-      () => {
-        const [, address] = /"address":"([^"]+)"/.exec(log) ?? []
-        if (address === undefined) throw new Error('The server does not listen yet.')
-        return address
-      },
-      { timeout: 60_000 },
-    )
+    url = await eventually(() => {
+      const [, address] = /"address":"([^"]+)"/.exec(log) ?? []
+      if (address === undefined) throw new Error('The server does not listen yet.')
+      return address
+    })
   })
   afterAll(async () => {
     if (server?.exitCode === null) {
       server.kill('SIGTERM')
-      await once(server, 'exit')
+      await within(once(server, 'exit'), 'the end of the server', () => log)
     }
     rmSync(folder, { recursive: true, force: true })
   })
@@ -87,7 +85,7 @@ describe('the tree of a release', () => {
         expect(reply.ok, `${path} ${reply.status}`).toBe(true)
         return (await reply.json()) as T
       }
-      const code = await vi.waitFor(() => {
+      const code = await eventually(() => {
         const [, found] = /setup\?code=([\w-]+)/.exec(log) ?? []
         if (found === undefined) throw new Error('There is no code yet.')
         return found

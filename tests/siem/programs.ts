@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { paramOf } from '../../packages/server/src/features/siem/receivers.ts'
-import { freePort } from '../../packages/server/src/testing/index.ts'
+import { freePort, until, within } from '../../packages/server/src/testing/index.ts'
 
 /* Debian's rsyslog and syslog-ng, unpacked beside the other caches and started with configurations of the tests' own. */
 
@@ -124,14 +124,15 @@ const start = async (
   child.stdout.on('data', data => (said += String(data)))
   child.stderr.on('data', data => (said += String(data)))
   const ended = new Promise(resolve => child.once('exit', resolve))
-  const until = Date.now() + 180_000
-  while (!(await listens(ports.tcp)) || !(await listens(ports.tls))) {
-    if (child.exitCode !== null || Date.now() > until) {
-      child.kill('SIGKILL')
-      throw new Error(`${command} did not start:\n${said}`)
-    }
-    await new Promise(resolve => setTimeout(resolve, 20))
-  }
+  await until(
+    async () => child.exitCode !== null || ((await listens(ports.tcp)) && (await listens(ports.tls))),
+    `${command} to listen`,
+    () => said,
+  ).catch((error: unknown) => {
+    child.kill('SIGKILL')
+    throw error
+  })
+  if (child.exitCode !== null) throw new Error(`${command} did not start:\n${said}`)
   return {
     ports,
     messages: () =>
@@ -143,7 +144,7 @@ const start = async (
         : [],
     async close() {
       child.kill('SIGKILL')
-      await ended
+      await within(ended, `the end of ${command}`)
       rmSync(folder, { recursive: true, force: true })
     },
   }

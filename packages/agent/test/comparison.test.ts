@@ -1,4 +1,4 @@
-import { expect, it, vi } from 'vitest'
+import { expect, it } from 'vitest'
 import { sliceOf } from '@stockade/contract/slices.ts'
 import { activeEventId } from '../src/bans/ban-entries.ts'
 import type { ActiveBan } from '../src/bans/remembered-bans.ts'
@@ -7,8 +7,8 @@ import { createComparison } from '../src/loops/comparison.ts'
 import { createLink } from '../src/loops/link.ts'
 import { ServerError } from '../src/transport.ts'
 import type { Wire } from '../src/wire.ts'
+import { eventually } from '../../server/src/testing/waiting.ts'
 
-const patience = { timeout: 180_000 }
 const bansOf = (count: number): ActiveBan[] =>
   Array.from({ length: count }, (_, i) => ({
     jail: 'sshd',
@@ -54,7 +54,7 @@ it('compares more bans than the server takes at once in slices, each ban in one'
     sent.set(slice, bans)
     return Promise.resolve({ unknown: slice === 1 ? [bans[0]?.event_id ?? ''] : [], listedAsEnded: [], pending: 0 })
   })
-  await vi.waitFor(() => expect(sent.size).toBe(3), patience)
+  await eventually(() => expect(sent.size).toBe(3))
   await end()
   const ids = [...sent.values()].flat().map(({ event_id }) => event_id)
   expect(new Set(ids)).toEqual(new Set(active.map(ban => activeEventId('a-server', ban))))
@@ -72,9 +72,9 @@ it('asks as before where one request is enough, and gives up where the server kn
     few.push({ ...part, bans: bans.length })
     return Promise.resolve({ unknown: [], listedAsEnded: [], pending: 0 })
   })
-  await vi.waitFor(() => expect(few).toEqual([{ slice: 0, of: 1, bans: 10 }]), patience)
+  await eventually(() => expect(few).toEqual([{ slice: 0, of: 1, bans: 10 }]))
   await small.end()
   const old = build(bansOf(50_001), () => Promise.reject(new ServerError('slice is not known', 400)))
-  await vi.waitFor(() => expect(old.warnings[0]).toMatch(/does not compare so many bans/), patience)
+  await eventually(() => expect(old.warnings[0]).toMatch(/does not compare so many bans/))
   await old.end()
 })

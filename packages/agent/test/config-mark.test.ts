@@ -1,7 +1,8 @@
 import * as fs from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { expect, it, onTestFinished, vi } from 'vitest'
+import { expect, it, onTestFinished } from 'vitest'
+import { eventually } from '../../server/src/testing/waiting.ts'
 import { createMark } from '../src/engine/config.ts'
 
 const folder = (): string => {
@@ -13,7 +14,7 @@ const folder = (): string => {
 
 /** The next change of the folder gets another time stamp. */
 const passStamp = (directory: string): Promise<void> =>
-  vi.waitFor(() => {
+  eventually(() => {
     const probe = join(tmpdir(), `stockade-stamp-${process.pid}`)
     fs.writeFileSync(probe, '')
     const { ctimeMs } = fs.statSync(probe)

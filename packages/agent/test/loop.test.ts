@@ -1,11 +1,10 @@
-import { afterEach, expect, it, vi } from 'vitest'
+import { afterEach, expect, it } from 'vitest'
 import { createLink } from '../src/loops/link.ts'
 import { createLoop } from '../src/loops/loop.ts'
 import type { Loop } from '../src/loops/loop.ts'
 import { createSerial } from '../src/serial.ts'
 import { ServerError } from '../src/transport.ts'
-
-const patience = { timeout: 180_000 }
+import { eventually } from '../../server/src/testing/waiting.ts'
 
 const quiet = { info: () => undefined, warn: () => undefined, debug: () => undefined }
 const hour = 3_600_000
@@ -46,14 +45,14 @@ const fails = (error: Error) => () => {
 
 it('takes the next turn at once, after the sleep, or when it is woken', async () => {
   const { loop, turns } = build([() => 0, () => 1])
-  await vi.waitFor(() => expect(turns()).toBe(3), patience)
+  await eventually(() => expect(turns()).toBe(3))
   loop.wake()
-  await vi.waitFor(() => expect(turns()).toBe(4), patience)
+  await eventually(() => expect(turns()).toBe(4))
 })
 
 it('says when a turn has ended, also one that failed', async () => {
   const { loop, turns } = build([() => hour, fails(new ServerError('answered 503', 503))])
-  await vi.waitFor(() => expect(turns()).toBe(1), patience)
+  await eventually(() => expect(turns()).toBe(1))
   for (const next of [2, 3]) {
     const ended = loop.turned().then(turns)
     loop.wake()
@@ -63,21 +62,21 @@ it('says when a turn has ended, also one that failed', async () => {
 
 it('backs off after a failure until another loop reaches the server', async () => {
   const { link, turns } = build([fails(new ServerError('answered 503', 503))])
-  await vi.waitFor(() => expect(turns()).toBe(1), patience)
-  await vi.waitFor(() => {
+  await eventually(() => expect(turns()).toBe(1))
+  await eventually(() => {
     link.good('other')
     expect(turns()).toBe(2)
-  }, patience)
+  })
 })
 
 it('waits as long as the handler of the failure says', async () => {
   const { turns } = build([fails(new Error('no')), fails(new Error('no'))], { onFailure: () => 1 })
-  await vi.waitFor(() => expect(turns()).toBe(3), patience)
+  await eventually(() => expect(turns()).toBe(3))
 })
 
 it('takes no turn while another host uses the key, except for the heartbeat', async () => {
   const { link, loop, turns } = build([])
-  await vi.waitFor(() => expect(turns()).toBe(1), patience)
+  await eventually(() => expect(turns()).toBe(1))
   link.bad(new ServerError('answered 409', 409), 'heartbeat')
   loop.wake()
   await new Promise(resolve => setImmediate(resolve))
@@ -85,7 +84,7 @@ it('takes no turn while another host uses the key, except for the heartbeat', as
   await new Promise(resolve => setImmediate(resolve))
   expect(turns()).toBe(1)
   link.good('heartbeat')
-  await vi.waitFor(() => expect(turns()).toBe(2), patience)
+  await eventually(() => expect(turns()).toBe(2))
 })
 
 it('the queue runs one work at a time, in order, also after a failure', async () => {

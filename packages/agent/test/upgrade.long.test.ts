@@ -202,7 +202,6 @@ describe('an upgrade', () => {
         expect(fs.readdirSync(root), which).not.toContain('upgrading')
       }
     },
-    1_200_000,
   )
   it.skipIf(!canMount)('changes all or nothing on a disk that runs full, wherever that is', async () => {
     const small = join(root, 'small')

@@ -40,7 +40,7 @@ const gauges = async (url: string) => {
   )
 }
 /** A process of low priority does the work: on a busy machine it takes its time. */
-const inTime = (check: () => Promise<unknown>) => eventually(check, 150)
+const inTime = (check: () => Promise<unknown>) => eventually(check)
 /** Makes what is stored about backups say something else. */
 const changeState = async ({ options }: Place, change: object) => {
   const { databaseUrl, dataDir } = options

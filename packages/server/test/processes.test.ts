@@ -1,11 +1,12 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import pg from 'pg'
 import WebSocket from 'ws'
+import { times } from '@stockade/contract'
 import type { LiveMessage } from '@stockade/contract'
-import { aHost, engine, eventually, freshDatabase, startServer } from '../src/testing/index.ts'
+import { aHost, engine, eventually, freshDatabase, openPoll, startServer } from '../src/testing/index.ts'
 import type { Signed, TestServer } from '../src/testing/index.ts'
 
-/** Two processes over one PostgreSQL are one service: what one of them did, the other one knows within a second. */
+/** Two processes over one PostgreSQL are one service: what one of them did, the other one knows soon. */
 describe.runIf(engine === 'postgres')('two processes', () => {
   let one: TestServer
   let two: TestServer
@@ -35,42 +36,32 @@ describe.runIf(engine === 'postgres')('two processes', () => {
       .client(host.key)
       .call('POST /bans', { body: { ip: '203.0.113.1', jail: 'sshd' } })
       .catch(() => {})
-    await eventually(
-      () =>
-        two
-          .client(host.key)
-          .call('POST /servers/heartbeat', { body: { hostname: 'shared', jails: [{ name: 'sshd', enabled: true }] } }),
-      3,
+    await eventually(() =>
+      two
+        .client(host.key)
+        .call('POST /servers/heartbeat', { body: { hostname: 'shared', jails: [{ name: 'sshd', enabled: true }] } }),
     )
-    await eventually(
-      async () =>
-        expect(await admin.client.call('GET /servers/{serverId}', { params: { serverId: host.id } })).toMatchObject({
-          status: 'online',
-        }),
-      3,
+    await eventually(async () =>
+      expect(await admin.client.call('GET /servers/{serverId}', { params: { serverId: host.id } })).toMatchObject({
+        status: 'online',
+      }),
     )
-    await eventually(
-      async () =>
-        expect(await admin.client.call('GET /servers/{serverId}', { params: { serverId: host.id } })).toMatchObject({
-          jails: [{ name: 'sshd' }],
-          last_heartbeat: expect.any(String),
-        }),
-      10,
+    await eventually(async () =>
+      expect(await admin.client.call('GET /servers/{serverId}', { params: { serverId: host.id } })).toMatchObject({
+        jails: [{ name: 'sshd' }],
+        last_heartbeat: expect.any(String),
+      }),
     )
     await there.call('DELETE /servers/{serverId}', { params: { serverId: host.id } })
-    await eventually(
-      () =>
-        expect(one.client(host.key).call('POST /servers/heartbeat', { body: { hostname: 'x' } })).rejects.toMatchObject(
-          { status: 401 },
-        ),
-      3,
+    await eventually(() =>
+      expect(one.client(host.key).call('POST /servers/heartbeat', { body: { hostname: 'x' } })).rejects.toMatchObject({
+        status: 401,
+      }),
     )
-    await eventually(
-      () =>
-        expect(admin.client.call('GET /servers/{serverId}', { params: { serverId: host.id } })).rejects.toMatchObject({
-          status: 404,
-        }),
-      3,
+    await eventually(() =>
+      expect(admin.client.call('GET /servers/{serverId}', { params: { serverId: host.id } })).rejects.toMatchObject({
+        status: 404,
+      }),
     )
   })
 
@@ -145,7 +136,7 @@ describe.runIf(engine === 'postgres')('two processes', () => {
       await new Promise(resolve => setTimeout(resolve, 300))
       expect(heard).toEqual([])
       await late.query('commit')
-      await eventually(() => expect(heard).toEqual(['late', 'after']), 3)
+      await eventually(() => expect(heard).toEqual(['late', 'after']))
     } finally {
       await late.end()
       feed.terminate()
@@ -154,28 +145,45 @@ describe.runIf(engine === 'postgres')('two processes', () => {
 
   test('a long poll here wakes for a command that was queued there, and each goes out once', async () => {
     const host = await aHost(one, admin.client, 'waker')
-    await eventually(() => two.client(host.key).call('POST /servers/heartbeat', { body: { hostname: 'waker' } }), 3)
-    const polls = [one, two].map(server =>
-      server
+    await eventually(() => two.client(host.key).call('POST /servers/heartbeat', { body: { hostname: 'waker' } }))
+    const before = await openPoll(await aHost(one, admin.client, 'not woken'))
+    const polls = [one, two].map(async server => {
+      const query = { wait: times.longPollMaximum }
+      const found = await server
         .client(host.key)
-        .call('GET /servers/{serverId}/commands/pending', { params: { serverId: host.id }, query: { wait: 6 } }),
-    )
-    await new Promise(resolve => setTimeout(resolve, 300))
-    const started = Date.now()
-    const { id } = await admin.client.call('POST /servers/{serverId}/commands', {
-      params: { serverId: host.id },
-      body: { type: 'reload-all' },
+        .call('GET /servers/{serverId}/commands/pending', { params: { serverId: host.id }, query })
+      return found.commands.map(order => order.id)
     })
-    await Promise.race(polls)
-    expect(Date.now() - started).toBeLessThan(3000)
-    const orders = (await Promise.all(polls)).flatMap(reply => reply.commands)
-    expect(orders.map(order => order.id)).toEqual([id])
+    await new Promise(resolve => setTimeout(resolve, 300))
+    const queue = async () =>
+      (
+        await admin.client.call('POST /servers/{serverId}/commands', {
+          params: { serverId: host.id },
+          body: { type: 'reload-all' },
+        })
+      ).id
+    const first = await queue()
+    expect(await Promise.race(polls)).toEqual([first])
+    // The other one waits on, and gets the next command alone.
+    const second = await queue()
+    expect(new Set((await Promise.all(polls)).flat())).toEqual(new Set([first, second]))
+    expect((await Promise.all(polls)).flat()).toHaveLength(2)
+    expect(before.isOpen()).toBe(true)
+    await before.close()
   })
 
   test('a whitelist that was changed here is what the other one checks, serves and wakes its hosts for', async () => {
     const host = await aHost(one, admin.client, 'lister')
+    // Every host of this service is woken, so the poll that runs out is that of another one.
+    const calm = await freshDatabase()
+    const third = await startServer({ databaseUrl: calm?.url ?? '' })
+    onTestFinished(async () => {
+      await third.close()
+      await calm?.drop()
+    })
+    const idle = await aHost(third, (await third.setUp()).client, 'idle')
     const elsewhere = two.client(host.key)
-    await eventually(() => elsewhere.call('POST /servers/heartbeat', { body: { hostname: 'lister' } }), 3)
+    await eventually(() => elsewhere.call('POST /servers/heartbeat', { body: { hostname: 'lister' } }))
     const there = two.client(admin.token)
     const hold = async () => {
       const here = one.client(host.key)
@@ -184,16 +192,17 @@ describe.runIf(engine === 'postgres')('two processes', () => {
         const state = await elsewhere.call('GET /agent/state')
         expect(await here.call('GET /agent/state')).toEqual(state)
         return state
-      }, 3)
+      })
+      const before = await openPoll(idle)
       const poll = elsewhere.call('GET /servers/{serverId}/commands/pending', {
         params: { serverId: host.id },
-        query: { wait: 10, state: version },
+        query: { wait: times.longPollMaximum, state: version },
       })
       await new Promise(resolve => setTimeout(resolve, 200))
-      const started = Date.now()
       return async () => {
         const { desired_state } = await poll
-        expect(Date.now() - started).toBeLessThan(2000)
+        expect(before.isOpen()).toBe(true)
+        await before.close()
         expect(desired_state).not.toEqual({ version })
         // What the poll names is there to be fetched: the same here and there.
         const state = await elsewhere.call('GET /agent/state')
@@ -228,7 +237,7 @@ describe.runIf(engine === 'postgres')('two processes', () => {
       const [here, other] = await texts()
       expect(other).toBe(here)
       expect(here?.trimEnd().split('\n')).toHaveLength(22)
-    }, 3)
+    })
 
     answered = await hold()
     await admin.client.call('POST /whitelist/sync', { body: { server_ids: [host.id] } })
@@ -237,7 +246,7 @@ describe.runIf(engine === 'postgres')('two processes', () => {
 
   test('a live feed here hears of a ban that was reported there, once', async () => {
     const host = await aHost(one, admin.client, 'feed')
-    await eventually(() => two.client(host.key).call('POST /servers/heartbeat', { body: { hostname: 'feed' } }), 3)
+    await eventually(() => two.client(host.key).call('POST /servers/heartbeat', { body: { hostname: 'feed' } }))
     const heard: LiveMessage[] = []
     const socket = new WebSocket(`${one.url.replace('http', 'ws')}/api/v1/ws`, ['stockade.v1', `bearer.${admin.token}`])
     socket.on('message', data => heard.push(JSON.parse(String(data)) as LiveMessage))
@@ -248,13 +257,13 @@ describe.runIf(engine === 'postgres')('two processes', () => {
       ),
     )
     const bans = () => heard.flatMap(message => (message.type === 'ban' ? [message.data.id] : []))
-    await eventually(() => expect(bans().sort()).toEqual(made.map(ban => ban.id).sort()), 5)
+    await eventually(() => expect(bans().sort()).toEqual(made.map(ban => ban.id).sort()))
     await new Promise(resolve => setTimeout(resolve, 1200))
     expect(bans()).toHaveLength(30)
     socket.close()
   })
 
-  test('what is revoked here is dead there within a second', async () => {
+  test('what is revoked here is dead there', async () => {
     const { id } = await admin.client.call('POST /users', {
       body: { username: 'leaver', email: 'leaver@stockade.example', password: 'An0ther-secret', role: 'Operator' },
     })
@@ -269,14 +278,14 @@ describe.runIf(engine === 'postgres')('two processes', () => {
     })
     const keyed = two.client(key)
     const dead = (check: () => Promise<unknown>, status: number) =>
-      eventually(() => expect(check()).rejects.toMatchObject({ status }), 1)
+      eventually(() => expect(check()).rejects.toMatchObject({ status }))
     const batch = { body: { server_ids: [crypto.randomUUID()], type: 'reload-all' as const } }
     await expect(keyed.call('POST /commands/batch', batch)).rejects.toMatchObject({ status: 400 })
     await admin.client.call('PATCH /users/{userId}', { params: { userId: id }, body: { role: 'Viewer' } })
     await dead(() => keyed.call('POST /commands/batch', batch), 403)
     await dead(() => there.call('POST /commands/batch', batch), 403)
     const bound = await admin.client.call('POST /keys', { body: { name: 'passing' } })
-    await eventually(() => two.client(bound.key).call('GET /servers'), 1)
+    await eventually(() => two.client(bound.key).call('GET /servers'))
     await admin.client.call('DELETE /keys/{keyId}', { params: { keyId: bound.id } })
     await dead(() => two.client(bound.key).call('GET /servers'), 401)
     await admin.client.call('DELETE /users/{userId}', { params: { userId: id } })
@@ -284,11 +293,11 @@ describe.runIf(engine === 'postgres')('two processes', () => {
     await dead(() => keyed.call('GET /servers'), 401)
   })
 
-  test('the key of an agent that was replaced here is dead there within a second', async () => {
+  test('the key of an agent that was replaced here is dead there', async () => {
     const host = await aHost(one, admin.client, 'replaced')
     const beat = { body: { hostname: 'replaced' } }
     const elsewhere = two.client(host.key)
-    await eventually(() => elsewhere.call('POST /servers/heartbeat', beat), 3)
+    await eventually(() => elsewhere.call('POST /servers/heartbeat', beat))
     const { install_command } = await admin.client.call('POST /servers/{serverId}/regenerate-token', {
       params: { serverId: host.id },
     })
@@ -298,9 +307,8 @@ describe.runIf(engine === 'postgres')('two processes', () => {
     // The earlier agent goes on until the new one is heard of, and the server stays online meanwhile.
     await elsewhere.call('POST /servers/heartbeat', beat)
     await one.client(api_key).call('POST /servers/heartbeat', beat)
-    await eventually(
-      () => expect(elsewhere.call('POST /servers/heartbeat', beat)).rejects.toMatchObject({ status: 401 }),
-      1,
+    await eventually(() =>
+      expect(elsewhere.call('POST /servers/heartbeat', beat)).rejects.toMatchObject({ status: 401 }),
     )
     await two.client(api_key).call('POST /servers/heartbeat', beat)
   })
@@ -308,7 +316,7 @@ describe.runIf(engine === 'postgres')('two processes', () => {
   test('a knock that is asked for here reaches a host that polls there, and its answer comes back', async () => {
     const host = await aHost(one, admin.client, 'knocked')
     const elsewhere = two.client(host.key)
-    await eventually(() => elsewhere.call('POST /servers/heartbeat', { body: { hostname: 'knocked' } }), 3)
+    await eventually(() => elsewhere.call('POST /servers/heartbeat', { body: { hostname: 'knocked' } }))
     const { id } = await admin.client.call('POST /portknock/sequences', {
       body: { name: 'door', protected_port: 22, knock_ports: [7000, 9000, 8000], server_ids: [host.id] },
     })
@@ -316,7 +324,7 @@ describe.runIf(engine === 'postgres')('two processes', () => {
       const found = await elsewhere.call('GET /agent/state')
       expect(found.portknock.sequences).toMatchObject([{ id }])
       return found
-    }, 3)
+    })
     const poll = elsewhere.call('GET /servers/{serverId}/commands/pending', {
       params: { serverId: host.id },
       query: { wait: 10, state: state.version },
@@ -351,7 +359,7 @@ describe.runIf(engine === 'postgres')('two processes', () => {
           )
       for (let n = 0; n < 12; n++) for (const server of pair) await ask(server)
       // Each of them counted 12; together it was 24.
-      await eventually(async () => expect(await Promise.all(pair.map(ask))).toEqual([429, 429]), 2)
+      await eventually(async () => expect(await Promise.all(pair.map(ask))).toEqual([429, 429]))
     } finally {
       for (const server of pair) await server.close()
       await database?.drop()

@@ -29,7 +29,7 @@ export const alertedBy = async (scene: RecordedScene): Promise<Alerted | null> =
     body: { name: 'prometheus', permissions: 'read', scopes: ['metrics'] },
   })
   // The shipped rule waits two minutes before it reports a degraded server: too long for this many cases.
-  const monitoring = await startMonitoring(server, key, { patience: 120, rules: { 'for: 2m': 'for: 5s' } })
+  const monitoring = await startMonitoring(server, key, { 'for: 2m': 'for: 5s' })
 
   let isOver = false
   const passOn = async (): Promise<void> => {

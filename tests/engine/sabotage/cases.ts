@@ -209,7 +209,7 @@ export const shortCases: Readonly<Record<string, Case>> = {
   async 'lifts a ban of the Stockade server at once, and says so'(scene) {
     const { host } = scene
     await host.client('set', 'sshd', 'banip', host.gateway)
-    await until(async () => !(await host.bannedInEngine('sshd', host.gateway)), 60, 'the end of the ban')
+    await until(async () => !(await host.bannedInEngine('sshd', host.gateway)), 'the end of the ban')
     await seen(scene, 'protected', new RegExp(`^jail sshd banned ${host.gateway}, the address of the Stockade server`))
   },
 
@@ -342,9 +342,9 @@ export const moreCases: Readonly<Record<string, Case>> = {
     server.whitelist(['203.0.113.200'])
     const isIgnored = async (): Promise<boolean> =>
       (await host.client('get', 'sshd', 'ignoreip')).includes('203.0.113.200')
-    await until(isIgnored, 60, 'the whitelist')
+    await until(isIgnored, 'the whitelist')
     await host.client('set', 'sshd', 'delignoreip', '203.0.113.200')
-    await until(isIgnored, 60, 'the whitelist again')
+    await until(isIgnored, 'the whitelist again')
     await seen(
       scene,
       'protected',
@@ -370,7 +370,7 @@ export const moreCases: Readonly<Record<string, Case>> = {
         const { success, output } = await carriedOut(scene, 'ban-ip', { ip: source, duration: 600 })
         expect(success, output).toBe(true)
         expect(await host.bannedInEngine('stockade', source)).toBe(true)
-        await until(async () => !(await neighbours.reachesHost(source)), 60, `the ban of ${source} in the firewall`)
+        await until(async () => !(await neighbours.reachesHost(source)), `the ban of ${source} in the firewall`)
       }
     } finally {
       await neighbours.end()

@@ -2,8 +2,6 @@ import { QueryClient, QueryObserver } from '@tanstack/react-query'
 import { afterEach, expect, test, vi } from 'vitest'
 import { begins, curlOf, noting, requestsOf } from './requests.ts'
 
-const patience = { timeout: 180_000 }
-
 afterEach(() => vi.unstubAllGlobals())
 
 test('the requests of what is on screen are known, of the latest reading, and no others', async () => {
@@ -22,7 +20,7 @@ test('the requests of what is on screen are known, of the latest reading, and no
   observe('bans', () => get(`https://stockade.example/api/v1/bans?page=${page}`))
   observe('me', () => get('https://stockade.example/api/v1/auth/me'))
   const leave = observe('servers', () => get('https://stockade.example/api/v1/servers'))
-  await vi.waitFor(() => expect(all()).toHaveLength(2), patience)
+  await expect.poll(all).toHaveLength(2)
   // Not read for a query, and not a reading.
   await get('https://stockade.example/api/v1/health')
   await noting('https://stockade.example/api/v1/whitelist', { method: 'POST' })

@@ -9,9 +9,9 @@ import { Agent, request } from 'node:https'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { connect } from 'node:tls'
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { createOutgoing } from '../outgoing/outgoing.ts'
-import { movableClock, freePort, startServer } from '../testing/index.ts'
+import { eventually, freePort, movableClock, startServer, within } from '../testing/index.ts'
 import { createAcme, readAcmeState } from './acme.ts'
 import { openRedirect } from './redirect.ts'
 
@@ -98,14 +98,14 @@ describe.runIf(hasPebble && process.env.STOCKADE_TEST_ENGINE === 'sqlite')('an A
           .on('error', reject)
           .end()
       })
-    await vi.waitFor(async () => expect(await read(directory)).toContain('newOrder'), { timeout: 180_000 })
+    await eventually(async () => expect(await read(directory)).toContain('newOrder'))
     root = await read(`https://127.0.0.1:${management}/roots/0`)
   })
   afterAll(async () => {
     names?.close()
     if (pebble?.exitCode === null) {
       pebble.kill()
-      await once(pebble, 'exit')
+      await within(once(pebble, 'exit'), 'the end of pebble')
     }
   })
 

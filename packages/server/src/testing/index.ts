@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import pg from 'pg'
 import { createClient } from '@stockade/client'
 import type { Client } from '@stockade/client'
+import { times } from '@stockade/contract'
 import { program } from '../../programs.cjs'
 import { createApp } from '../app/app.ts'
 import type { App } from '../app/app.ts'
@@ -16,10 +17,12 @@ import { issueLicence, makeAuthority } from '../features/license/document.ts'
 import type { Licence } from '../features/license/document.ts'
 import { freePort } from './postgres.ts'
 import { hasProxy, startProxy } from './proxy.ts'
+import { until, within } from './waiting.ts'
 
 export { freePort, startPostgres } from './postgres.ts'
 export { hasProxy, startProxy } from './proxy.ts'
 export type { TestPostgres } from './postgres.ts'
+export { conditionMs, eventually, sight, testMs, until, within } from './waiting.ts'
 
 /** Which engine the tests of this run use; the whole suite runs once on each. */
 export const engine: 'sqlite' | 'postgres' = process.env.STOCKADE_TEST_ENGINE === 'postgres' ? 'postgres' : 'sqlite'
@@ -239,19 +242,22 @@ const spawnAt = async (place: Place, options: Options): Promise<SpawnedServer> =
   child.stdout.on('data', data => (output += String(data)))
   child.stderr.on('data', data => (output += String(data)))
   const exited = new Promise<number | null>(resolve => child.once('exit', resolve))
-  const started = Date.now()
-  while (!output.includes('Stockade is ready')) {
-    if (child.exitCode !== null || child.signalCode !== null || Date.now() - started > 120_000) {
-      child.kill('SIGKILL')
-      throw new Error(`The server did not start:\n${output}`)
-    }
-    await new Promise(resolve => setTimeout(resolve, 20))
-  }
+  const isReady = () => output.includes('Stockade is ready')
+  const isOver = () => child.exitCode !== null || child.signalCode !== null
+  await until(
+    () => isReady() || isOver(),
+    'the server to be ready',
+    () => output,
+  ).catch((error: unknown) => {
+    child.kill('SIGKILL')
+    throw error
+  })
+  if (!isReady()) throw new Error(`The server did not start:\n${output}`)
   const url = `http://127.0.0.1:${place.env.STOCKADE_PORT ?? ''}`
   const setupCode = () => /setup\?code=(\w+)/.exec(output)?.[1] ?? null
   const end = (signal: NodeJS.Signals) => {
     child.kill(signal)
-    return exited
+    return within(exited, `the end of the server after ${signal}`, () => output)
   }
   return {
     url,
@@ -328,17 +334,29 @@ export const raw = async (
   return { status: reply.status, headers: reply.headers, text, json }
 }
 
-/** Tries until the check passes; its last failure is thrown when it never does. */
-export const eventually = async <T>(check: () => Promise<T> | T, seconds = 10): Promise<T> => {
-  // A busy machine takes longer: what is broken fails later, what is slow does not fail.
-  const until = Date.now() + Math.max(seconds, 180) * 1000
-  for (;;)
-    try {
-      return await check()
-    } catch (error) {
-      if (Date.now() > until) throw error
-      await new Promise(resolve => setTimeout(resolve, 25))
-    }
+/**
+ * A poll of a host that waits as long as one may, and runs out: while it waits, nothing that began after it has waited as long, so
+ * whatever ended by then was woken.
+ */
+export const openPoll = async ({ id, client }: Pick<EnrolledHost, 'id' | 'client'>) => {
+  const leaving = new AbortController()
+  let isOpen = true
+  const over = client
+    .call('GET /servers/{serverId}/commands/pending', {
+      params: { serverId: id },
+      query: { wait: times.longPollMaximum },
+      signal: leaving.signal,
+    })
+    .catch(() => undefined)
+    .then(() => (isOpen = false))
+  await new Promise(resolve => setTimeout(resolve, 100))
+  return {
+    isOpen: () => isOpen,
+    async close() {
+      leaving.abort()
+      await over
+    },
+  }
 }
 
 /** A clock that goes on by `forward` alone: what takes long on a busy machine takes no time by it. */

@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process'
 import { existsSync, writeFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { join } from 'node:path'
+import { until, within } from './waiting.ts'
 
 const program = ['/usr/sbin/haproxy', '/usr/local/sbin/haproxy', '/usr/bin/haproxy'].find(existsSync)
 /** Whether there is a HAProxy here; says aloud where there is none. */
@@ -46,12 +47,12 @@ export const startProxy = async (
       socket.once('error', () => resolve(false))
       socket.once('connect', () => socket.destroy())
     })
-  for (let wait = 0; wait < 200 && !(await answers()); wait++) await new Promise(resolve => setTimeout(resolve, 20))
+  await until(answers, 'the answer of HAProxy')
   return {
     pid: child.pid ?? 0,
     async close() {
       child.kill('SIGKILL')
-      await ended
+      await within(ended, 'the end of HAProxy')
     },
   }
 }

@@ -38,13 +38,12 @@ test('every entry of the audit log goes to a SIEM that asks for it, and to no ot
   expect((await admin.client.call('GET /siem/settings')).events).not.toContain('audit')
   await admin.client.call('POST /keys', { body: { name: 'before' } })
   await admin.client.call('POST /whitelist', { body: { ip: '192.0.2.1' } })
-  await eventually(() => expect(received).toContain('192.0.2.1'), 30)
+  await eventually(() => expect(received).toContain('192.0.2.1'))
   expect(received).not.toContain('key.create')
   await admin.client.call('PATCH /siem/settings', { body: { events: ['audit'] } })
   await admin.client.call('POST /keys', { body: { name: 'after' } })
-  await eventually(
-    () => expect(received).toMatch(/"type":"audit"[^}]*"message":"key\.create by admin from 127\.0\.0\.1"/),
-    30,
+  await eventually(() =>
+    expect(received).toMatch(/"type":"audit"[^}]*"message":"key\.create by admin from 127\.0\.0\.1"/),
   )
   expect(received).toContain('"name":"after"')
 })

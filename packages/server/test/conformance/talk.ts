@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto'
 import type { AddressInfo, Server } from 'node:net'
 import { expect } from 'vitest'
-import { spawnServer } from '../../src/testing/index.ts'
+import { eventually, sight, spawnServer } from '../../src/testing/index.ts'
 import type { Options, SpawnedServer } from '../../src/testing/index.ts'
 import { pageOf } from './endpoints.ts'
 import { deviations, text, words } from './kinds.ts'
@@ -175,15 +175,13 @@ export const takesEach = async <T>(
 /** A claim about values; the page and its sentence stand before what is wrong. */
 export const same = (why: string, got: unknown, wanted: unknown): void => expect.soft(got, why).toEqual(wanted)
 
-/** Tries until the reply is as wanted, for what happens soon after; gives the last one. */
-export const until = async <T>(ask: () => Promise<T>, good: (got: T) => boolean, seconds = 15): Promise<T> => {
-  const end = Date.now() + seconds * 1000
-  for (;;) {
-    const got = await ask()
-    if (good(got) || Date.now() > end) return got
-    await new Promise(resolve => setTimeout(resolve, 40))
-  }
-}
+/** Tries until the reply is as wanted, for what happens soon after; gives that one. */
+export const until = async <T>(ask: () => Promise<T>, good: (got: T) => boolean): Promise<T> =>
+  eventually(async () => {
+    const got = sight('the reply', await ask())
+    if (!good(got)) throw new Error(`The reply did not become as wanted: ${String(good)}`)
+    return got
+  })
 /** Listens on loopback and gives the port. */
 export const listening = (server: Server): Promise<number> =>
   new Promise(resolve => server.listen(0, '127.0.0.1', () => resolve((server.address() as AddressInfo).port)))

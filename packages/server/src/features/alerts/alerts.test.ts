@@ -81,7 +81,7 @@ const liveUntil = async (level: 'protected' | 'unprotected', check: () => Promis
       beatAt = clock()
     }
     await check()
-  }, 150)
+  })
 }
 const channelAt = async (path: string) => {
   const url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}${path}`

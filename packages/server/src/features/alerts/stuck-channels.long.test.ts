@@ -55,7 +55,7 @@ const liveUntil = async (check: () => Promise<void> | void) => {
       beatAt = clock()
     }
     await check()
-  }, 90)
+  })
 }
 const channelAt = async (path: string) => {
   const url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}${path}`

@@ -11,6 +11,7 @@ import { places } from '../../core/places.ts'
 import { countryName, createIpInfo } from './ipinfo.service.ts'
 import type { IpInfo } from './ipinfo.service.ts'
 import { isSpecial } from './special.ts'
+import { eventually } from '../../testing/waiting.ts'
 
 const require = createRequire(import.meta.url)
 const countryFile = require.resolve('@ip-location-db/geo-whois-asn-country-mmdb/geo-whois-asn-country.mmdb')
@@ -355,15 +356,15 @@ describe("the operator's own files", () => {
     expect(info.locate(low).city).toBe('Vienna')
     writeFileSync(`${file}.new`, mmdb('Own-City', { country_code: 'IS', city: 'Reykjavik' }))
     renameSync(`${file}.new`, file)
-    await vi.waitFor(() => expect(info.locate(low).city).toBe('Reykjavik'), { timeout: 180_000 })
+    await eventually(() => expect(info.locate(low).city).toBe('Reykjavik'))
 
     log.warn.mockClear()
     writeFileSync(file, 'half a fi')
-    await vi.waitFor(() => expect(log.warn).toHaveBeenCalled(), { timeout: 180_000 })
+    await eventually(() => expect(log.warn).toHaveBeenCalled())
     expect(info.locate(low).city).toBe('Reykjavik')
 
     writeFileSync(file, mmdb('Own-City', nested))
-    await vi.waitFor(() => expect(info.locate(low).city).toBe('Vienna'), { timeout: 180_000 })
+    await eventually(() => expect(info.locate(low).city).toBe('Vienna'))
     rmSync(file)
     await new Promise(resolve => setTimeout(resolve, 100))
     expect(info.locate(low).city).toBe('Vienna')
@@ -376,6 +377,6 @@ describe("the operator's own files", () => {
     expect(log.warn).toHaveBeenCalled()
     expect(info.locate(low)).toMatchObject({ country: expect.stringMatching(/^[A-Z]{2}$/) as string, city: null })
     copyFileSync(fileWith(mmdb('Own-City', nested)), file)
-    await vi.waitFor(() => expect(info.locate(low).city).toBe('Vienna'), { timeout: 180_000 })
+    await eventually(() => expect(info.locate(low).city).toBe('Vienna'))
   })
 })

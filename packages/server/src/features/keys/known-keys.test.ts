@@ -1,13 +1,13 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { expect, onTestFinished, test, vi } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { sql } from 'kysely'
 import { openStorage } from '../../admin/storage.ts'
 import { readConfig } from '../../config.ts'
 import type { Database } from '../../db/database.ts'
 import { migrate } from '../../db/migrate.ts'
-import { engine, freshDatabase } from '../../testing/index.ts'
+import { engine, eventually, freshDatabase } from '../../testing/index.ts'
 import { insertUser } from '../users/users.store.ts'
 import { createKnownKeys } from './known-keys.ts'
 import { expireKey, insertKey, keyChangesPlace, removeKey, removeOldKeyChanges, touchKeys } from './keys.store.ts'
@@ -41,17 +41,14 @@ const aStorage = async (): Promise<{ db: Database; again: () => Promise<Database
  * is older than a change, the change is read again.
  */
 const untilChangesAreOld = (db: Database) =>
-  vi.waitFor(
-    async () => {
-      const place = BigInt(await keyChangesPlace(db.read, db.engine))
-      const { rows } = await sql<{
-        last: string
-      }>`select cast(place as text) as last from key_changes order by place desc limit 1`.execute(db.read)
-      // SQLite counts its changes, and reads the last one again.
-      expect(place - BigInt(rows[0]?.last ?? 0)).toBeGreaterThanOrEqual(db.engine === 'sqlite' ? 0n : 1n)
-    },
-    { timeout: 180_000, interval: 20 },
-  )
+  eventually(async () => {
+    const place = BigInt(await keyChangesPlace(db.read, db.engine))
+    const { rows } = await sql<{
+      last: string
+    }>`select cast(place as text) as last from key_changes order by place desc limit 1`.execute(db.read)
+    // SQLite counts its changes, and reads the last one again.
+    expect(place - BigInt(rows[0]?.last ?? 0)).toBeGreaterThanOrEqual(db.engine === 'sqlite' ? 0n : 1n)
+  })
 const aKey = (name: string) => ({
   ...({ name, hash: `hash of ${name}`, prefix: 'svc_', permissions: 'write', kind: 'user' } as const),
   created_at: 1,

@@ -137,7 +137,7 @@ describe.runIf(engine === 'postgres')('two processes', () => {
       await one.close()
       toTomorrow('09:30:00Z')
       await two.client(agent.key).call('POST /bans', { body: { ip: '203.0.113.2', jail: 'sshd' } })
-      await eventually(() => expect(titles().filter(title => title.includes('summary'))).toHaveLength(2), 15)
+      await eventually(() => expect(titles().filter(title => title.includes('summary'))).toHaveLength(2))
       await eventually(() => expect(titles().filter(title => title.includes('banned'))).toHaveLength(2))
       expect(receiver.posts).toHaveLength(4)
     } finally {

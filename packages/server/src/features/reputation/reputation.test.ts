@@ -15,6 +15,7 @@ const taken: { ip: string; categories: string; comment: string; timestamp: strin
 let checks = 0
 let refuse: { status: number; detail: string; headers?: Record<string, string> } | null = null
 let silent = false
+let unanswered = 0
 const double = createServer((request, reply) => {
   const answer = (status: number, body: object, headers: Record<string, string> = {}) =>
     reply.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(body))
@@ -22,7 +23,10 @@ const double = createServer((request, reply) => {
   let sent = ''
   request.on('data', (piece: Buffer) => (sent += piece.toString()))
   request.on('end', () => {
-    if (silent) return
+    if (silent) {
+      unanswered++
+      return
+    }
     if (request.headers.key !== key)
       return answer(401, { errors: [{ detail: 'Authentication failed. Your API key is invalid.', status: 401 }] })
     if (refuse) return answer(refuse.status, { errors: [{ detail: refuse.detail }] }, refuse.headers)
@@ -276,8 +280,8 @@ describe('a look-up', () => {
     expect(await look(anAddress())).toMatchObject({ country: 'US', reputation: null })
     refuse = null
     silent = true
-    const started = Date.now()
+    // It never answers: who waited for it would never be answered either.
     expect(await look(anAddress())).toMatchObject({ country: 'US', reputation: null })
-    expect(Date.now() - started).toBeLessThan(3500)
+    expect(unanswered).toBe(1)
   })
 })

@@ -85,7 +85,7 @@ const liveUntil = (id: number, isReached: (rollout: Awaited<ReturnType<typeof re
     const rollout = await read(id)
     expect(isReached(rollout), `${rollout.state} ${rollout.wave} ${JSON.stringify(rollout.counts)}`).toBe(true)
     return rollout
-  }, 120)
+  })
 const start = (body: { server_ids?: string[]; waves?: number[] } = {}) =>
   admin.client.call('POST /agents/rollouts', { body })
 const reset = (): void => {

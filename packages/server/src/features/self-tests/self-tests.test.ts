@@ -33,7 +33,7 @@ const answer = async (host: EnrolledHost, output: string, success = true) => {
     })
     expect(commands).toMatchObject([{ type: 'self-test' }])
     return commands
-  }, 60)
+  })
   const params = { commandId: command?.id ?? '' }
   await host.client.call('POST /commands/{commandId}/result', { params, body: { success, output } })
   return params.commandId

@@ -64,7 +64,7 @@ test('means of each step, peaks, and null where nothing was reported', async () 
     expect(found.points.cpu.slice(-3)).toEqual([15.3, null, 90])
     expect(found.peaks.banned).toBe(7)
     return found
-  }, 30)
+  })
   const { points, peaks, from } = before
   expect(points.memory.slice(-3)).toEqual([40, null, 40])
   expect(points.disk.slice(-3)).toEqual([null, null, null])
@@ -84,7 +84,7 @@ test('survives a restart, and a step goes on where it was', async () => {
     const { points } = await history(1)
     expect(points.cpu.at(-1)).toBe(80)
     expect(points.banned.at(-1)).toBe(6)
-  }, 30)
+  })
 })
 
 test('reaches back a day, and ends with the server', async () => {
