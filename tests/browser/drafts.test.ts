@@ -98,7 +98,7 @@ describe.runIf(hasBrowser)('an unsaved edit', () => {
     await page.route('**/api/v1/settings', async route => {
       if (route.request().method() === 'PATCH') {
         sent.resolve(undefined)
-        await typed.promise
+        await within(typed.promise, 'what is typed during the save')
       }
       await route.continue()
     })

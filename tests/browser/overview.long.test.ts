@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Page } from 'playwright-core'
-import { password, startServer } from '@stockade/server/testing'
+import { password, startServer, within } from '@stockade/server/testing'
 import type { Signed, TestServer } from '@stockade/server/testing'
 import { breaches, go, hasBrowser, overflows, settled, signIn, viewports } from './browser.ts'
 import type { Visit } from './browser.ts'
@@ -275,7 +275,7 @@ describe.runIf(hasBrowser)('the overview', () => {
     await page.route('**/api/v1/commands/stats?*', async route => {
       const [next] = answers.splice(0, 1)
       if (next) return route.fulfill(next)
-      await answer.promise
+      await within(answer.promise, 'the sign to answer')
       await route.continue()
     })
     await page.goto('commands')

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Page } from 'playwright-core'
-import { movableClock, password, startServer } from '@stockade/server/testing'
+import { movableClock, password, startServer, within } from '@stockade/server/testing'
 import type { Signed, TestServer } from '@stockade/server/testing'
 import { breaches, hasBrowser, signIn } from './browser.ts'
 import { useBrowser } from './use-browser.ts'
@@ -21,7 +21,7 @@ describe.runIf(hasBrowser)('a proof of identity', () => {
     admin = await server.setUp()
     ;({ page, close } = await visit(server.url, { bypassCSP: true }))
     await page.route(/\/second-[^/]+\.js$/, async route => {
-      await late.promise
+      await within(late.promise, 'the sign to answer')
       await route.continue()
     })
     await signIn(page, 'admin', password)

@@ -6,6 +6,7 @@ import { authLog } from '../engine/protection.ts'
 import { online } from '../engine/scenarios.ts'
 import { aRealServer } from './real-server.ts'
 import type { RealServer } from './real-server.ts'
+import { testMs } from '../../packages/server/src/testing/waiting.ts'
 
 /** `npm run check -- calm`: this number of ordinary rounds, a minute apart. In `npm test`, `calm-day.long.test.ts` is the short form. */
 const rounds = Number(process.env['CALM_MINUTES'] ?? 0)
@@ -103,7 +104,7 @@ const ordinaryHours = (): void => {
       await members[0]?.host.stopEngine()
       await until(async () => (await alerts()).some(text => text.includes('engine-down')), 'the alert')
     },
-    (2 * rounds + 10) * 60_000,
+    testMs + 2 * rounds * pause,
   )
 }
 describe.runIf(rounds > 0)('a calm time', () => describeHosts('ordinary hours', ordinaryHours))

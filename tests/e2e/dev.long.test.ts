@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 import { account } from '../../demo/demo.ts'
-import { freePort } from '../../packages/server/src/testing/index.ts'
+import { freePort, within } from '../../packages/server/src/testing/index.ts'
 
 /* `npm run dev`: the dashboard comes from its sources, and the server answers behind it. */
 test('serves the dashboard from its sources beside a server from its own', async () => {
@@ -28,9 +28,9 @@ test('serves the dashboard from its sources beside a server from its own', async
     })
     expect(signIn.status).toBe(200)
     child.kill('SIGTERM')
-    expect(await exited).toEqual([0, null])
+    expect(await within(exited, 'the end of the server')).toEqual([0, null])
   } finally {
     if (child.exitCode === null && child.signalCode === null) child.kill('SIGKILL')
-    await exited
+    await within(exited, 'the end of the server')
   }
 })

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
-import { aHost, startServer } from '../../packages/server/src/testing/index.ts'
+import { aHost, startServer, within } from '../../packages/server/src/testing/index.ts'
 import type { EnrolledHost, Signed, TestServer } from '../../packages/server/src/testing/index.ts'
 import { describeHosts, loudly } from '../engine/host.ts'
 
@@ -66,7 +66,7 @@ describeHosts('a feed', () => {
   afterEach(async () => {
     for (const child of children.splice(0)) {
       const ended = new Promise(resolve => child.once('exit', resolve))
-      if (child.exitCode === null && child.kill('SIGKILL')) await ended
+      if (child.exitCode === null && child.kill('SIGKILL')) await within(ended, 'the end of the program')
     }
   })
   afterAll(async () => {

@@ -1,7 +1,6 @@
 import { spawn } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
 import { createSocket } from 'node:dgram'
-import { readFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import type { Socket } from 'node:net'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -190,11 +189,6 @@ describeHosts('port knocking, end to end', () => {
     expect(await reaches(OTHER)).toBe(true)
     await sleep(2500)
     expect(await history()).toHaveLength(before)
-    const status = readFileSync(`/proc/${host.agentPid() ?? 0}/status`, 'utf8')
-    const rss = Number(/VmRSS:\s+(\d+)/.exec(status)?.[1]) / 1024
-    loudly(`the agent with knocks: ${rss.toFixed(0)} MB RSS`)
-    // The figure at rest has its own test; this one catches a leak only, since V8's share differs between machines.
-    expect(rss).toBeLessThan(110)
   })
 
   test('without the sequences the firewall is byte for byte what it was', async () => {

@@ -6,6 +6,7 @@ import type { OwnFilesystem } from '../engine/own-filesystem.ts'
 import { bansOf } from '../engine/scenarios.ts'
 import { aRealServer } from './real-server.ts'
 import type { RealServer } from './real-server.ts'
+import { within } from '../../packages/server/src/testing/waiting.ts'
 
 /* The README's quick start, word for word: the command that the dashboard shows, pasted on a host. */
 describeHosts('the quick start', () => {
@@ -57,7 +58,7 @@ describeHosts('the quick start', () => {
     } finally {
       const over = new Promise(resolve => agent.once('exit', resolve))
       agent.kill('SIGTERM')
-      await over
+      await within(over, 'the end of the agent')
     }
   })
 })

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Client } from '../../packages/client/src/index.ts'
-import { freePort, spawnServer } from '../../packages/server/src/testing/index.ts'
+import { freePort, sight, spawnServer } from '../../packages/server/src/testing/index.ts'
 import type { SpawnedServer } from '../../packages/server/src/testing/index.ts'
 import type { ReportedBan, ServerUnderTest } from '../engine/server.ts'
 
@@ -49,12 +49,12 @@ export const aRealServer = async (more: (port: number) => Record<string, string>
           seen.set(ban.id, received_at)
           rows.push({ ip, jail, log_lines, ban_duration, banned_at, unbanned_at, received_at })
         }
-        if (page * 100 >= total) return rows.reverse()
+        if (page * 100 >= total) return sight('the bans', rows.reverse())
       }
     },
     async engineVersion(serverId) {
       const found = await signed.client.call('GET /servers/{serverId}', { params: { serverId } })
-      return found.status === 'pending' ? null : (found.engine_version ?? '')
+      return sight('the server', found).status === 'pending' ? null : (found.engine_version ?? '')
     },
     async jails(serverId) {
       return (await signed.client.call('GET /servers/{serverId}', { params: { serverId } })).jails
@@ -74,8 +74,8 @@ export const aRealServer = async (more: (port: number) => Record<string, string>
       return made.id
     },
     async outcome(commandId) {
-      const { result } = await signed.client.call('GET /commands/{commandId}', { params: { commandId } })
-      return result
+      const command = await signed.client.call('GET /commands/{commandId}', { params: { commandId } })
+      return sight('the command', command).result
     },
     down: () => server.kill(),
     async up() {

@@ -9,6 +9,7 @@ import { aProxy } from '../../packages/agent/test/connect-proxy.ts'
 import { aHost, describeHosts, until, type Host, loudly } from './host.ts'
 import { ownFilesystem, type OwnFilesystem } from './own-filesystem.ts'
 import { aRecorder, type Recorder } from './recorder.ts'
+import { within } from '../../packages/server/src/testing/waiting.ts'
 
 /**
  * The installer for real, in a mount namespace of its own: /opt, /run and everything under /etc and /var/lib are throw-away
@@ -199,7 +200,7 @@ describeHosts('the installer', () => {
     expect((await install('--upgrade')).stdout).toContain('is now version')
     const over = new Promise(resolve => agent.once('exit', resolve))
     agent.kill('SIGTERM')
-    await over
+    await within(over, 'the end of the agent')
     expect((await install('--uninstall --purge')).stdout).toContain('are removed')
     const left = await inNamespace(
       'ls -d /opt/stockade-agent /etc/stockade-agent /var/lib/stockade-agent /run/stockade-agent /etc/fail2ban/*/*stockade* 2>/dev/null || true',

@@ -7,6 +7,7 @@ import { loudly, until } from './host.ts'
 import { seen, wellAgain } from './protection.ts'
 import { reported } from './scenarios.ts'
 import { onStage } from './stage.ts'
+import { within } from '../../packages/server/src/testing/waiting.ts'
 
 const program = '/lib/systemd/systemd-journald'
 /** A journald of this test's own: its sockets and files carry this name. */
@@ -107,7 +108,7 @@ describe.skipIf(!canRun)('on a journald', () => {
     if (child === null || child.exitCode !== null || child.signalCode !== null) return
     const over = new Promise(resolve => child.once('exit', resolve))
     child.kill('SIGKILL')
-    await over
+    await within(over, 'the end of the program')
   }
 
   const canSend = (): boolean => {

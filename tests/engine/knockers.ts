@@ -2,6 +2,7 @@ import { execFile, execFileSync, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { createInterface } from 'node:readline'
 import { promisify } from 'node:util'
+import { within } from '../../packages/server/src/testing/waiting.ts'
 
 const run = promisify(execFile)
 
@@ -158,10 +159,13 @@ export async function neighbours(ports: readonly number[]): Promise<Neighbours> 
       stdio: ['ignore', 'pipe', 'inherit'],
     })
     children.push(listener)
-    await new Promise((resolve, reject) => {
-      listener.stdout.once('data', resolve)
-      listener.once('exit', () => reject(new Error('the listener ended')))
-    })
+    await within(
+      new Promise((resolve, reject) => {
+        listener.stdout.once('data', resolve)
+        listener.once('exit', () => reject(new Error('the listener ended')))
+      }),
+      'the listener',
+    )
     const program = spawn('ip', ['netns', 'exec', clients, 'python3', '-u', '-c', CLIENT], {
       stdio: ['pipe', 'pipe', 'inherit'],
     })

@@ -1,6 +1,7 @@
 import { execFile, spawn, type ChildProcess } from 'node:child_process'
 import { promisify } from 'node:util'
 import { until, type Host } from './host.ts'
+import { within } from '../../packages/server/src/testing/waiting.ts'
 
 const run = promisify(execFile)
 
@@ -112,10 +113,13 @@ export async function neighboursOf(host: Host): Promise<Neighbours> {
       stdio: ['pipe', 'pipe', 'ignore'],
     })
     listeners.push(child)
-    const line = await new Promise<string>((resolve, reject) => {
-      child.stdout.once('data', (bytes: Buffer) => resolve(bytes.toString().trim()))
-      child.once('exit', code => reject(new Error(`a program of the test ended with ${code}`)))
-    })
+    const line = await within(
+      new Promise<string>((resolve, reject) => {
+        child.stdout.once('data', (bytes: Buffer) => resolve(bytes.toString().trim()))
+        child.once('exit', code => reject(new Error(`a program of the test ended with ${code}`)))
+      }),
+      'the program of a neighbour',
+    )
     return { child, line }
   }
   const listen = async (namespace: string, port: number, program = listener): Promise<void> => {

@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process'
+import { within } from '../../packages/server/src/testing/waiting.ts'
 
 /** How a program gets into the namespaces of a host: the program to run, and the arguments in front of its own. */
 export interface Namespaces {
@@ -18,10 +19,13 @@ export const enterNamespaces = async (name: string, root: string | undefined): P
   const keeper = spawn('ip', ['netns', 'exec', name, 'unshare', '-m', 'sh', '-ec', script, root], {
     stdio: ['pipe', 'pipe', 'inherit'],
   })
-  await new Promise<void>((resolve, reject) => {
-    keeper.stdout.on('data', () => resolve())
-    keeper.once('exit', () => reject(new Error(`${root} cannot be the file system of a host`)))
-  })
+  await within(
+    new Promise<void>((resolve, reject) => {
+      keeper.stdout.on('data', () => resolve())
+      keeper.once('exit', () => reject(new Error(`${root} cannot be the file system of a host`)))
+    }),
+    'the mounted file system',
+  )
   return {
     program: 'nsenter',
     args: ['-t', String(keeper.pid), '-m', '-n', '--'],

@@ -3,6 +3,7 @@ import * as fs from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import type { Host } from './host.ts'
+import { within } from '../../packages/server/src/testing/waiting.ts'
 
 const program = promisify(execFile)
 
@@ -27,13 +28,16 @@ export async function ownFilesystem(host: Host): Promise<OwnFilesystem | { reado
     ['netns', 'exec', host.name, 'unshare', '-m', 'sh', '-ec', mounts(layers, host.f2bConfig)],
     { stdio: ['pipe', 'pipe', 'inherit'] },
   )
-  const ready = await new Promise<boolean>(resolve => {
-    keeper.stdout.on('data', (chunk: Buffer) => {
-      if (chunk.toString().includes('ready')) resolve(true)
-    })
-    keeper.once('exit', () => resolve(false))
-    keeper.once('error', () => resolve(false))
-  })
+  const ready = await within(
+    new Promise<boolean>(resolve => {
+      keeper.stdout.on('data', (chunk: Buffer) => {
+        if (chunk.toString().includes('ready')) resolve(true)
+      })
+      keeper.once('exit', () => resolve(false))
+      keeper.once('error', () => resolve(false))
+    }),
+    'the mounted file system',
+  )
   if (!ready) return { cannot: 'no mount namespace with overlays' }
   const enter = ['-t', String(keeper.pid), '-m', '-n']
   return {

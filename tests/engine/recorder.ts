@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net'
 import { gzipSync } from 'node:zlib'
 import type { ReportedBan, ServerUnderTest } from './server.ts'
+import { sight } from '../../packages/server/src/testing/waiting.ts'
 
 type Row = { -readonly [K in keyof ReportedBan]: ReportedBan[K] } & {
   event_id: string
@@ -336,7 +337,7 @@ export async function aRecorder() {
       tokens.set(token, serverId)
       return Promise.resolve({ serverId, token })
     },
-    bans: serverId => Promise.resolve(rows.filter(row => row.serverId === serverId)),
+    bans: serverId => Promise.resolve(sight('the reported bans', rows).filter(row => row.serverId === serverId)),
     engineVersion: serverId =>
       Promise.resolve((servers.get(serverId)?.beats.at(-1)?.['engine_version'] as string | undefined) ?? null),
     jails: serverId =>
@@ -364,7 +365,7 @@ export async function aRecorder() {
       for (const end of [...waiting]) end()
       return Promise.resolve(order.id)
     },
-    outcome: id => Promise.resolve(orders.find(order => order.id === id)?.result ?? null),
+    outcome: id => Promise.resolve(sight('the orders', orders).find(order => order.id === id)?.result ?? null),
     down,
     up,
     close: down,
@@ -372,12 +373,16 @@ export async function aRecorder() {
 
   return {
     ...recorder,
-    rows,
+    get rows() {
+      return sight('the reported bans', rows)
+    },
     /** Event ids of the bans that were reported as there already. */
     adopted,
     complaints,
-    requests,
-    heartbeats: (serverId: string) => servers.get(serverId)?.beats ?? [],
+    get requests() {
+      return sight('the requests', requests)
+    },
+    heartbeats: (serverId: string) => sight('the last heartbeat', servers.get(serverId)?.beats ?? []),
     jailDetails: (serverId: string) => servers.get(serverId)?.jails ?? [],
     key: (serverId: string) => servers.get(serverId)?.key ?? '',
     /** The same order once more, as after a lost answer. */
@@ -386,7 +391,9 @@ export async function aRecorder() {
       if (order) order.handedOut = 0
       for (const end of [...waiting]) end()
     },
-    acks,
+    get acks() {
+      return sight('the acknowledgements', acks)
+    },
     /** Replaces the whitelist. `claimed`: how many entries the state says there are, when that is to be a lie. */
     whitelist(entries: readonly string[], claimed: number | null = null): void {
       Object.assign(desired, { offered: true, list: desired.list + 1, whitelist: entries, claimed })
@@ -404,7 +411,7 @@ export async function aRecorder() {
     },
     /** The acknowledgement of the present state without an error, else null. */
     agreed: (since = 0): Acknowledged | null =>
-      acks.find(
+      sight('the acknowledgements', acks).find(
         ack =>
           ack.at >= since &&
           ack.version === stateVersion() &&

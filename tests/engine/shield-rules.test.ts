@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { describeHosts, until, type Host } from './host.ts'
 import { passes, publishContainer, sources, type Neighbours } from './neighbours.ts'
 import { withShieldDrivers, type ShieldScene } from './shield-drivers.ts'
+import { within } from '../../packages/server/src/testing/waiting.ts'
 
 /** The table of the shield with both of its drivers, on the real kernel and with real packets. */
 describeHosts('the table of the shield', () => {
@@ -122,7 +123,7 @@ describeHosts('the table of the shield', () => {
     const [child] = drivers
     const over = new Promise(resolve => child?.once('exit', resolve))
     child?.kill('SIGKILL')
-    await over
+    await within(over, 'the end of the driver')
     expect(await neighbours.reachesHost(sources.bad)).toBe(false)
     await second({ load: { bans: [], kept: [] } })
     expect(await second({ find: sources.bad })).toBeNull()

@@ -15,7 +15,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { guideBlocks } from '../../packages/server/src/testing/guides.ts'
-import { freePort } from '../../packages/server/src/testing/index.ts'
+import { freePort, within } from '../../packages/server/src/testing/index.ts'
 
 /*
  * The commands of docs/guides/install.md that first-ban.test.ts does not run, word for word on a release. What needs Docker is not run: the
@@ -90,7 +90,7 @@ describe('the guide of the installation', () => {
         expect(await statusOf(`/agent/node-linux-${architecture}.gz`), architecture).toBe(200)
     } finally {
       server.kill('SIGTERM')
-      await ended
+      await within(ended, 'the end of the server')
     }
   })
 })

@@ -5,6 +5,7 @@ import { connect, createServer } from 'node:net'
 import type { AddressInfo, Socket } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
+import { within } from '../../server/src/testing/waiting.ts'
 
 /* The command as it is run, against real sockets. */
 
@@ -101,7 +102,7 @@ const aDeafPort = async () => {
     process.stdout.write(s.address().port + '\\n', () => process.kill(process.pid, 'SIGSTOP')) })`
   const child = spawn(process.execPath, ['-e', code], { stdio: ['ignore', 'pipe', 'inherit'] })
   const exited = once(child, 'exit')
-  const [line] = (await once(child.stdout, 'data')) as [Buffer]
+  const [line] = (await within(once(child.stdout, 'data'), 'the first line')) as [Buffer]
   const port = Number(String(line).trim())
   const waiting: Socket[] = []
   const answers = (socket: Socket) =>
@@ -120,7 +121,7 @@ const aDeafPort = async () => {
     close: async () => {
       for (const socket of waiting) socket.destroy()
       child.kill('SIGKILL')
-      await exited
+      await within(exited, 'the end of the command')
     },
   }
 }

@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 import WebSocket from 'ws'
 import { guideBlocks } from '../src/testing/guides.ts'
-import { aHost, engine, eventually, freePort, freshDatabase, spawnServer } from '../src/testing/index.ts'
+import { aHost, engine, eventually, freePort, freshDatabase, spawnServer, within } from '../src/testing/index.ts'
 import type { Options } from '../src/testing/index.ts'
 import { hasProxy, startProxy } from '../src/testing/proxy.ts'
 
@@ -60,7 +60,7 @@ test('a server that drains says so, goes on answering, and refuses nobody before
     const feed = new WebSocket(`${server.url.replace('http', 'ws')}/api/v1/ws`, {
       headers: { authorization: `Bearer ${admin.token}` },
     })
-    await new Promise(resolve => feed.once('open', resolve))
+    await within(new Promise(resolve => feed.once('open', resolve)), 'the live feed')
     const farewell = new Promise<number>(resolve => feed.once('close', resolve))
     expect(await ask(`${server.url}/api/v1/ready`)).toMatchObject({
       status: 200,
@@ -91,7 +91,7 @@ test('a server that drains says so, goes on answering, and refuses nobody before
     expect(ended.status).toBe(200)
     expect(ended.headers.get('connection')).toBe('close')
     expect(await ended.json()).toMatchObject({ commands: [] })
-    expect(await farewell).toBe(1001)
+    expect(await within(farewell, 'the farewell of the live feed')).toBe(1001)
     expect(await server.exited).toBe(0)
   } finally {
     await server.close()

@@ -3,7 +3,7 @@ import pg from 'pg'
 import WebSocket from 'ws'
 import { times } from '@stockade/contract'
 import type { LiveMessage } from '@stockade/contract'
-import { aHost, engine, eventually, freshDatabase, openPoll, startServer } from '../src/testing/index.ts'
+import { aHost, engine, eventually, freshDatabase, openPoll, startServer, within } from '../src/testing/index.ts'
 import type { Signed, TestServer } from '../src/testing/index.ts'
 
 /** Two processes over one PostgreSQL are one service: what one of them did, the other one knows soon. */
@@ -119,7 +119,7 @@ describe.runIf(engine === 'postgres')('two processes', () => {
       const message = JSON.parse(String(data)) as LiveMessage
       if (message.type === 'server') heard.push(message.data.hostname)
     })
-    await new Promise(resolve => feed.once('open', resolve))
+    await within(new Promise(resolve => feed.once('open', resolve)), 'the live feed')
     const made = await admin.client.call('POST /servers', { body: { hostname: 'late' } })
     const [{ no }] = (await late.query<{ no: number }>('select no from servers where id = $1', [made.id])).rows as [
       { no: number },
@@ -250,7 +250,7 @@ describe.runIf(engine === 'postgres')('two processes', () => {
     const heard: LiveMessage[] = []
     const socket = new WebSocket(`${one.url.replace('http', 'ws')}/api/v1/ws`, ['stockade.v1', `bearer.${admin.token}`])
     socket.on('message', data => heard.push(JSON.parse(String(data)) as LiveMessage))
-    await new Promise(resolve => socket.once('open', resolve))
+    await within(new Promise(resolve => socket.once('open', resolve)), 'the live feed')
     const made = await Promise.all(
       Array.from({ length: 30 }, (_, n) =>
         (n % 2 ? one : two).client(host.key).call('POST /bans', { body: { ip: `203.0.113.${n}`, jail: 'sshd' } }),

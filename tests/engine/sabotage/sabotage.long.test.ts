@@ -34,8 +34,7 @@ for (const { engine, firewall, isWhole, pace } of settings()) {
       beforeAll(async () => {
         listening.alerted = await alertedBy(scene())
       })
-      for (const [name, test] of Object.entries(cases))
-        it(name, () => test(scene(), firewall), 180_000 + 900_000 * Number(pace))
+      for (const [name, test] of Object.entries(cases)) it(name, () => test(scene(), firewall))
       afterAll(async () => {
         printDelays(title)
         await listening.alerted?.stop()

@@ -7,6 +7,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { agents } from '@stockade/contract'
 import type { Endpoint } from '@stockade/contract'
 import { openFastify } from './fastify.ts'
+import { within } from '../testing/waiting.ts'
 
 const plain = {
   trustedProxies: [],
@@ -67,14 +68,14 @@ test('where connections become scarce, hosts keep only the one that heartbeats a
   const open = async () => {
     const socket = connect(port, '127.0.0.1')
     sockets.push(socket)
-    await once(socket, 'connect')
+    await within(once(socket, 'connect'), 'the connection')
     return socket
   }
   /** Whether the reply keeps the connection. */
   const isKept = async (socket: Socket, path: string) => {
     socket.write(`GET ${path} HTTP/1.1\r\nhost: localhost\r\n\r\n`)
     let text = ''
-    while (!text.includes('\r\n\r\ntext')) text += String((await once(socket, 'data'))[0])
+    while (!text.includes('\r\n\r\ntext')) text += String((await within(once(socket, 'data'), 'the answer'))[0])
     return !/^connection: close/im.test(text)
   }
   const all = ['/beat', '/jails', '/poll', '/page']
@@ -85,7 +86,7 @@ test('where connections become scarce, hosts keep only the one that heartbeats a
   for (const path of ['/beat', '/poll', '/page']) expect(await isKept(three, path), path).toBe(true)
   const closed = once(three, 'close')
   expect(await isKept(three, '/jails')).toBe(false)
-  await closed
+  await within(closed, 'the end of the connection')
   const connections = () => new Promise(resolve => fastify.server.getConnections((_, count) => resolve(count)))
   await expect.poll(connections).toBe(2)
   for (const path of all) expect(await isKept(one, path), path).toBe(true)

@@ -2,7 +2,7 @@ import { connect } from 'node:net'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { testAlone } from '../testing/alone.ts'
-import { engine, paired, raw, startServer } from '../testing/index.ts'
+import { engine, paired, raw, startServer, within } from '../testing/index.ts'
 import type { EnrolledHost, Signed, TestServer } from '../testing/index.ts'
 import { withHost } from '../testing/scene.ts'
 
@@ -187,12 +187,15 @@ test('garbage on the wire does not stop it', async () => {
     'POST /api/v1/bans HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\nhello',
     `GET /${'x'.repeat(70_000)} HTTP/1.1\r\n\r\n`,
   ])
-    await new Promise<void>(resolve => {
-      const socket = connect(server.port, '127.0.0.1', () => socket.end(garbage))
-      socket.on('close', () => resolve())
-      socket.on('error', () => resolve())
-      socket.resume()
-    })
+    await within(
+      new Promise<void>(resolve => {
+        const socket = connect(server.port, '127.0.0.1', () => socket.end(garbage))
+        socket.on('close', () => resolve())
+        socket.on('error', () => resolve())
+        socket.resume()
+      }),
+      'the end of the connection',
+    )
   expect(await raw(server, 'GET', '/api/v1/health')).toMatchObject({
     status: 200,
     json: { status: 'ok', version: expect.any(String) },

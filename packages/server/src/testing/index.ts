@@ -22,7 +22,7 @@ import { until, within } from './waiting.ts'
 export { freePort, startPostgres } from './postgres.ts'
 export { hasProxy, startProxy } from './proxy.ts'
 export type { TestPostgres } from './postgres.ts'
-export { conditionMs, eventually, sight, testMs, until, within } from './waiting.ts'
+export { conditionMs, eventually, sight, until, within } from './waiting.ts'
 
 /** Which engine the tests of this run use; the whole suite runs once on each. */
 export const engine: 'sqlite' | 'postgres' = process.env.STOCKADE_TEST_ENGINE === 'postgres' ? 'postgres' : 'sqlite'

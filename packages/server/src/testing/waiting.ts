@@ -21,10 +21,17 @@ export const sight = <T>(what: string, value: T): T => {
   return value
 }
 const mostText = 1500
+/** Of a list its end, and how long it is. */
+const textOf = (value: unknown): string => {
+  if (typeof value === 'string') return value
+  const [list, more] =
+    Array.isArray(value) && value.length > 5 ? [value.slice(-5), `${value.length}, the last: `] : [value, '']
+  return more + inspect(list, { depth: 6, breakLength: Infinity })
+}
 const shown = (seen: ReadonlyMap<string, unknown>): string =>
   [...seen]
     .map(([what, value]) => {
-      const text = typeof value === 'string' ? value : inspect(value, { depth: 6, breakLength: Infinity })
+      const text = textOf(value)
       // What came last stands at the end.
       return `\nLast seen, ${what}: ${text.length > mostText ? `...${text.slice(-mostText)}` : text}`
     })

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import WebSocket from 'ws'
-import { aHost, eventually, raw, startServer } from '../../src/testing/index.ts'
+import { aHost, eventually, raw, startServer, within } from '../../src/testing/index.ts'
 import type { EnrolledHost, Signed, TestServer } from '../../src/testing/index.ts'
 import { aUser } from '../../src/testing/scene.ts'
 
@@ -83,7 +83,7 @@ test('an operator of one server neither sees nor tests the protection of another
   const asked: string[] = []
   const feed = new WebSocket(`${server.url.replace('http', 'ws')}/api/v1/ws`, ['stockade.v1', `bearer.${limited}`])
   feed.on('message', data => asked.push(String(data)))
-  await new Promise((resolve, reject) => feed.once('open', resolve).once('error', reject))
+  await within(new Promise((resolve, reject) => feed.once('open', resolve).once('error', reject)), 'the live feed')
   await beat(stolen, { protection: report('unprotected', 'A secret of the stolen server.') })
   await beat(other, { protection: report('unprotected', 'A problem of its own server.') })
   await eventually(() => asked.some(text => text.includes('A problem of its own server.')))

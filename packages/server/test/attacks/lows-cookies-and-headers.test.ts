@@ -2,7 +2,7 @@ import { connect } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import WebSocket from 'ws'
 import { endpoints } from '@stockade/contract'
-import { password, raw, startServer } from '../../src/testing/index.ts'
+import { password, raw, startServer, within } from '../../src/testing/index.ts'
 import type { Signed, TestServer } from '../../src/testing/index.ts'
 
 /*
@@ -136,13 +136,16 @@ describe('no reply lets types be guessed', () => {
     ['a method that nobody knows', 'BREW / HTTP/1.1\r\nHost: x\r\n\r\n', 400],
     ['a length that is none', 'POST /api/v1/auth/login HTTP/1.1\r\nHost: x\r\nContent-Length: x\r\n\r\n', 400],
   ])('of what is no HTTP: %s', async (_, sent, status) => {
-    const reply = await new Promise<string>((resolve, reject) => {
-      const socket = connect(server.port, '127.0.0.1', () => socket.write(sent))
-      let text = ''
-      socket.on('data', data => (text += String(data)))
-      socket.once('close', () => resolve(text))
-      socket.once('error', reject)
-    })
+    const reply = await within(
+      new Promise<string>((resolve, reject) => {
+        const socket = connect(server.port, '127.0.0.1', () => socket.write(sent))
+        let text = ''
+        socket.on('data', data => (text += String(data)))
+        socket.once('close', () => resolve(text))
+        socket.once('error', reject)
+      }),
+      'the end of the answer',
+    )
     expect(reply).toMatch(new RegExp(`^HTTP/1.1 ${status} `))
     const [, body = ''] = reply.split('\r\n\r\n')
     expect(JSON.parse(body)).toEqual({ error: expect.any(String), message: expect.stringMatching(/\.$/) })

@@ -134,7 +134,6 @@ export const portknockClaims = (given: () => WithHost) =>
     test('openings, history, blocked addresses', async () => {
       const { operator, viewer } = place
       const body = { server_id: web.id, sequence_name: 'ssh' }
-      const started = Date.now()
       await says(
         operator('POST /portknock/knock', { body }),
         200,
@@ -143,7 +142,6 @@ export const portknockClaims = (given: () => WithHost) =>
           { 'spec portknock': { confirmed: false } },
         ),
       )
-      same('spec portknock: waits up to 2 s', Date.now() - started < 6000, true)
       await refuses(
         operator('POST /portknock/knock', { body: { ...body, server_id: db.id } }),
         404,

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import WebSocket from 'ws'
 import { testAlone } from '../../testing/alone.ts'
-import { aHost, movableClock, password, raw, startServer } from '../../testing/index.ts'
+import { aHost, movableClock, password, raw, startServer, within } from '../../testing/index.ts'
 import type { Signed, TestServer } from '../../testing/index.ts'
 import { withServer } from '../../testing/scene.ts'
 
@@ -345,12 +345,12 @@ describe('what is revoked is dead at once', () => {
       'stockade.v1',
       `bearer.${session.token}`,
     ])
-    await new Promise(resolve => socket.once('open', resolve))
+    await within(new Promise(resolve => socket.once('open', resolve)), 'the live feed')
     const closed = new Promise<number>(resolve => socket.once('close', resolve))
     await admin.client.call('DELETE /users/{userId}', { params: { userId: user.id } })
     await dead(session.token)
     await dead(key)
-    expect(await closed).toBe(4401)
+    expect(await within(closed, 'the end of the live feed')).toBe(4401)
   })
 })
 

@@ -166,8 +166,7 @@ test('a SIEM that takes nothing is stuck after five minutes, until it is switche
 
 test('a storage that takes a second for an empty query is slow', async () => {
   const ping = async () => {
-    const until = performance.now() + 1100
-    while (performance.now() < until) await new Promise(resolve => setTimeout(resolve, 50))
+    await new Promise(resolve => setTimeout(resolve, 1100))
     await db.ping()
   }
   expect(await titles('storage-slow', {}, { ...db, ping })).toEqual(['The storage is slow'])

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import WebSocket from 'ws'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { LiveMessage } from '@stockade/contract'
-import { aHost, eventually, freshDatabase, movableClock, raw, startServer } from '../../testing/index.ts'
+import { aHost, eventually, freshDatabase, movableClock, raw, startServer, within } from '../../testing/index.ts'
 import type { EnrolledHost, Signed, TestServer } from '../../testing/index.ts'
 import { withTwoHosts } from '../../testing/scene.ts'
 
@@ -371,7 +371,7 @@ test('live feeds hear of changes and of hosts that have them', async () => {
     `bearer.${admin.token}`,
   ])
   socket.on('message', data => heard.push(JSON.parse(String(data)) as LiveMessage))
-  await new Promise(resolve => socket.once('open', resolve))
+  await within(new Promise(resolve => socket.once('open', resolve)), 'the live feed')
   await acknowledge(web)
   await admin.client.call('POST /whitelist/bulk', { body: { entries: [{ ip: '192.0.9.1' }, { ip: '192.0.9.2' }] } })
   await acknowledge(web)

@@ -8,7 +8,16 @@ import { openStorage } from '../../admin/storage.ts'
 import { readConfig } from '../../config.ts'
 import type { Database } from '../../db/database.ts'
 import type { Schema } from '../../db/schema.ts'
-import { aHost, aLicence, eventually, freshDatabase, movableClock, raw, startServer } from '../../testing/index.ts'
+import {
+  aHost,
+  aLicence,
+  eventually,
+  freshDatabase,
+  movableClock,
+  openPoll,
+  raw,
+  startServer,
+} from '../../testing/index.ts'
 import type { EnrolledHost, Signed, TestServer } from '../../testing/index.ts'
 import { sweepKnocks } from './sweep.ts'
 import { jsonText } from '../../core/json-text.ts'
@@ -502,7 +511,10 @@ describe('POST /portknock/knock', () => {
   })
   test('where the host does not answer it says so after 2 s, and the opening stands', async () => {
     await add()
+    const before = await openPoll(db)
     const opened = await knock(web, { from: '::ffff:192.0.2.9' })
+    expect(before.isOpen()).toBe(true)
+    await before.close()
     expect(opened).toMatchObject({ status: 200, ip: '192.0.2.9', confirmed: false })
     expect(opened.message).toContain('not confirmed')
     expect(opened.took).toBeGreaterThan(1900)

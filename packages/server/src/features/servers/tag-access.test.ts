@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import WebSocket from 'ws'
 import type { LiveMessage } from '@stockade/contract'
-import { eventually, raw } from '../../testing/index.ts'
+import { eventually, raw, within } from '../../testing/index.ts'
 import type { EnrolledHost, Signed, TestServer } from '../../testing/index.ts'
 import { aUser, withTwoHosts } from '../../testing/scene.ts'
 
@@ -187,7 +187,7 @@ test('an open socket follows the tags', async () => {
   const socket = new WebSocket(`${server.url.replace('http', 'ws')}/api/v1/ws`, ['stockade.v1', `bearer.${team.token}`])
   const heard: LiveMessage[] = []
   socket.on('message', data => heard.push(JSON.parse(String(data)) as LiveMessage))
-  await new Promise(resolve => socket.on('open', resolve))
+  await within(new Promise(resolve => socket.on('open', resolve)), 'the live feed')
   const bannedOn = () => heard.flatMap(message => (message.type === 'ban' ? [message.data.server.hostname] : []))
   const ban = (host: EnrolledHost, ip: string) => host.client.call('POST /bans', { body: { ip, jail: 'sshd' } })
   await ban(db, '198.51.100.50')

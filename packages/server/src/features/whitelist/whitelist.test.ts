@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import WebSocket from 'ws'
 import { testAlone } from '../../testing/alone.ts'
-import { aHost, eventually, movableClock, raw } from '../../testing/index.ts'
+import { aHost, eventually, movableClock, raw, within } from '../../testing/index.ts'
 import type { EnrolledHost, Signed, TestServer } from '../../testing/index.ts'
 import { withHost, withServer } from '../../testing/scene.ts'
 
@@ -489,7 +489,7 @@ describe('an entry with an end', () => {
     ])
     const heard: string[] = []
     feed.on('message', data => heard.push((JSON.parse(String(data)) as { type: string }).type))
-    await new Promise(resolve => feed.once('open', resolve))
+    await within(new Promise(resolve => feed.once('open', resolve)), 'the live feed')
     clock.forward(605)
     await eventually(async () =>
       expect((await admin.client.call('GET /whitelist')).whitelist.map(entry => entry.id)).toEqual([
