@@ -268,7 +268,9 @@ const spawnAt = async (place: Place, options: Options): Promise<SpawnedServer> =
     output: () => output,
     ...dealings(url, setupCode),
     terminate: () => void child.kill('SIGTERM'),
-    exited,
+    get exited() {
+      return within(exited, 'the end of the server', () => output)
+    },
     kill: () => end('SIGKILL').then(() => {}),
     stop: () => end('SIGTERM'),
     async close() {

@@ -482,12 +482,13 @@ describe('sequences', () => {
 })
 
 describe('POST /portknock/knock', () => {
-  test('opens on the host within a second, for the address that the request comes from', async () => {
+  test('opens on the host, for the address that the request comes from', async () => {
     const { id } = await add({ name: 'Door' })
+    const before = clock()
     const opened = await withAgent(web, () => knock(web, { sequence_name: 'DOOR', from: '2001:DB8:0::7' }))
     expect(opened).toMatchObject({ status: 200, ip: '2001:db8::7', protected_port: 22, confirmed: true })
     expect(opened.message).toBe('Port 22 of web-01 is open for 2001:db8::7.')
-    expect(Date.parse(opened.expires_at) - clock()).toBeGreaterThan(25_000)
+    expect(Date.parse(opened.expires_at)).toBeGreaterThanOrEqual(before + 30_000 - 1000)
     const [opening] = await active()
     expect(opening).toEqual({
       id: expect.any(String),
@@ -597,10 +598,11 @@ describe('closing', () => {
     expect(await waiting).not.toBe(version)
     expect(await stateOf(web)).toMatchObject({ portknock: { openings: [{ ip: '192.0.2.5' }], cuts: [] } })
     expect(await close('127.0.0.1')).toMatchObject({ status: 404 })
+    const before = clock()
     expect(await close('192.0.2.5', '?cut=true')).toMatchObject({ status: 200 })
     const { portknock } = await stateOf(web)
     expect(portknock).toMatchObject({ openings: [], cuts: [{ sequence_id: id, ip: '192.0.2.5' }] })
-    expect(Date.parse(portknock.cuts[0]?.expires_at ?? '') - clock()).toBeGreaterThan(50_000)
+    expect(Date.parse(portknock.cuts[0]?.expires_at ?? '')).toBeGreaterThanOrEqual(before + 50_000)
     expect((await audit())[0]).toMatchObject({ action: 'portknock.close', details: { ip: '192.0.2.5', cut: true } })
     clock.forward(61)
     expect((await stateOf(web)).portknock.cuts).toEqual([])
