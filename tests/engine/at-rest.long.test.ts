@@ -23,7 +23,7 @@ onStage('the agent at rest', [], scene => {
       .filter(({ path }) => !/\/(heartbeat|commands\/pending)$/.test(path))
       .map(({ path }) => path)
     expect(others).toEqual([])
-    expect(open()).toBe(1)
+    await until(() => open() === 1, 'a single connection', open)
     expect(server.complaints).toEqual([])
   })
 })
