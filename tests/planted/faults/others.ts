@@ -1,0 +1,111 @@
+import { below } from '../fault.ts'
+
+/** In what several programs share, in the command line and in the client of the API. */
+export const others = below('packages', [
+  {
+    file: 'contract/src/query/match.ts',
+    find: 'return { from, to: from + (fraction ? 1 : seconds ? 1000 : lengths.m) }',
+    replace: 'return { from, to: from + 1 }',
+    says: 'A search for a minute finds what happened in its first millisecond.',
+    edge: true,
+  },
+  {
+    file: 'contract/src/query/match.ts',
+    find: "value.quoted ? [folded(value.text)] : folded(value.text).split('*')",
+    replace: "folded(value.text).split('*')",
+    says: 'A star in quotes matches any text.',
+    edge: true,
+  },
+  {
+    file: 'contract/src/query/read.ts',
+    find: "return token.minus ? { kind: 'not', item: term, at: token.at, length: token.length } : term",
+    replace: 'return term',
+    says: 'A search that leaves something out finds just that.',
+  },
+  {
+    file: 'contract/src/seal.ts',
+    find: "(type === 'ban-ip' && sealed.includes(wideBan) && isWide(String(params.ip)))",
+    replace: "(type === 'ban-ip' && sealed.includes(wideBan) && isWide(String(params.range)))",
+    says: 'A wide range is banned without the signature that the host asks for.',
+  },
+  {
+    file: 'contract/src/seal.ts',
+    find: 'expires - issued > sealTimes.longest',
+    replace: 'expires - issued > sealTimes.longest * 1000',
+    says: 'A signed command can be kept for years and used then.',
+    edge: true,
+  },
+  {
+    file: 'contract/src/prepared.ts',
+    find: 'if (type !== asked.type) throw',
+    replace: 'if (type === undefined) throw',
+    says: 'A compromised server gets a signature for another command than the one that was asked for.',
+  },
+  {
+    file: 'contract/src/guards-ssh.ts',
+    find: 'return jail?.template === name && jail.enabled && guardsSsh(name, jail.filter)',
+    replace: 'return jail?.template === name && guardsSsh(name, jail.filter)',
+    says: 'A template whose jail does not run is said to guard SSH.',
+    edge: true,
+  },
+  {
+    file: 'contract/src/slices.ts',
+    find: 'Math.imul(hash ^ ip.charCodeAt(at), 0x01000193) >>> 0',
+    replace: 'Math.imul(hash ^ ip.charCodeAt(at), 0x01000193)',
+    says: 'Half of the bans of a large host are in no slice and are never compared.',
+    edge: true,
+  },
+  {
+    file: 'cli/src/times.ts',
+    find: 'const at = timeOf(text, 1)',
+    replace: 'const at = timeOf(text, -1)',
+    says: 'An end that is given as 90d lies in the past.',
+  },
+  {
+    file: 'cli/src/safe.ts',
+    find: "text.replace(/\\r\\n|[\\n\\r\\t]/g, ' ').replace(unseen, '\\ufffd')",
+    replace: "text.replace(/\\r\\n|[\\n\\r\\t]/g, ' ')",
+    says: 'A host name can send commands to the terminal of whoever lists servers.',
+  },
+  {
+    file: 'cli/src/named.ts',
+    find: 'if (other)\n',
+    replace: 'if (other && named.length > 2)\n',
+    says: 'A command goes to one of two servers of the same name, whichever comes first.',
+    edge: true,
+  },
+  {
+    file: 'cli/src/wait.ts',
+    find: 'const passing = error instanceof ApiError && (error.status === 429 || error.status === 503)',
+    replace: 'const passing = error instanceof ApiError && error.status === 503',
+    says: 'A command that waits fails when the server asks it to slow down.',
+    edge: true,
+  },
+  {
+    file: 'cli/src/print.ts',
+    find: 'list.page * list.limit < list.total',
+    replace: 'list.page * list.limit <= list.total',
+    says: 'A list that ends at the end of a page promises a further page.',
+    edge: true,
+  },
+  {
+    file: 'cli/src/profiles.ts',
+    find: 'keyFile: resolve(dirname(file), keyFile)',
+    replace: 'keyFile: resolve(keyFile)',
+    says: 'A profile finds its key only in the folder that it is used from.',
+  },
+  {
+    file: 'client/src/index.ts',
+    find: "if (type.includes('html')) throw new ApiError(502, strangePage, null)",
+    replace: "if (type.includes('xhtml')) throw new ApiError(502, strangePage, null)",
+    says: 'The page of a proxy is taken for an answer of the server.',
+    edge: true,
+  },
+  {
+    file: 'client/src/index.ts',
+    find: 'encodeURIComponent(String(params[name]))',
+    replace: 'encodeURI(String(params[name]))',
+    says: 'A range or a name with a slash leads to another address of the API.',
+    edge: true,
+  },
+])
