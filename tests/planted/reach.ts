@@ -1,0 +1,92 @@
+import { dirname } from 'node:path'
+import { resolveImport } from '../house/sources.ts'
+import type { Source } from '../house/unused.ts'
+
+/** Which tests can see a fault in a file, and in which order they are worth a try. */
+
+/** Tests that run the text of a program, or its build, by what the program is made of. */
+const programs = [
+  { of: /^packages\/(agent|server|contract|client)\//, tests: /^tests\/(engine|e2e|attacks|fleet|siem|browser)\// },
+  { of: /^packages\/(dashboard)\//, tests: /^tests\/(browser)\/|^tests\/e2e\/demo\./ },
+  { of: /^packages\/(cli)\//, tests: /^tests\/e2e\/|^packages\/server\/test\/(guides|processes|clients\/)/ },
+  { of: /^packages\/(server|contract|client)\//, tests: /^packages\/(cli|server)\// },
+] as const
+/** Tests of programs whose names don't say what they cover. */
+const near = [
+  { of: /^packages\/agent\/src\/(bans|python)\//, tests: /^tests\/engine\/(bans|adopted|outages)\./ },
+  { of: /^packages\/agent\/src\/(shield|netlink)\//, tests: /^tests\/engine\/shield[.-]/ },
+  {
+    of: /^packages\/agent\/src\/(protection|self-test)\//,
+    tests: /^tests\/engine\/(self-test|broken-hosts|at-rest)\./,
+  },
+  { of: /^packages\/agent\/src\/(policy|seal|commands)\//, tests: /^tests\/(engine\/commands|attacks\/(m9|sealed))/ },
+  {
+    of: /^packages\/agent\/src\/(outbox|loops|upgrade|clock)/,
+    tests: /^tests\/(engine\/(outages|clock)|e2e\/first-ban)\./,
+  },
+  {
+    of: /^packages\/dashboard\/src\/(kit|lib)\//,
+    tests: /^tests\/browser\/(bans|settings|drafts|receipts|keyboard)\./,
+  },
+  { of: /^packages\/dashboard\/src\/api\//, tests: /^tests\/browser\/(life|shell|guard|single-failures)\./ },
+] as const
+
+const isTest = (path: string) => /\.test\.tsx?$/.test(path) && !path.startsWith('tests/house/')
+const wordsOf = (path: string) =>
+  path
+    .replace(/^(packages\/[^/]+\/(src|test)|tests)\//, '')
+    .replace(/(\.(unit|service|sqlite|postgres))?(\.test)?\.\w+$/, '')
+    .split(/[/.]/)
+
+/** The modules that each module imports, of this checkout. */
+const graphOf = (sources: readonly Source[]): ReadonlyMap<string, readonly string[]> => {
+  const known = new Set(sources.map(({ path }) => path))
+  return new Map(
+    sources.map(({ path, text }) => {
+      const named = [...text.matchAll(/(?:from|import|import\()\s*'([^']+)'/g)].map(([, name = '']) => name)
+      return [path, named.flatMap(name => resolveImport(path, name) ?? []).filter(found => known.has(found))]
+    }),
+  )
+}
+
+/** How many imports away each module is from those that import it. */
+const distancesTo = (file: string, graph: ReadonlyMap<string, readonly string[]>): ReadonlyMap<string, number> => {
+  const importers = new Map<string, string[]>()
+  for (const [path, imported] of graph)
+    for (const each of imported) importers.set(each, [...(importers.get(each) ?? []), path])
+  const distances = new Map([[file, 0]])
+  // A map goes on with what is added while it is walked.
+  for (const [path, distance] of distances)
+    for (const importer of importers.get(path) ?? [])
+      if (!distances.has(importer)) distances.set(importer, distance + 1)
+  return distances
+}
+
+/** The tests that can see a change of a file, in batches, the likeliest first. */
+export const createReach = (sources: readonly Source[]): ((file: string) => readonly (readonly string[])[]) => {
+  const graph = graphOf(sources)
+  const tests = sources.filter(({ path }) => isTest(path))
+  return file => {
+    const distances = distancesTo(file, graph)
+    const folder = dirname(file)
+    const words = wordsOf(file).filter(word => word !== 'features' && word !== 'index')
+    const isNear = (test: string) =>
+      dirname(test) === folder ||
+      wordsOf(test).some(word => words.includes(word)) ||
+      near.some(({ of, tests }) => of.test(file) && tests.test(test))
+    const reaches = (test: string) =>
+      distances.has(test) ||
+      test.split('/')[1] === file.split('/')[1] ||
+      programs.some(({ of, tests }) => of.test(file) && tests.test(test))
+    const rankOf = ({ path, text }: Source): number => {
+      const isSlow = path.startsWith('tests/')
+      if (isNear(path)) return isSlow ? 2 : 0
+      const isMentioned = (distances.get(path) ?? 9) <= 1 || words.some(word => text.includes(word))
+      return isSlow ? (isMentioned ? 4 : 5) : isMentioned ? 1 : 3
+    }
+    const ranked = tests.filter(({ path }) => reaches(path)).map(test => ({ path: test.path, rank: rankOf(test) }))
+    return [0, 1, 2, 3, 4, 5]
+      .map(rank => ranked.filter(test => test.rank === rank).map(({ path }) => path))
+      .filter(batch => batch.length > 0)
+  }
+}

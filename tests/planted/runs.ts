@@ -1,0 +1,87 @@
+import { spawn } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, relative } from 'node:path'
+
+/** What `npm test` runs, and what `npm run test:all` runs besides. */
+export const suites = ['daily', 'rest'] as const
+export type Suite = (typeof suites)[number]
+
+export interface Failure {
+  readonly file: string
+  readonly test: string
+}
+
+interface Report {
+  readonly testResults: readonly {
+    readonly name: string
+    readonly status: string
+    readonly message: string
+    readonly assertionResults: readonly { readonly status: string; readonly fullName: string }[]
+  }[]
+}
+
+/** A fault may make a test wait for ever. Milliseconds. */
+const longestRun = 30 * 60_000
+
+/** One run of vitest over these files, as far as the suite has them, until the first test fails. */
+export const runTests = async (
+  root: string,
+  suite: Suite,
+  files: readonly string[],
+  options: { readonly projects: readonly string[]; readonly environment: NodeJS.ProcessEnv },
+): Promise<Failure | null> => {
+  const folder = mkdtempSync(join(tmpdir(), 'stockade-planted-run-'))
+  const output = join(folder, 'report.json')
+  try {
+    const projects = options.projects.flatMap(name => ['--project', name])
+    const words = ['run', ...files, ...projects, '--bail', '1', '--passWithNoTests']
+    const code = await ended(
+      root,
+      ['node_modules/vitest/vitest.mjs', ...words, '--reporter=json', `--outputFile=${output}`],
+      {
+        ...options.environment,
+        STOCKADE_TEST_SUITE: suite,
+      },
+    )
+    return code === 0 ? null : failureIn(root, output, files)
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+/** In a group of its own, so that what a test leaves behind ends with a run that takes too long. */
+const ended = (root: string, words: readonly string[], environment: NodeJS.ProcessEnv): Promise<number> =>
+  new Promise((resolve, reject) => {
+    const child = spawn(process.execPath, words, { cwd: root, env: environment, stdio: 'ignore', detached: true })
+    const end = () => {
+      if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL')
+    }
+    const stop = () => {
+      end()
+      process.exit(130)
+    }
+    const timer = setTimeout(end, longestRun)
+    process.once('SIGINT', stop).once('SIGTERM', stop)
+    child.on('error', reject)
+    child.on('close', code => {
+      clearTimeout(timer)
+      process.off('SIGINT', stop).off('SIGTERM', stop)
+      resolve(code ?? 1)
+    })
+  })
+
+const failureIn = (root: string, output: string, files: readonly string[]): Failure => {
+  let report: Report
+  try {
+    report = JSON.parse(readFileSync(output, 'utf8')) as Report
+  } catch {
+    return { file: files[0] ?? '', test: 'the run itself' }
+  }
+  for (const { name, status, message, assertionResults } of report.testResults) {
+    const failed = assertionResults.find(test => test.status === 'failed')
+    if (failed) return { file: relative(root, name), test: failed.fullName.trim() }
+    if (status === 'failed' && message !== '') return { file: relative(root, name), test: 'the file itself' }
+  }
+  return { file: files[0] ?? '', test: 'the run itself' }
+}
