@@ -1,15 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import {
-  cpSync,
-  existsSync,
-  mkdtempSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statSync,
-  utimesSync,
-  writeFileSync,
-} from 'node:fs'
+import * as fs from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Fault } from './fault.ts'
@@ -17,10 +7,8 @@ import type { Fault } from './fault.ts'
 /** A checkout of its own, so that a fault never stands where somebody works. */
 export interface Copy {
   readonly root: string
-  /** Makes the mistake. Returns what takes it back. */
-  plant(fault: Fault): () => void
-  /** Builds once what browsers and hosts get, if the fault is in it. */
-  build(fault: Fault): void
+  /** Does the work with the mistake made; also in what browsers and hosts get, where that is asked for. */
+  planted<T>(fault: Fault, isBuilt: boolean, work: () => Promise<T>): Promise<T>
   remove(): void
 }
 
@@ -35,24 +23,23 @@ const copySources = (from: string, to: string): void => {
   const changes = git(from, ['diff', '--binary', 'HEAD'])
   if (changes.length > 0) git(to, ['apply', '--whitespace=nowarn'], changes)
   const added = git(from, ['ls-files', '--others', '--exclude-standard', '-z']).toString().split('\0').filter(Boolean)
-  for (const path of added) cpSync(join(from, path), join(to, path))
+  for (const path of added) fs.cpSync(join(from, path), join(to, path))
 }
 
-const folders = ['.', 'contract', 'client', 'agent', 'cli', 'server', 'dashboard']
+const kept = { recursive: true, preserveTimestamps: true } as const
 /** As hard links, which take no room; links among them are relative and lead into the copy. What tools write there is left out. */
 const copyModules = (from: string, to: string): void => {
-  for (const folder of folders.map(name => (name === '.' ? '.' : join('packages', name)))) {
-    const [modules, copied] = [from, to].map(root => join(root, folder, 'node_modules')) as [string, string]
-    if (!existsSync(modules)) continue
+  for (const folder of ['.', 'packages/server', 'packages/dashboard']) {
+    const [modules, copied] = [join(from, folder, 'node_modules'), join(to, folder, 'node_modules')]
+    if (!fs.existsSync(modules)) continue
     // Hard links don't lead to another disk.
     const copy = 'cp -al "$0" "$1" 2>/dev/null || { rm -rf "$1" && cp -a "$0" "$1"; }'
     execFileSync('sh', ['-c', copy, modules, copied])
     for (const name of ['.cache', '.vite', '.vite-temp', '.vitest'])
-      rmSync(join(copied, name), { recursive: true, force: true })
+      fs.rmSync(join(copied, name), { recursive: true, force: true })
   }
-  const runtimes = join('packages/server/dist/runtime')
-  if (existsSync(join(from, runtimes)))
-    cpSync(join(from, runtimes), join(to, runtimes), { recursive: true, preserveTimestamps: true })
+  const runtimes = 'packages/server/dist/runtime'
+  if (fs.existsSync(join(from, runtimes))) fs.cpSync(join(from, runtimes), join(to, runtimes), kept)
 }
 
 const builders = [
@@ -61,48 +48,46 @@ const builders = [
 ] as const
 
 export const copyOf = (original: string, environment: NodeJS.ProcessEnv): Copy => {
-  const root = join(mkdtempSync(join(tmpdir(), 'stockade-planted-')), 'checkout')
+  const root = join(fs.mkdtempSync(join(tmpdir(), 'stockade-planted-')), 'checkout')
   const run = (args: readonly string[]) =>
     execFileSync(process.execPath, args, { cwd: root, env: environment, stdio: ['ignore', 'ignore', 'pipe'] })
   copySources(original, root)
   copyModules(original, root)
   run(['scripts/build.mjs'])
-
   const dist = (part: string, suffix = '') => join(root, 'packages', part, `dist${suffix}`)
-  let built: readonly string[] = []
-  const unbuild = (): void => {
-    for (const part of built) {
-      rmSync(dist(part), { recursive: true, force: true })
-      renameSync(dist(part, '.kept'), dist(part))
+  /** Builds the parts that the file is in. Returns what puts the builds of before back. */
+  const rebuild = (file: string): (() => void) => {
+    const built = builders.filter(({ of }) => of.test(file))
+    for (const { part, build } of built) {
+      fs.cpSync(dist(part), dist(part, '.kept'), kept)
+      run(['--input-type=module', '-e', `await (await import('./packages/${part}/build.mjs')).${build}()`])
     }
-    built = []
+    return () => {
+      for (const { part } of built) {
+        fs.rmSync(dist(part), { recursive: true, force: true })
+        fs.renameSync(dist(part, '.kept'), dist(part))
+      }
+    }
   }
   return {
     root,
-    plant({ file, find, replace }) {
+    async planted({ file, find, replace }, isBuilt, work) {
       const path = join(root, file)
-      const text = readFileSync(path, 'utf8')
-      const { atime, mtime } = statSync(path)
-      if (text.split(find).length !== 2) throw new Error(`${file} does not hold ${JSON.stringify(find)} exactly once`)
-      writeFileSync(
-        path,
-        text.replace(find, () => replace),
-      )
-      return () => {
-        writeFileSync(path, text)
+      const text = fs.readFileSync(path, 'utf8')
+      const { atime, mtime } = fs.statSync(path)
+      const parts = text.split(find)
+      if (parts.length !== 2) throw new Error(`${file} does not hold ${JSON.stringify(find)} exactly once`)
+      fs.writeFileSync(path, parts.join(replace))
+      const putBack = isBuilt ? rebuild(file) : () => {}
+      try {
+        return await work()
+      } finally {
+        fs.writeFileSync(path, text)
         // What was built before is as new as its sources again, and used.
-        utimesSync(path, atime, mtime)
-        unbuild()
+        fs.utimesSync(path, atime, mtime)
+        putBack()
       }
     },
-    build({ file }) {
-      for (const { part, build, of } of builders) {
-        if (!of.test(file) || built.includes(part)) continue
-        cpSync(dist(part), dist(part, '.kept'), { recursive: true, preserveTimestamps: true })
-        built = [...built, part]
-        run(['--input-type=module', '-e', `await (await import('./packages/${part}/build.mjs')).${build}()`])
-      }
-    },
-    remove: () => rmSync(join(root, '..'), { recursive: true, force: true }),
+    remove: () => fs.rmSync(join(root, '..'), { recursive: true, force: true }),
   }
 }

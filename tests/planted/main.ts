@@ -28,7 +28,6 @@ const { values: options } = parseArgs({
   },
 })
 const print = (text: string): void => void process.stdout.write(`${text}\n`)
-
 const only = options.only.split(',').filter(Boolean)
 const chosen = allFaults
   .map((fault, index) => ({ fault, number: index + 1 }))
@@ -42,15 +41,15 @@ delete environment.NODE_COMPILE_CACHE
 
 const createMeasure = (copy: Copy) => {
   const reach = createReach(allSources())
-  const projects = options.project
+  const run = (suite: Suite, files: readonly string[]) =>
+    runTests(copy.root, suite, files, { projects: options.project, environment })
   /** Whether a file of tests passes without any fault, by suite and file. */
   const sound = new Map<string, boolean>()
-
   const isSound = async (suite: Suite, file: string): Promise<boolean> => {
     const key = `${suite} ${file}`
     const known = sound.get(key)
     if (known !== undefined) return known
-    const passes = (await runTests(copy.root, suite, [file], { projects, environment })) === null
+    const passes = (await run(suite, [file])) === null
     sound.set(key, passes)
     if (!passes) process.stderr.write(`stockade: ${file} fails without a fault and does not count\n`)
     return passes
@@ -60,31 +59,21 @@ const createMeasure = (copy: Copy) => {
   const firstFailure = async (fault: Fault, suite: Suite, batch: readonly string[]): Promise<Failure | null> => {
     let files = batch.filter(file => sound.get(`${suite} ${file}`) !== false)
     while (files.length > 0) {
-      const takeBack = copy.plant(fault)
-      let failure: Failure | null
-      try {
-        if (files.some(file => file.startsWith('tests/'))) copy.build(fault)
-        failure = await runTests(copy.root, suite, files, { projects, environment })
-      } finally {
-        takeBack()
-      }
+      const isOfPrograms = files.some(file => file.startsWith('tests/'))
+      const failure = await copy.planted(fault, isOfPrograms, () => run(suite, files))
       if (failure === null || (await isSound(suite, failure.file))) return failure
-      const unsound = failure.file
-      files = files.filter(file => file !== unsound)
+      files = files.filter(file => file !== failure.file)
     }
     return null
   }
 
-  return async (fault: Fault, number: number): Promise<Outcome> => {
-    const started = performance.now()
-    const seconds = () => Math.round((performance.now() - started) / 1000)
-    const batches = reach(fault.file)
+  return async (fault: Fault): Promise<Pick<Outcome, 'seenBy' | 'failure'>> => {
     for (const suite of suites)
-      for (const batch of batches) {
+      for (const batch of reach(fault.file)) {
         const failure = await firstFailure(fault, suite, batch)
-        if (failure) return { fault, number, seenBy: suite, failure, seconds: seconds() }
+        if (failure) return { seenBy: suite, failure }
       }
-    return { fault, number, seenBy: null, failure: null, seconds: seconds() }
+    return { seenBy: null, failure: null }
   }
 }
 
@@ -95,10 +84,13 @@ const main = async (): Promise<void> => {
   }
   const copy = copyOf(original, environment)
   process.on('exit', copy.remove)
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => process.exit(130))
   const outcomes: Outcome[] = []
   const measure = createMeasure(copy)
   for (const { fault, number } of chosen) {
-    const outcome = await measure(fault, number)
+    const started = performance.now()
+    const seen = await measure(fault)
+    const outcome = { fault, number, ...seen, seconds: Math.round((performance.now() - started) / 1000) }
     outcomes.push(outcome)
     print(lineOf(outcome))
   }

@@ -1,42 +1,19 @@
 import { dirname } from 'node:path'
 import { resolveImport } from '../house/sources.ts'
 import type { Source } from '../house/unused.ts'
+import { near, programs } from './programs.ts'
+import type { Table } from './programs.ts'
 
-/** Which tests can see a fault in a file, and in which order they are worth a try. */
+/* Which tests can see a fault in a file, and in which order they are worth a try. */
 
-/** Tests that run the text of a program, or its build, by what the program is made of. */
-const programs = [
-  { of: /^packages\/(agent|server|contract|client)\//, tests: /^tests\/(engine|e2e|attacks|fleet|siem|browser)\// },
-  { of: /^packages\/(dashboard)\//, tests: /^tests\/(browser)\/|^tests\/e2e\/demo\./ },
-  { of: /^packages\/(cli)\//, tests: /^tests\/e2e\/|^packages\/server\/test\/(guides|processes|clients\/)/ },
-  { of: /^packages\/(server|contract|client)\//, tests: /^packages\/(cli|server)\// },
-] as const
-/** Tests of programs whose names don't say what they cover. */
-const near = [
-  { of: /^packages\/agent\/src\/(bans|python)\//, tests: /^tests\/engine\/(bans|adopted|outages)\./ },
-  { of: /^packages\/agent\/src\/(shield|netlink)\//, tests: /^tests\/engine\/shield[.-]/ },
-  {
-    of: /^packages\/agent\/src\/(protection|self-test)\//,
-    tests: /^tests\/engine\/(self-test|broken-hosts|at-rest)\./,
-  },
-  { of: /^packages\/agent\/src\/(policy|seal|commands)\//, tests: /^tests\/(engine\/commands|attacks\/(m9|sealed))/ },
-  {
-    of: /^packages\/agent\/src\/(outbox|loops|upgrade|clock)/,
-    tests: /^tests\/(engine\/(outages|clock)|e2e\/first-ban)\./,
-  },
-  {
-    of: /^packages\/dashboard\/src\/(kit|lib)\//,
-    tests: /^tests\/browser\/(bans|settings|drafts|receipts|keyboard)\./,
-  },
-  { of: /^packages\/dashboard\/src\/api\//, tests: /^tests\/browser\/(life|shell|guard|single-failures)\./ },
-] as const
-
+const isIn = (table: Table, file: string, test: string) =>
+  table.some(([of, tests]) => of.test(file) && tests.test(test))
 const isTest = (path: string) => /\.test\.tsx?$/.test(path) && !path.startsWith('tests/house/')
 const wordsOf = (path: string) =>
   path
     .replace(/^(packages\/[^/]+\/(src|test)|tests)\//, '')
     .replace(/(\.(unit|service|sqlite|postgres))?(\.test)?\.\w+$/, '')
-    .split(/[/.]/)
+    .split(/[/.-]/)
 
 /** The modules that each module imports, of this checkout. */
 const graphOf = (sources: readonly Source[]): ReadonlyMap<string, readonly string[]> => {
@@ -71,13 +48,9 @@ export const createReach = (sources: readonly Source[]): ((file: string) => read
     const folder = dirname(file)
     const words = wordsOf(file).filter(word => word !== 'features' && word !== 'index')
     const isNear = (test: string) =>
-      dirname(test) === folder ||
-      wordsOf(test).some(word => words.includes(word)) ||
-      near.some(({ of, tests }) => of.test(file) && tests.test(test))
+      dirname(test) === folder || wordsOf(test).some(word => words.includes(word)) || isIn(near, file, test)
     const reaches = (test: string) =>
-      distances.has(test) ||
-      test.split('/')[1] === file.split('/')[1] ||
-      programs.some(({ of, tests }) => of.test(file) && tests.test(test))
+      distances.has(test) || test.split('/')[1] === file.split('/')[1] || isIn(programs, file, test)
     const rankOf = ({ path, text }: Source): number => {
       const isSlow = path.startsWith('tests/')
       if (isNear(path)) return isSlow ? 2 : 0

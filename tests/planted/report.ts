@@ -1,5 +1,6 @@
 import type { Fault } from './fault.ts'
 import { areas } from './faults/index.ts'
+import { suites } from './runs.ts'
 import type { Failure, Suite } from './runs.ts'
 
 /** What became of one fault. */
@@ -15,20 +16,21 @@ export interface Outcome {
 
 /** Of all faults, `npm test` has to see so many. */
 const enough = 0.9
-
 const names = { daily: 'npm test', rest: 'npm run test:all' } as const
 
-export const lineOf = ({ fault, number, seenBy, failure, seconds }: Outcome): string =>
-  [
-    `${number} ${fault.file}: ${fault.says}`,
-    `  ${seenBy === null ? 'NOT SEEN' : `seen by ${names[seenBy]}`} (${seconds} s)${failure ? `: ${failure.file}: ${failure.test}` : ''}`,
-  ].join('\n')
+export const lineOf = ({ fault, number, seenBy, failure, seconds }: Outcome): string => {
+  const seen = seenBy === null ? 'NOT SEEN' : `seen by ${names[seenBy]}`
+  const where = failure === null ? '' : `: ${failure.file}: ${failure.test}`
+  return `${number} ${fault.file}: ${fault.says}\n  ${seen} (${seconds} s)${where}`
+}
 
 const countOf = (outcomes: readonly Outcome[], seenBy: Suite | null): number =>
   outcomes.filter(outcome => outcome.seenBy === seenBy).length
 
-const rowOf = (name: string, outcomes: readonly Outcome[]): string =>
-  `| ${[name, outcomes.length, countOf(outcomes, 'daily'), countOf(outcomes, 'rest'), countOf(outcomes, null)].join(' | ')} |`
+const rowOf = (name: string, outcomes: readonly Outcome[]): string => {
+  const counts = ([...suites, null] as const).map(seenBy => countOf(outcomes, seenBy))
+  return `| ${[name, outcomes.length, ...counts].join(' | ')} |`
+}
 
 /** By area, for docs/testing.md. */
 export const tableOf = (outcomes: readonly Outcome[]): string => {

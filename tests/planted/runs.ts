@@ -50,23 +50,17 @@ export const runTests = async (
   }
 }
 
-/** In a group of its own, so that what a test leaves behind ends with a run that takes too long. */
+/** In a group of its own, so that what a test has started ends with it. */
 const ended = (root: string, words: readonly string[], environment: NodeJS.ProcessEnv): Promise<number> =>
   new Promise((resolve, reject) => {
     const child = spawn(process.execPath, words, { cwd: root, env: environment, stdio: 'ignore', detached: true })
-    const end = () => {
-      if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL')
-    }
-    const stop = () => {
-      end()
-      process.exit(130)
-    }
-    const timer = setTimeout(end, longestRun)
-    process.once('SIGINT', stop).once('SIGTERM', stop)
+    const stop = () => void (child.pid !== undefined && process.kill(-child.pid, 'SIGKILL'))
+    const timer = setTimeout(stop, longestRun)
+    process.prependOnceListener('exit', stop)
     child.on('error', reject)
     child.on('close', code => {
       clearTimeout(timer)
-      process.off('SIGINT', stop).off('SIGTERM', stop)
+      process.off('exit', stop)
       resolve(code ?? 1)
     })
   })
