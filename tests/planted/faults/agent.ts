@@ -33,7 +33,7 @@ export const agent = below('packages/agent/src', [
     file: 'bans/overrides.ts',
     find: 'forget(override => override.ip === ip && (jail === null || override.jail === jail))',
     replace: 'forget(override => override.ip === ip && override.jail === jail)',
-    says: 'A ban that somebody lifted in all jails comes back, since the agent still renews it.',
+    says: 'The next ban of an address that was lifted in all jails ends when the lifted one would have ended.',
   },
   {
     file: 'bans/wishes.ts',

@@ -103,9 +103,9 @@ export const others = below('packages', [
   },
   {
     file: 'client/src/index.ts',
-    find: 'encodeURIComponent(String(params[name]))',
-    replace: 'encodeURI(String(params[name]))',
-    says: 'A range or a name with a slash leads to another address of the API.',
+    find: 'Number.isFinite(wait) && wait > 0 ? wait : null',
+    replace: 'Number.isFinite(wait) && wait > 0 ? wait / 1000 : null',
+    says: 'Whoever is told to wait for a minute asks again at once.',
     edge: true,
   },
 ])
