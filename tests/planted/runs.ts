@@ -1,6 +1,5 @@
 import { spawn } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readFileSync, rmSync } from 'node:fs'
 import { join, relative } from 'node:path'
 
 /** What `npm test` runs, and what `npm run test:all` runs besides. */
@@ -31,23 +30,16 @@ export const runTests = async (
   files: readonly string[],
   options: { readonly projects: readonly string[]; readonly environment: NodeJS.ProcessEnv },
 ): Promise<Failure | null> => {
-  const folder = mkdtempSync(join(tmpdir(), 'stockade-planted-run-'))
-  const output = join(folder, 'report.json')
-  try {
-    const projects = options.projects.flatMap(name => ['--project', name])
-    const words = ['run', ...files, ...projects, '--bail', '1', '--passWithNoTests']
-    const code = await ended(
-      root,
-      ['node_modules/vitest/vitest.mjs', ...words, '--reporter=json', `--outputFile=${output}`],
-      {
-        ...options.environment,
-        STOCKADE_TEST_SUITE: suite,
-      },
-    )
-    return code === 0 ? null : failureIn(root, output, files)
-  } finally {
-    rmSync(folder, { recursive: true, force: true })
-  }
+  // Beside the checkout, with which it goes.
+  const output = join(root, '..', 'report.json')
+  rmSync(output, { force: true })
+  const projects = options.projects.flatMap(name => ['--project', name])
+  // The closing lines let a failed run end with 1.
+  const reporters = ['--reporter=json', `--outputFile=${output}`, '--reporter=./scripts/closing-lines.mjs']
+  const words = ['run', ...files, ...projects, '--bail', '1', '--passWithNoTests', ...reporters]
+  const environment = { ...options.environment, STOCKADE_TEST_SUITE: suite }
+  const code = await ended(root, ['node_modules/vitest/vitest.mjs', ...words], environment)
+  return code === 0 ? null : failureIn(root, output, files)
 }
 
 /** In a group of its own, so that what a test has started ends with it. */
