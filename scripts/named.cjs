@@ -76,7 +76,7 @@ exports.check = {
     ['--project', 'engine', 'tests/e2e/calm-hours'],
     {
       CALM_MINUTES: '120',
-    STOCKADE_TEST_PATIENCE: '600000',
+      STOCKADE_TEST_PATIENCE: '600000',
     },
   ),
   sabotage: {
@@ -104,7 +104,7 @@ exports.check = {
     ['--project', 'unit', 'packages/agent/test/upgrade'],
     {
       UPGRADE_KILLS: 'all',
-    STOCKADE_TEST_PATIENCE: '300000',
+      STOCKADE_TEST_PATIENCE: '300000',
     },
   ),
   'chaos-siem': tests(
@@ -112,7 +112,7 @@ exports.check = {
     ['--project', 'engine', 'tests/siem/kills'],
     {
       SIEM_KILLS: '100',
-    STOCKADE_TEST_PATIENCE: '300000',
+      STOCKADE_TEST_PATIENCE: '300000',
       SIEM_EVENTS: '10000',
     },
   ),

@@ -152,7 +152,7 @@ describe.runIf(hasBrowser)('an unsaved edit', () => {
       let isSent = false
       await page.route(/\/api\/v1\//, async route => {
         if (route.request().method() !== 'GET') isSent = true
-        else if (isSent) await held.promise
+        else if (isSent) await within(held.promise, 'the end of the slow line')
         await route.continue().catch(() => {})
       })
       const answer = page.waitForResponse(response => /^P/.test(response.request().method()) && response.ok())
@@ -180,7 +180,7 @@ describe.runIf(hasBrowser)('an unsaved edit', () => {
       let isSent = false
       await page.route(/\/api\/v1\//, async route => {
         if (route.request().method() === 'PATCH') isSent = true
-        else if (isSent) await held.promise
+        else if (isSent) await within(held.promise, 'the end of the slow line')
         await route.continue().catch(() => {})
       })
       await name().fill('Meadow')

@@ -4,7 +4,7 @@ import { sleep, until } from './host.ts'
 import { reported } from './scenarios.ts'
 import { onStage } from './stage.ts'
 
-/* What it needs of a core and of memory, and how soon it reports: `npm run bench:rest`. */
+/* What it needs of a core and of memory, and how soon it reports: `npm run bench -- rest`. */
 onStage('the agent at rest', [], scene => {
   it('keeps one connection, and asks for nothing but commands and by heartbeats', async () => {
     const { host, server } = scene()

@@ -46,7 +46,7 @@ describe('the tree of a release', () => {
     rmSync(folder, { recursive: true, force: true })
   })
 
-  // What it needs of memory with them: `npm run bench:memory`.
+  // What it needs of memory with them: `npm run bench -- memory`.
   it('runs in the heap that a release has', () => {
     const options = readFileSync(`/proc/${server.pid}/cmdline`, 'utf8').split('\0')
     expect(options).toEqual(expect.arrayContaining(['--max-semi-space-size=4', '--max-old-space-size=1024']))

@@ -96,8 +96,8 @@ export const agent = below('packages/agent/src', [
   },
   {
     file: 'shield/rules.ts',
-    find: "rules: [...lookUps('keep', shape.kept, 'return'), 'counter drop']",
-    replace: "rules: ['counter drop', ...lookUps('keep', shape.kept, 'return')]",
+    find: "rules: [...passed, 'counter drop']",
+    replace: "rules: ['counter drop', ...passed]",
     says: 'A whitelisted address in a banned range is cut off.',
   },
   {
