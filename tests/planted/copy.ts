@@ -48,7 +48,10 @@ const builders = [
 ] as const
 
 export const copyOf = (original: string, environment: NodeJS.ProcessEnv): Copy => {
-  const root = join(fs.mkdtempSync(join(tmpdir(), 'stockade-planted-')), 'checkout')
+  const folder = fs.mkdtempSync(join(tmpdir(), 'stockade-planted-'))
+  // The tests' PostgreSQL runs from the copy as a user of its own.
+  fs.chmodSync(folder, 0o755)
+  const root = join(folder, 'checkout')
   const run = (args: readonly string[]) =>
     execFileSync(process.execPath, args, { cwd: root, env: environment, stdio: ['ignore', 'ignore', 'pipe'] })
   copySources(original, root)

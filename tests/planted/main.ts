@@ -14,7 +14,7 @@ import type { Failure, Suite } from './runs.ts'
  * Plants small faults one at a time and asks which suite sees each: `npm run planted`. A test counts only if it passes without the fault.
  *
  *   npm run planted -- --only bans,agent     faults with one of these folders or files in their path
- *   npm run planted -- --from 40             goes on where a run before was stopped
+ *   npm run planted -- --from 40 --to 80     goes on where a run before was stopped, and ends before the last
  *   npm run planted -- --project unit        only these projects of vitest, to try one's own tests
  *   npm run planted -- --list                prints the faults
  */
@@ -23,6 +23,7 @@ const { values: options } = parseArgs({
   options: {
     only: { type: 'string', default: '' },
     from: { type: 'string', default: '1' },
+    to: { type: 'string', default: String(allFaults.length) },
     project: { type: 'string', multiple: true, default: [] },
     list: { type: 'boolean', default: false },
   },
@@ -31,7 +32,7 @@ const print = (text: string): void => void process.stdout.write(`${text}\n`)
 const only = options.only.split(',').filter(Boolean)
 const chosen = allFaults
   .map((fault, index) => ({ fault, number: index + 1 }))
-  .filter(({ number }) => number >= Number(options.from))
+  .filter(({ number }) => number >= Number(options.from) && number <= Number(options.to))
   .filter(({ fault }) => only.length === 0 || fault.file.split(/[/.]/).some(part => only.includes(part)))
 
 /** What breaks shows after half a minute where a whole run has patience for three. */

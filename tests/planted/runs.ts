@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process'
-import { readFileSync, rmSync } from 'node:fs'
+import { existsSync, readFileSync, rmSync } from 'node:fs'
 import { join, relative } from 'node:path'
 
 /** What `npm test` runs, and what `npm run test:all` runs besides. */
@@ -38,14 +38,25 @@ export const runTests = async (
   const reporters = ['--reporter=json', `--outputFile=${output}`, '--reporter=./scripts/closing-lines.mjs']
   const words = ['run', ...files, ...projects, '--bail', '1', '--passWithNoTests', ...reporters]
   const environment = { ...options.environment, STOCKADE_TEST_SUITE: suite }
-  const code = await ended(root, ['node_modules/vitest/vitest.mjs', ...words], environment)
-  return code === 0 ? null : failureIn(root, output, files)
+  const { code, text } = await ended(root, ['node_modules/vitest/vitest.mjs', ...words], environment)
+  return code === 0 ? null : failureIn(root, output, text)
 }
 
 /** In a group of its own, so that what a test has started ends with it. */
-const ended = (root: string, words: readonly string[], environment: NodeJS.ProcessEnv): Promise<number> =>
+const ended = (
+  root: string,
+  words: readonly string[],
+  environment: NodeJS.ProcessEnv,
+): Promise<{ readonly code: number; readonly text: string }> =>
   new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, words, { cwd: root, env: environment, stdio: 'ignore', detached: true })
+    const child = spawn(process.execPath, words, {
+      cwd: root,
+      env: environment,
+      stdio: ['ignore', 'ignore', 'pipe'],
+      detached: true,
+    })
+    let text = ''
+    child.stderr.on('data', data => (text = `${text}${String(data)}`.slice(-2000)))
     const stop = () => void (child.pid !== undefined && process.kill(-child.pid, 'SIGKILL'))
     const timer = setTimeout(stop, longestRun)
     process.prependOnceListener('exit', stop)
@@ -53,21 +64,17 @@ const ended = (root: string, words: readonly string[], environment: NodeJS.Proce
     child.on('close', code => {
       clearTimeout(timer)
       process.off('exit', stop)
-      resolve(code ?? 1)
+      resolve({ code: code ?? 1, text })
     })
   })
 
-const failureIn = (root: string, output: string, files: readonly string[]): Failure => {
-  let report: Report
-  try {
-    report = JSON.parse(readFileSync(output, 'utf8')) as Report
-  } catch {
-    return { file: files[0] ?? '', test: 'the run itself' }
-  }
+/** The first test that failed. A run that failed without one says nothing of the fault, so it ends the measurement. */
+const failureIn = (root: string, output: string, text: string): Failure => {
+  const report: Report = existsSync(output) ? (JSON.parse(readFileSync(output, 'utf8')) as Report) : { testResults: [] }
   for (const { name, status, message, assertionResults } of report.testResults) {
     const failed = assertionResults.find(test => test.status === 'failed')
     if (failed) return { file: relative(root, name), test: failed.fullName.trim() }
     if (status === 'failed' && message !== '') return { file: relative(root, name), test: 'the file itself' }
   }
-  return { file: files[0] ?? '', test: 'the run itself' }
+  throw new Error(`The tests did not run: ${text}`)
 }
