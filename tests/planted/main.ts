@@ -15,6 +15,7 @@ import type { Failure, Suite } from './runs.ts'
  *
  *   npm run planted -- --only bans,agent     faults with one of these folders or files in their path
  *   npm run planted -- --from 40 --to 80     goes on where a run before was stopped, and ends before the last
+ *   npm run planted -- --near                asks the nearest tests only: a first look in a tenth of the time
  *   npm run planted -- --project unit        only these projects of vitest, to try one's own tests
  *   npm run planted -- --list                prints the faults
  */
@@ -25,6 +26,7 @@ const { values: options } = parseArgs({
     from: { type: 'string', default: '1' },
     to: { type: 'string', default: String(allFaults.length) },
     project: { type: 'string', multiple: true, default: [] },
+    near: { type: 'boolean', default: false },
     list: { type: 'boolean', default: false },
   },
 })
@@ -70,7 +72,7 @@ const createMeasure = (copy: Copy) => {
 
   return async (fault: Fault): Promise<Pick<Outcome, 'seenBy' | 'failure'>> => {
     for (const suite of suites)
-      for (const batch of reach(fault.file)) {
+      for (const batch of reach(fault.file).slice(0, options.near ? 1 : undefined)) {
         const failure = await firstFailure(fault, suite, batch)
         if (failure) return { seenBy: suite, failure }
       }
