@@ -5,7 +5,7 @@ import { system } from '../core/author.ts'
 import type { Clock } from '../core/clock.ts'
 import { version } from '../core/places.ts'
 import { makeSetupCode } from '../features/sessions/setup-code.store.ts'
-import { listenBacklog } from '../http/connections.ts'
+import { closesIdle, listenBacklog } from '../http/connections.ts'
 import { serveDashboard } from '../http/dashboard.ts'
 import { mountDocuments } from '../http/documents.ts'
 import { createHttp } from '../http/http.ts'
@@ -98,6 +98,7 @@ const assemble = async (platform: Platform): Promise<App> => {
   let isDraining = false
   const http = openHttp(platform, features, { limits, certificate, isDraining: () => isDraining })
   const { fastify } = http
+  const untilClosed = closesIdle(fastify.server)
   mountServiceRoutes(http, { ...core, isDraining: () => isDraining })
   for (const feature of built) await feature.mount?.(http)
   mountDocuments(http, version, baseUrl)
@@ -128,10 +129,8 @@ const assemble = async (platform: Platform): Promise<App> => {
       return address
     },
     async close() {
-      // A connection that was busy when closing began is idle once it is answered, and would keep the server open.
-      const idle = setInterval(() => fastify.server.closeIdleConnections(), 50)
       certificate.close()
-      await fastify.close().finally(() => clearInterval(idle))
+      await untilClosed(fastify.close())
       await jobs.stop()
       for (const feature of built.toReversed()) await feature.close?.()
       await platform.close()

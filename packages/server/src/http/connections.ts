@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
-import type { Server } from 'node:net'
+import type { Server as HttpServer } from 'node:http'
+import type { Server, Socket } from 'node:net'
 import type { FastifyBaseLogger } from 'fastify'
 import { agents } from '@stockade/contract'
 import type { Endpoint } from '@stockade/contract'
@@ -25,6 +26,27 @@ const fileLimit = (): number => {
     return Number.isNaN(limit) ? Infinity : limit
   } catch {
     return Infinity
+  }
+}
+
+/**
+ * Closes a server's connections without a request until it has ended. Node's own `closeIdleConnections` passes over one that was opened and has sent
+ * nothing, so that a stranger, or a client that connects ahead, would hold up a restart for a minute.
+ */
+export const closesIdle = (server: HttpServer): ((ended: Promise<unknown>) => Promise<void>) => {
+  const open = new Set<Socket>()
+  server.on('connection', (socket: Socket) => {
+    open.add(socket)
+    socket.once('close', () => open.delete(socket))
+  })
+  const close = () => {
+    server.closeIdleConnections()
+    for (const socket of open) if (socket.bytesRead === 0) socket.destroy()
+  }
+  return async ended => {
+    // A connection that was busy when closing began is idle once it is answered.
+    const timer = setInterval(close, 50)
+    await ended.finally(() => clearInterval(timer))
   }
 }
 
