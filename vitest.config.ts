@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
 import { conditionMs, testMs } from './packages/server/src/testing/waiting.ts'
 import LongestFirst from './scripts/sequence.mjs'
@@ -23,12 +24,13 @@ const shared = { ...common, isolate: false } as const
 /**
  * Files of one group share the workers, and the groups run one after another. Tests with hosts change the network of this machine, at which a
  * browser drops its requests (`ERR_NETWORK_CHANGED`): so none of them may run beside the tests of pages. All others share one group, so that no
- * project waits for the last file of another one. They begin with the tests with hosts, which leave the checks of types, lint and format two fifths
- * of the CPU; those of pages come last, since they leave nothing.
+ * project waits for the last file of another one. There are more workers than cores, since tests with hosts and jobs wait for most of their time;
+ * a browser works on its own.
  */
+const cores = availableParallelism()
 const workers = (groupOrder: number, maxWorkers: number) => ({ sequence: { groupOrder }, maxWorkers })
-const together = workers(0, 5)
-const ofPages = workers(1, 3)
+const together = workers(0, Math.min(3 * cores + 1, 13))
+const ofPages = workers(1, Math.min(2 * cores, 8))
 
 /**
  * Which tests run: `daily` is what `npm test` runs, `rest` what `npm run test:all` has besides, `all` both. A file `*.long.test.ts` is not in `daily`.
