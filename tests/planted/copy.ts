@@ -4,12 +4,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Fault } from './fault.ts'
 
-/** A checkout of its own, so that a fault never stands where somebody works. */
+/** A checkout of its own, so that a fault never stands where somebody works. It goes with this process. */
 export interface Copy {
   readonly root: string
   /** Does the work with the mistake made; also in what browsers and hosts get, where that is asked for. */
   planted<T>(fault: Fault, isBuilt: boolean, work: () => Promise<T>): Promise<T>
-  remove(): void
 }
 
 const git = (at: string, args: readonly string[], input?: Buffer): Buffer =>
@@ -53,7 +52,8 @@ export const copyOf = (original: string, environment: NodeJS.ProcessEnv): Copy =
   fs.chmodSync(folder, 0o755)
   const root = join(folder, 'checkout')
   const run = (args: readonly string[]) =>
-    execFileSync(process.execPath, args, { cwd: root, env: environment, stdio: ['ignore', 'ignore', 'pipe'] })
+    execFileSync(process.execPath, args, { cwd: root, env: environment, stdio: ['ignore', 'ignore', 'inherit'] })
+  process.on('exit', () => fs.rmSync(join(root, '..'), { recursive: true, force: true }))
   copySources(original, root)
   copyModules(original, root)
   run(['scripts/build.mjs'])
@@ -91,6 +91,5 @@ export const copyOf = (original: string, environment: NodeJS.ProcessEnv): Copy =
         putBack()
       }
     },
-    remove: () => fs.rmSync(join(root, '..'), { recursive: true, force: true }),
   }
 }

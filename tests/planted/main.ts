@@ -85,9 +85,8 @@ const main = async (): Promise<void> => {
     for (const { fault, number } of chosen) print(`${number} ${fault.file}: ${fault.says}`)
     return
   }
-  const copy = copyOf(original, environment)
-  process.on('exit', copy.remove)
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => process.exit(130))
+  const copy = copyOf(original, environment)
   const outcomes: Outcome[] = []
   const measure = createMeasure(copy)
   for (const { fault, number } of chosen) {
