@@ -122,6 +122,10 @@ exports.check = {
     ...['--agents', '500', '--bans-per-second', '500', '--seconds', '7200'],
     ...['--batches', '10', '--whitelist-changes', '10'],
   ]),
+  repeat: {
+    says: '`npm test` ten times from fresh clones: quiet, beside busy loops, on one core',
+    run: ['scripts/repeat.mjs'],
+  },
   'fuzz-groups': { says: 'a million mutations of tags, groups and variables', run: ['tests/fuzz/groups.ts'] },
   'fuzz-templates': { says: "made-up templates against fail2ban's own reading", run: ['tests/fuzz/templates.ts'] },
 }
