@@ -132,11 +132,15 @@ onStage(
       const neighbours = await neighboursOf(host)
       try {
         await publishContainer(host)
-        const { result, steps } = await run()
-        expect({ result, steps }).toMatchObject({ result: 'proved' })
-        const controls = steps.filter(({ step }) => step === 'control').map(({ text }) => text)
-        expect(controls[0]).toContain('10.91.1.1:8081 (forwarded to 10.92.1.2:80)')
-        expect(controls[1]).toContain('[fd91:1::1]:8081 (forwarded to [fd92:1::2]:80)')
+        // The test names who answers in time; a container whose link is cold may not, on a busy machine.
+        await until(async () => {
+          const { result, steps } = await run()
+          expect({ result, steps }).toMatchObject({ result: 'proved' })
+          const [first, second] = steps.filter(({ step }) => step === 'control').map(({ text }) => text)
+          expect(first).toContain('10.91.1.1:8081 (forwarded to 10.92.1.2:80)')
+          expect(second).toContain('[fd91:1::1]:8081 (forwarded to [fd92:1::2]:80)')
+          return true
+        }, 'an answer of both published ports')
         const chosen = await run({ ports: [8082] })
         expect(chosen.result).toBe('proved')
         expect(chosen.steps[0]?.text).toMatch(/^a packet from \S+ is answered by \S+:8082$/)
