@@ -45,7 +45,6 @@ export const sources = {
 const hostPort = 8080
 const echoPort = 8082
 const publishedPort = 8081
-/** Longer than a connection takes on a busy machine. */
 /** What is dropped is silent, so nothing more is learnt by a longer wait. */
 const impatience = 1.5
 
