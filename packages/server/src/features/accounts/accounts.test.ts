@@ -91,6 +91,11 @@ test('names and addresses are taken in any letter case', async () => {
     ).toMatchObject({ status: 409, json: { error: 'Conflict' } })
   const other = await aUser()
   expect(await status('PATCH', `/users/${other.id}`, admin.token, { email: 'admin@stockade.example' })).toBe(409)
+  // Its own address is not taken.
+  const email = `USER_${count}@stockade.example`
+  expect(
+    await admin.client.call('PATCH /users/{userId}', { params: { userId: other.id }, body: { email } }),
+  ).toMatchObject({ email })
 })
 
 test.each([
