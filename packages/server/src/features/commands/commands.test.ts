@@ -125,6 +125,17 @@ test('what nobody fetched in time surprises nobody later', async () => {
   await answer(long.id, { success: true })
 })
 
+test('a server in quarantine gets no command before it is released', async () => {
+  const other = await aHost(server, admin.client, 'quarantined')
+  const params = { serverId: other.id }
+  const { id } = await create('reload-all', undefined, other)
+  await admin.client.call('POST /servers/{serverId}/quarantine', { params, body: { reason: 'Key leaked.' } })
+  expect(await poll(0, other)).toMatchObject({ commands: [] })
+  expect(await read(id)).toMatchObject({ status: 'pending', started_at: null })
+  await admin.client.call('DELETE /servers/{serverId}/quarantine', { params })
+  expect(await poll(0, other)).toMatchObject({ commands: [{ id }] })
+})
+
 test('only a pending command is cancelled, and it is never handed out', async () => {
   const { id } = await create('reload-all')
   await admin.client.call('DELETE /commands/{commandId}', { params: { commandId: id } })
