@@ -73,6 +73,14 @@ test('a key for a user is not bound to a server that the user may not see', asyn
   expect(await make(admin.token, other.id)).toMatchObject({ status: 400, json: { details: [{ path: 'server_id' }] } })
 })
 
+test('a key of a restricted user sees the servers of this user only', async () => {
+  const [mine, other] = [await aHost(server, admin.client, 'own'), await aHost(server, admin.client, 'foreign')]
+  const { id: userId, client } = await aUser(server, admin.client, 'restricted', 'Operator', [mine.id])
+  const { key } = await client.call('POST /users/{userId}/keys', { params: { userId }, body: { name: 'unbound' } })
+  expect((await server.client(key).call('GET /servers')).servers.map(({ id }) => id)).toEqual([mine.id])
+  expect(await raw(server, 'GET', `/api/v1/servers/${other.id}`, { token: key })).toMatchObject({ status: 403 })
+})
+
 test('read is the default permission', async () => {
   expect(await admin.client.call('POST /keys', { body: { name: 'plain' } })).toMatchObject({ permissions: 'read' })
 })
