@@ -56,12 +56,11 @@ test('tells of bans, their ends, servers and commands, as the lists show them', 
       message => message.type === 'server' && message.data.status === 'online' && message.data.hostname === 'live-01',
     ).length,
   ).toBeGreaterThan(0)
+  const isDeletion = (message: LiveMessage) =>
+    message.type === 'server' && message.data.deleted && message.data.id === host.id
+  expect(feed.heard.filter(isDeletion)).toEqual([])
   await admin.client.call('DELETE /servers/{serverId}', { params: { serverId: host.id } })
-  await eventually(() =>
-    expect(
-      feed.heard.some(message => message.type === 'server' && message.data.deleted && message.data.id === host.id),
-    ).toBe(true),
-  )
+  await eventually(() => expect(feed.heard.filter(isDeletion)).toHaveLength(1))
   feed.socket.close()
 })
 
