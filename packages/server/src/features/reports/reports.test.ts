@@ -3,6 +3,7 @@ import { SMTPServer } from 'smtp-server'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { aHost, eventually, movableClock, raw, startServer } from '../../testing/index.ts'
 import type { EnrolledHost, TestServer } from '../../testing/index.ts'
+import { aUser } from '../../testing/scene.ts'
 import type { Client } from '@stockade/client'
 
 interface Mail {
@@ -144,6 +145,19 @@ describe('a report', () => {
     const denied = await raw(server, 'GET', `/api/v1/reports?server_id=${db.id}`, { token: made.key })
     expect(denied.status).toBe(403)
     expect(await raw(server, 'GET', '/api/v1/reports/schedules', { token: made.key })).toMatchObject({ status: 403 })
+  })
+
+  test('shows changes to an administrator only, and to a key only with the scope of the audit log', async () => {
+    const changesFor = async (client: Client) =>
+      (await client.call('GET /reports', { query: { period: 'month', at: '2027-03-01' } })).changes
+    const viewer = await aUser(server, admin, 'reader', 'Viewer')
+    expect(await changesFor(viewer.client)).toBeNull()
+    const scoped = async (scopes: ('servers' | 'audit')[]) => {
+      const body = { name: scopes.join(), permissions: 'admin' as const, scopes }
+      return server.client((await admin.call('POST /keys', { body })).key)
+    }
+    expect(await changesFor(await scoped(['servers']))).toBeNull()
+    expect(await changesFor(await scoped(['servers', 'audit']))).not.toBeNull()
   })
 
   test('refuses dates and time zones that do not exist', async () => {
