@@ -78,6 +78,12 @@ test('a further ban of an address is longer, up to the longest, and its evidence
   expect(lengths.slice(0, 4)).toEqual([1, 3, 5, 5])
 })
 
+test('the evidence of a ban that ended does not count again', () => {
+  const evaluator = evaluatorOf(rule({ minServers: 1, minBans: 2, duration: hour, within: 24 * hour }))
+  const matchesAt = (at: number) => evaluator.take(ban('192.0.2.7', 1, at)).length
+  expect([0, minute, 3 * hour, 4 * hour].map(matchesAt)).toEqual([0, 1, 0, 1])
+})
+
 test('addresses of a /64 are one, and the /64 is banned', () => {
   const evaluator = evaluatorOf(rule({ minServers: 2, minBans: 2 }))
   evaluator.take(ban('2001:db8:1:2::5', 1, 0))
