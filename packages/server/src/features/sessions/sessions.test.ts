@@ -1,12 +1,14 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { SignJWT } from 'jose'
-import { password, raw, startServer } from '../../testing/index.ts'
+import { times } from '@stockade/contract'
+import { movableClock, password, raw, startServer } from '../../testing/index.ts'
 import type { Signed, TestServer } from '../../testing/index.ts'
 
+const clock = movableClock()
 let server: TestServer
 let admin: Signed
 beforeAll(async () => {
-  server = await startServer()
+  server = await startServer({ clock })
 })
 afterAll(() => server.close())
 
@@ -168,4 +170,11 @@ test('options tell the sign-in page what it needs, and no version', async () => 
     server_time: expect.stringMatching(/Z$/),
     demo: false,
   })
+})
+
+test('an access token ends after its time, also one that was used before', async () => {
+  const { client } = await server.signIn()
+  await client.call('GET /auth/me')
+  clock.forward(times.accessToken)
+  await expect(client.call('GET /auth/me')).rejects.toMatchObject({ status: 401 })
 })
