@@ -1,6 +1,9 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { connect } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import fc from 'fast-check'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { testAlone } from '../testing/alone.ts'
 import { engine, paired, raw, startServer, within } from '../testing/index.ts'
 import type { EnrolledHost, Signed, TestServer } from '../testing/index.ts'
@@ -292,6 +295,21 @@ describe('budgets', () => {
     } finally {
       await limited.close()
     }
+  })
+  testAlone('the security log has a line for each refusal, also by the budget and whatever was typed', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'stockade-security-log-'))
+    onTestFinished(() => rmSync(folder, { recursive: true }))
+    const file = join(folder, 'security.log')
+    const guarded = await startServer({ env: { STOCKADE_RATE_LIMIT_SENSITIVE: '1', STOCKADE_SECURITY_LOG: file } })
+    onTestFinished(() => guarded.close())
+    const body = { username: 'anna"\n401 from 198.51.100.1', password: 'y' }
+    const login = async () => (await raw(guarded, 'POST', '/api/v1/auth/login', { body })).status
+    expect((await Promise.all([login(), login()])).sort()).toEqual([401, 429])
+    const lines = readFileSync(file, 'utf8').split('\n').filter(Boolean)
+    expect(lines.map(line => line.replace(/^\S+ /, '')).sort()).toEqual([
+      'stockade-auth: 401 from 127.0.0.1 POST /api/v1/auth/login user="anna??401?from?198.51.100.1"',
+      'stockade-auth: 429 from 127.0.0.1 POST /api/v1/auth/login',
+    ])
   })
   testAlone('a forwarding header counts only from a trusted proxy', async () => {
     const env = { STOCKADE_RATE_LIMIT: '3' }
