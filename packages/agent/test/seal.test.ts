@@ -166,6 +166,8 @@ describe.each<[string, () => Signer]>([
     await refused({ ...command, seal: { ...command.seal, proof: ['L00'] } }, /malformed/)
     expect(await gate.open(command)).toBe(signer.key.name)
     await refused(command, /used before/)
+    // Also after others, which sort out what is too old to matter.
+    await gate.open(await sealed(signer, disable))
     await refused({ ...command, id: 'another' }, /used before/)
     // Also after the agent was started again.
     await expect(gateAt().open(command)).rejects.toThrow(/used before/)
