@@ -82,6 +82,15 @@ describe('the outbox', () => {
     }
   })
 
+  it('half a line that is all of a file is cut off too', () => {
+    open().append([aBan(1)])
+    const [segment = ''] = fs.readdirSync(directory).filter(name => name.endsWith('.jsonl'))
+    fs.writeFileSync(join(directory, segment), '{"kind":"ban","at":2,"of')
+    const outbox = open()
+    outbox.append([aBan(3)])
+    expect(empty(outbox)).toEqual(['id-3'])
+  })
+
   it('a line that is not one of ours is passed over', () => {
     open().append([aBan(1)])
     const [segment = ''] = fs.readdirSync(directory).filter(name => name.endsWith('.jsonl'))
