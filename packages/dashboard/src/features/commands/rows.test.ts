@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { CommandRow } from '../fleet/queries.ts'
 import { tookOf } from '../fleet/took.ts'
-import { grouped, saidTogether, tallyOf } from './rows.ts'
+import { grouped, saidTogether, tallyOf, tookTogether } from './rows.ts'
 
 const row = (id: string, given: Partial<CommandRow> = {}): CommandRow => ({
   id,
@@ -51,6 +51,13 @@ describe('the list of commands', () => {
       1250,
     )
   })
+})
+
+it('knows how long a batch took once all of it has ended', () => {
+  const first = row('1', { started_at: '2026-11-20T13:04:12.000Z', completed_at: '2026-11-20T13:04:14.000Z' })
+  const second = row('2', { started_at: '2026-11-20T13:04:13.000Z', completed_at: '2026-11-20T13:04:19.000Z' })
+  expect(tookTogether([first, second])).toBe(7000)
+  expect(tookTogether([first, { ...second, completed_at: null }])).toBeNull()
 })
 
 it('says of a batch what all of it asks for, or that it asks for several things', () => {
