@@ -49,6 +49,19 @@ it('lifts a ban at its end, not before, after the table was read', async () => {
   expect(memory.overrides.size).toBe(0)
 })
 
+it('forgets the end of a ban that was lifted, in one jail or in all', async () => {
+  const { calls, clock, pass, memory, overrides } = build()
+  for (const jail of ['sshd', 'nginx', 'mail']) overrides.set(jail, '192.0.2.1', clock.now + 5000)
+  overrides.set('sshd', '192.0.2.2', clock.now + 60_000)
+  overrides.drop('nginx', '192.0.2.1')
+  expect(memory.overrides.size).toBe(3)
+  overrides.drop(null, '192.0.2.1')
+  expect(memory.overrides.size).toBe(1)
+  pass(5000)
+  await overrides.tick()
+  expect(calls).toEqual([])
+})
+
 it('waits for fail2ban when it is down, but not for a jail that is gone', async () => {
   const { told, clock, memory, overrides, fail } = build()
   overrides.set('sshd', '192.0.2.1', clock.now)

@@ -43,6 +43,12 @@ describe('the messages of nf_tables', () => {
     expect(found.map(({ key }) => key.toString('hex'))).toEqual(elements.map(({ key }) => key.toString('hex')))
   })
 
+  it('hold a ban of two months, whose milliseconds need more than 32 bits', () => {
+    const twoMonths = 60 * 86_400_000
+    const [draft] = newElements('t', 's', [{ key: address(192, 0, 2, 1), timeout: twoMonths }])
+    expect(body(draft)).toContain(`0c000400${twoMonths.toString(16).padStart(16, '0')}`)
+  })
+
   it('delete elements without their timeout', () => {
     const [draft] = deleteElements('t', 's', [{ key: address(192, 0, 2, 1), timeout: 5000 }])
     expect(body(draft)).not.toContain('1388')
