@@ -142,7 +142,7 @@ exports.listOf = function (task) {
   var entries = exports[task]
   return Object.keys(entries)
     .map(function (name) {
-      return '  ' + (name + '                  ').slice(0, 18) + entries[name].says
+      return '  ' + name.padEnd(20) + entries[name].says
     })
     .join('\n')
 }
