@@ -2,6 +2,8 @@ import * as fs from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { createOverrides } from '../src/bans/overrides.ts'
+import { createBanHandlers } from '../src/commands/ban-handlers.ts'
 import { createGuard } from '../src/commands/guard.ts'
 import { createFloor } from '../src/policy/floor.ts'
 import { createPolicy } from '../src/policy/policy.ts'
@@ -12,6 +14,8 @@ import { openJournal } from '../src/commands/journal.ts'
 import type { Handlers } from '../src/commands/params.ts'
 import { createLanes } from '../src/commands/lanes.ts'
 import { createRunner } from '../src/commands/runner.ts'
+import type { Engine } from '../src/engine/engine.ts'
+import { startedLedger } from './started-ledger.ts'
 
 let directory = ''
 beforeEach(() => {
@@ -166,6 +170,21 @@ describe('the runner', () => {
     ])
   })
 
+  it('keeps the hourly limit of bans also where they arrive together', async () => {
+    const banned: string[] = []
+    const journal = open()
+    const handlers = handlersWith({ 'ban-ip': ({ ip }) => Promise.resolve(String(banned.push(ip))) })
+    fs.writeFileSync(join(directory, 'policy.json'), '{"version": 1, "bans_per_hour": 2}')
+    const runner = aRunner(handlers, journal)
+    const bans = ['sshd', 'mail', 'web'].map(jail => ({ id: jail, type: 'ban-ip', params: { jail, ip: '192.0.2.1' } }))
+    runner.take(bans)
+    await runner.idle()
+    expect(banned).toHaveLength(2)
+    expect(journal.untold(10).flatMap(({ success, output }) => (success ? [] : [output]))).toEqual([
+      'policy.json on this host allows 2 bans by commands an hour, and so many were done',
+    ])
+  })
+
   it('does not begin what it cannot note down', async () => {
     let runs = 0
     const journal = open()
@@ -176,6 +195,38 @@ describe('the runner', () => {
     await runner.idle()
     expect(runs).toBe(0)
   })
+})
+
+it('a ban by command keeps its own end, where the jail would keep it for another time', async () => {
+  const clocks = { now: () => 1_000_000_000, steadyNow: () => 0 }
+  const { memory, ledger } = startedLedger(clocks.now, () => undefined)
+  const banned = new Set<string>()
+  const engine = {
+    version: () => '1.0.2',
+    connectedFor: () => 60_000,
+    jails: () => Promise.resolve(['sshd']),
+    thresholds: () => Promise.resolve({ maxretry: 5, bantime: 600, findtime: 600 }),
+    actions: () => Promise.resolve([]),
+    isBanned: (_: string, ip: string) => Promise.resolve(banned.has(ip)),
+    ban: (_: string, ip: string) => Promise.resolve(banned.add(ip).size),
+  } as unknown as Engine
+  const common = { engine, ledger, memory, drain: () => Promise.resolve(), save: () => undefined, ...clocks }
+  const { 'ban-ip': banIp } = createBanHandlers({
+    ...common,
+    overrides: createOverrides({ ...common, log: quiet }),
+    guard: { whyNotBan: () => Promise.resolve(null) },
+    shield: { isUsed: () => false, ban: unused, lift: unused, stillCovered: () => '' },
+    unbanLater: () => '',
+    ensureOwnJail: () => Promise.resolve(false),
+    nft: ['nft'],
+  })
+  await banIp({ jail: 'sshd', ip: '192.0.2.1', duration: 60 }, 'one')
+  await banIp({ jail: 'sshd', ip: '192.0.2.2', duration: 600 }, 'two')
+  expect(await banIp({ jail: 'sshd', ip: '192.0.2.3', duration: -1 }, 'three')).toMatch(/for good$/)
+  expect([...memory.overrides.values()]).toEqual([
+    { jail: 'sshd', ip: '192.0.2.1', until: 1_000_060_000 },
+    { jail: 'sshd', ip: '192.0.2.3', until: null },
+  ])
 })
 
 it('the guard knows what would cut the host off', async () => {
