@@ -8,6 +8,7 @@ import type { Engine } from '../src/engine/engine.ts'
 import { defaultRules } from '../src/policy/format.ts'
 import { createStore } from '../src/whitelist/store.ts'
 import { createWhitelist } from '../src/whitelist/whitelist.ts'
+import { eventually } from '../../server/src/testing/waiting.ts'
 
 const directories: string[] = []
 afterEach(() => directories.splice(0).forEach(place => fs.rmSync(place, { recursive: true, force: true })))
@@ -19,6 +20,8 @@ const build = (own: string[] = []) => {
   for (const name of ['etc', 'etc/jail.d', 'run', 'state']) fs.mkdirSync(join(place, name))
   const lists = new Map([['sshd', new Set(own)]])
   const banned = new Map<string, Set<string>>()
+  /** Bans of fail2ban that the agent has not noticed, by address. */
+  const unnoticed = new Set<string>()
   const calls: string[] = []
   let waiting: Promise<void> | null = null
   let down = false
@@ -57,7 +60,8 @@ const build = (own: string[] = []) => {
       engine: engine as unknown as Engine,
       config: config as unknown as EngineConfig,
       ledger: {
-        active: (jail: string, ip: string) => ({ jail, ip, time: 1, bantime: 600, eventId: '', round: 0 }),
+        active: (jail: string, ip: string) =>
+          unnoticed.has(ip) ? null : { jail, ip, time: 1, bantime: 600, eventId: '', round: 0 },
         ended: (jail: string, ip: string) => void calls.push(`ended ${jail} ${ip}`),
       },
       overrides: {
@@ -81,7 +85,7 @@ const build = (own: string[] = []) => {
       go()
     }
   }
-  return { whitelist: open(), open, lists, banned, calls, list, hold, fall: (is: boolean) => (down = is) }
+  return { whitelist: open(), open, lists, banned, unnoticed, calls, list, hold, fall: (is: boolean) => (down = is) }
 }
 
 it('a list that comes while another is being applied still takes back what that one gave', async () => {
@@ -116,6 +120,16 @@ it('lifts what it covers after the table was read, and nothing else', async () =
   expect(calls).toContain('drop sshd 192.0.2.1')
   expect(calls).toContain('ended sshd 2001:db8::5')
   expect(calls.join()).not.toContain('192.0.2.9')
+})
+
+it('lifts a ban soon that the agent has not noticed', async () => {
+  const { whitelist, banned, unnoticed, calls } = build()
+  banned.set('sshd', new Set(['192.0.2.1', '192.0.2.2']))
+  unnoticed.add('192.0.2.2')
+  whitelist.take('192.0.2.0/24\n', 'v1', 1)
+  await whitelist.apply()
+  expect(calls).toContain('unban sshd 192.0.2.1')
+  await eventually(() => expect(calls).toContain('unban sshd 192.0.2.2'))
 })
 
 it('undoes a later ban when its actions have run, or soon', async () => {
