@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { otherEngines } from '../src/protection/checks/engine.ts'
+import { ignoreCheck } from '../src/protection/checks/ignore.ts'
 import { progressOf } from '../src/protection/checks/log.ts'
 import { legacyTranslations, translations } from '../src/protection/checks/published.ts'
 import { firewallOf, parseBan } from '../src/protection/firewall/kinds.ts'
@@ -193,6 +194,23 @@ describe('a log is unread', () => {
     expect(quiet).toMatchObject({ growths: 0, isQuiet: false })
     expect(look(quiet, { size: 160 })).toMatchObject({ growths: 1 })
   })
+})
+
+it('calls bans too short that end at once, but not those that never end', async () => {
+  const bantimes: Readonly<Record<string, number>> = { sshd: 600, mail: 9, web: -1 }
+  const check = ignoreCheck({
+    engine: {
+      jails: () => Promise.resolve(Object.keys(bantimes)),
+      ignored: () => Promise.resolve(['127.0.0.1/8', '::1']),
+      bantime: jail => Promise.resolve(bantimes[jail] ?? 0),
+    },
+    now: () => 0,
+  })
+  expect(await check.look()).toEqual([
+    ok('sshd'),
+    warning('mail', 'bans of jail mail last only 9 s: its bantime is too short to stop an attack'),
+    ok('web'),
+  ])
 })
 
 it('reads from an action how it bans', () => {
