@@ -22,14 +22,20 @@ const bansOf = (count: number): ActiveBan[] =>
 /** Runs a comparison of these bans against what `answer` says, with timers that are moved by hand. */
 const build = (active: readonly ActiveBan[], answer: Wire['compare']) => {
   const stopping = new AbortController()
+  const link = createLink({ info: () => undefined, warn: () => undefined, debug: () => undefined })
   const again: ActiveBan[] = []
+  const renewed: ActiveBan[] = []
   const warnings: string[] = []
   const loop = createComparison({
     wire: { compare: answer },
-    link: createLink({ info: () => undefined, warn: () => undefined, debug: () => undefined }),
+    link,
     signal: stopping.signal,
     serverId: 'a-server',
-    ledger: { allActive: () => [...active], tellAgain: bans => again.push(...bans), tellRenewed: () => undefined },
+    ledger: {
+      allActive: () => [...active],
+      tellAgain: bans => again.push(...bans),
+      tellRenewed: bans => renewed.push(...bans),
+    },
     outbox: { next: () => null },
     engine: { connectedFor: () => 3_600_000 },
     clockOffset: () => 0,
@@ -43,7 +49,12 @@ const build = (active: readonly ActiveBan[], answer: Wire['compare']) => {
     loop.wake()
     await running
   }
-  return { again, warnings, end }
+  /** The server was away and answers again, so that the next comparison is due at once. */
+  const comeBack = (): void => {
+    link.bad(new ServerError('answered 503', 503), 'other')
+    link.good('other')
+  }
+  return { again, renewed, warnings, comeBack, turned: loop.turned, end }
 }
 
 it('compares more bans than the server takes at once in slices, each ban in one', async () => {
@@ -77,4 +88,20 @@ it('asks as before where one request is enough, and gives up where the server kn
   const old = build(bansOf(50_001), () => Promise.reject(new ServerError('slice is not known', 400)))
   await eventually(() => expect(old.warnings[0]).toMatch(/does not compare so many bans/))
   await old.end()
+})
+
+it('tells a ban as a new one only where the server lists it as ended twice', async () => {
+  const active = bansOf(2)
+  let looks = 0
+  const { renewed, comeBack, turned, end } = build(active, (_, bans) => {
+    looks += 1
+    return Promise.resolve({ unknown: [], listedAsEnded: [bans[0]?.event_id ?? ''], pending: 0 })
+  })
+  await turned()
+  expect([looks, renewed]).toEqual([1, []])
+  const second = turned()
+  comeBack()
+  await second
+  expect([looks, renewed]).toEqual([2, [active[0]]])
+  await end()
 })
