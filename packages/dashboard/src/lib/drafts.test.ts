@@ -1,20 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { clearDrafts, countDrafts, dropDrafts, readDraft, same, writeDraft } from './drafts.ts'
+import { storageOf } from './testing/storage.ts'
 
-/** Node has no storage of its own without a file: this is one with the browser's behaviour. */
-const storageOf = (): Storage => {
-  const kept = new Map<string, string>()
-  return {
-    get length() {
-      return kept.size
-    },
-    key: index => [...kept.keys()][index] ?? null,
-    getItem: key => kept.get(key) ?? null,
-    setItem: (key, value) => void kept.set(key, value),
-    removeItem: key => void kept.delete(key),
-    clear: () => kept.clear(),
-  }
-}
 const before = Object.getOwnPropertyDescriptor(globalThis, 'localStorage')
 beforeEach(() => {
   Object.defineProperty(globalThis, 'localStorage', { value: storageOf(), configurable: true, writable: true })

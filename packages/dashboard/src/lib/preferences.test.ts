@@ -1,5 +1,6 @@
-import { describe, expect, it } from 'vitest'
-import { readPreferences } from './preferences.ts'
+import { afterEach, describe, expect, it, vi } from 'vitest'
+import { preferences, readPreferences } from './preferences.ts'
+import { storageOf } from './testing/storage.ts'
 
 const usual = readPreferences({})
 
@@ -41,5 +42,22 @@ describe('preferences that were kept', () => {
     ]
     const { views } = readPreferences({ views: { bans: many, users: odd } })
     expect([views.bans?.length, views.users]).toEqual([50, []])
+  })
+})
+
+describe('preferences in a browser of several users', () => {
+  afterEach(() => {
+    preferences.replace(usual)
+    vi.unstubAllGlobals()
+  })
+  it('outlast the next sign-in of their user, and not the one of somebody else', () => {
+    vi.stubGlobal('localStorage', storageOf())
+    preferences.belongTo(7)
+    preferences.change({ density: 'dense' })
+    preferences.belongTo(7)
+    expect([preferences.read().density, preferences.isUnsaved()]).toEqual(['dense', true])
+    preferences.belongTo(8)
+    expect(preferences.read()).toEqual(usual)
+    expect(preferences.isUnsaved()).toBe(false)
   })
 })
