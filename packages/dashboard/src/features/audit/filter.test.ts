@@ -31,3 +31,7 @@ it('exports what the list shows', () =>
   expect(exportOf({ q: 'action:settings.', page: 3 }, now, 'csv')).toBe(
     './api/v1/settings/audit/export?q=action%3Asettings.&format=csv',
   ))
+it('exports no more than the chosen time', () =>
+  expect(exportOf({ from: 'now-24h', to: '2026-11-21T00:00:00Z' }, now, 'json')).toBe(
+    './api/v1/settings/audit/export?from=2026-11-20T00%3A00%3A00.000Z&to=2026-11-21T00%3A00%3A00Z&format=json',
+  ))
