@@ -25,6 +25,19 @@ describe('bars', () => {
     expect(bars.reduce((sum, { count }) => sum + count, 0)).toBe((199 * 200) / 2)
     expect(barsOf([], { from: at(0), to: at(1) })).toEqual([])
   })
+  it('of several series have a part for each, and one for all others', () => {
+    const window = { from: at(0), to: at(3) }
+    const counts = [1, 4, 9].map((count, index) => ({ start: at(index), count }))
+    const parts = barsOf(counts, window, [
+      [1, 1, 2],
+      [0, 2, 3],
+    ]).map(bar => bar.parts)
+    expect(parts).toEqual([
+      [1, 0, 0],
+      [1, 2, 1],
+      [2, 3, 4],
+    ])
+  })
   it('of moments begin with the first of them and hold each once', () => {
     const moments = [at(0.5), at(0.6), at(300), at(5000)].map(text => Date.parse(text))
     const bars = barsOfMoments(moments, Date.parse(at(5001)))
