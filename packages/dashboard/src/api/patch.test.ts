@@ -86,6 +86,14 @@ describe('a ban', () => {
     patch(queries, { type: 'ban', at, data: serverBan({ id: 9 }) })
     expect(queries.getQueryData(['bans', {}])).toBe(list)
   })
+  it("of one of the user's own addresses makes the account be read again, and no other ban does", () => {
+    const queries = new QueryClient()
+    queries.setQueryData(['me'], { addresses: [{ ip: '198.51.100.4' }, { ip: '203.0.113.7' }] })
+    patch(queries, { type: 'ban', at, data: serverBan({ ip: '203.0.113.8' }) })
+    expect(queries.getQueryState(['me'])?.isInvalidated).toBe(false)
+    patch(queries, { type: 'ban', at, data: serverBan({ ip: '203.0.113.7' }) })
+    expect(queries.getQueryState(['me'])?.isInvalidated).toBe(true)
+  })
 })
 
 /** What a page asks for in the last of ten minutes in which a ban is reported, or one ends, every three seconds. */
