@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { printTable } from '../src/print.ts'
+import { printPlace, printTable } from '../src/print.ts'
 
 let written = ''
 beforeEach(() => {
@@ -50,4 +50,12 @@ test.each([
   vi.stubEnv(name, value)
   table()
   expect(written).toBe(plain)
+})
+test.each([
+  [{ total: 51, page: 1, limit: 50 }, 50, '50 of 51 bans; more with --page 2'],
+  [{ total: 51, page: 2, limit: 50 }, 1, '1 of 51 bans'],
+  [{ total: 100, page: 2, limit: 50 }, 50, '50 of 100 bans'],
+])('a list says whether a page follows: %j', (list, shown, said) => {
+  printPlace('bans', list, shown)
+  expect(written).toBe(`\n${said}\n`)
 })
