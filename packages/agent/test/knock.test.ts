@@ -1,5 +1,7 @@
 import { expect, it } from 'vitest'
-import { createMembers } from '../src/knock/members.ts'
+import { createKnockEvents } from '../src/knock/events.ts'
+import { judgeSequences } from '../src/knock/judge.ts'
+import { createLists, createMembers } from '../src/knock/members.ts'
 import { parseKnock } from '../src/knock/model.ts'
 import type { Sequence } from '../src/knock/model.ts'
 import { listeningPorts } from '../src/knock/ports.ts'
@@ -7,6 +9,7 @@ import { allowScript, markOf, namesIn, ofMark, putScript, script } from '../src/
 import { createKnockTime } from '../src/knock/time.ts'
 import { createWatch } from '../src/knock/watch.ts'
 import type { Seen } from '../src/knock/nft.ts'
+import type { Entry } from '../src/outbox.ts'
 
 const sequence = (id: number, more: Partial<Sequence> = {}): Sequence => ({
   id,
@@ -117,6 +120,46 @@ it('of what a server says only numbers in range and addresses get through', () =
   expect(read.cuts).toEqual([])
   for (const nonsense of [null, 'x', [], { sequences: 7, openings: null }])
     expect(parseKnock(nonsense)).toEqual({ sequences: [], faults: [], openings: [], blocked: [], cuts: [] })
+})
+
+it('only a sequence of the same protocol can share a knock port', () => {
+  const wanted = { faults: [], openings: [], blocked: [], cuts: [] }
+  const host = {
+    listening: () => new Set<number>(),
+    whyNotClose: () => null,
+    isProved: () => false,
+    whyTakenBack: () => undefined,
+  }
+  const [tcp, udp, rival] = [
+    sequence(1, { knockPorts: [7001, 8001] }),
+    sequence(2, { knockPorts: [9001, 8001], protocol: 'udp', protectedPort: 5432 }),
+    sequence(3, { knockPorts: [8001, 9001], protectedPort: 5433 }),
+  ]
+  const { sequences, refusals } = judgeSequences({ ...wanted, sequences: [tcp, udp, rival] }, host)
+  expect(sequences).toEqual([tcp, udp])
+  expect([...refusals]).toEqual([[3, { state: 'failed', error: 'it shares a knock port with sequence 1' }]])
+})
+
+it('an address that opened a port is listed for the time of its sequence, and a blocked one for that of its block', () => {
+  const lists = createLists({ open: [], block: [], kill: [] }, 0)
+  const told: Entry[] = []
+  const events = createKnockEvents({
+    saved: [],
+    serverId: 'server',
+    lists,
+    table: { loaded: () => [sequence(1)] },
+    nft: { addresses: () => Promise.resolve([]) },
+    append: entries => void told.push(...entries),
+    clockOffset: () => 0,
+    markUnsaved: () => undefined,
+    steadyNow: () => 100_000,
+    time: { now: () => 500_000, onClock: at => at },
+  })
+  const found = [seen('success', 1, 86_399), seen('block', 1, 86_399, '192.0.2.2')]
+  expect(events.digest(found, 500_000)).toEqual({ hasNews: true, hasOpened: true })
+  const atOf = (ip: string) => told.find(entry => entry.kind === 'knock' && entry.knock.ip === ip)?.at ?? 0
+  const lastsOf = (list: 'open' | 'block', ip: string) => (lists[list].get(1, ip)?.until ?? 0) - atOf(ip)
+  expect([lastsOf('open', '192.0.2.1'), lastsOf('block', '192.0.2.2')]).toEqual([30_000, 3_600_000])
 })
 
 it('a port counts as taken when others can reach what listens on it', () => {
