@@ -42,7 +42,7 @@ const fillTable = (file: string, count: number): void => {
   database.close()
 }
 
-/** Makes fail2ban hold so many bans in a host with `crowdJail`. */
+/** Adds `count` bans to fail2ban on a host with `crowdJail`. */
 export async function fillCrowd(host: Host, count: number): Promise<void> {
   await host.stopEngine()
   fillTable(`${host.directory}/lib/f2b.sqlite3`, count)

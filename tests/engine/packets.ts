@@ -75,7 +75,7 @@ export interface Ports {
   readonly to: number
 }
 
-/** Whether a datagram is answered; the answer is awaited for so many seconds. */
+/** Whether a datagram gets an answer within the given number of seconds. */
 export const isAnswered = async (
   neighbours: Neighbours,
   [source, target]: readonly [string, string],

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { allFaults, areas } from '../planted/faults/index.ts'
 import { root } from './sources.ts'
 
-/* The faults of `npm run planted` stand in sources that change: what no longer fits is to be mended or replaced. */
+/* Sources change: a fault of `npm run planted` that no longer applies must be adapted or replaced. */
 
 test('what a fault changes stands in its file exactly once', () => {
   const texts = new Map(allFaults.map(({ file }) => [file, readFileSync(join(root, file), 'utf8')]))

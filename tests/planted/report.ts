@@ -14,7 +14,7 @@ export interface Outcome {
   readonly seconds: number
 }
 
-/** Of all faults, `npm test` has to see so many. */
+/** The share of all faults that `npm test` must see. */
 const enough = 0.9
 const names = { daily: 'npm test', rest: 'npm run test:all' } as const
 
