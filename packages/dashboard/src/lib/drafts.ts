@@ -105,7 +105,7 @@ export const countDrafts = (userId: number, now: number): number => {
 export const dropDrafts = (userId: number, name: string): void => {
   try {
     const key = keyOf(userId, name)
-    for (const found of [key, ...storedKeys(`${key}/`)]) globalThis.localStorage.removeItem(found)
+    for (const storedKey of [key, ...storedKeys(`${key}/`)]) globalThis.localStorage.removeItem(storedKey)
   } catch {
     // Then it is not there.
   }

@@ -28,7 +28,7 @@ const textOf = (value: unknown): string => {
     Array.isArray(value) && value.length > 5 ? [value.slice(-5), `${value.length}, the last: `] : [value, '']
   return more + inspect(list, { depth: 6, breakLength: Infinity })
 }
-const shown = (seen: ReadonlyMap<string, unknown>): string =>
+const sightText = (seen: ReadonlyMap<string, unknown>): string =>
   [...seen]
     .map(([what, value]) => {
       const text = textOf(value)
@@ -44,22 +44,24 @@ export const within = async <T>(event: Promise<T>, what: string, seen?: () => un
   const timer = setTimeout(limit.resolve, conditionMs, late)
   const first = await Promise.race([event, limit.promise]).finally(() => clearTimeout(timer))
   if (first !== late) return first
-  throw new Error(`${what} did not come within ${conditionMs / 1000} s${seen ? shown(new Map([[what, seen()]])) : ''}`)
+  throw new Error(
+    `${what} did not come within ${conditionMs / 1000} s${seen ? sightText(new Map([[what, seen()]])) : ''}`,
+  )
 }
 
 /** Tries until the check passes; throws its last failure, and what it saw then, when it never does. */
 export const eventually = async <T>(check: () => Promise<T> | T, pauseMs = 25): Promise<T> => {
   const end = performance.now() + conditionMs
   for (;;) {
-    const seen = new Map<string, unknown>()
+    const sightByName = new Map<string, unknown>()
     try {
       return await within(
-        sights.run(seen, async () => check()),
+        sights.run(sightByName, async () => check()),
         'the end of one look',
       )
     } catch (error) {
       if (performance.now() > end) {
-        if (error instanceof Error) error.message += shown(seen)
+        if (error instanceof Error) error.message += sightText(sightByName)
         throw error
       }
       await new Promise(resolve => setTimeout(resolve, pauseMs))

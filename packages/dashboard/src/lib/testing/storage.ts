@@ -1,14 +1,14 @@
 /** Node has no storage of its own without a file: this is one with the browser's behaviour. */
 export const storageOf = (): Storage => {
-  const kept = new Map<string, string>()
+  const valueByKey = new Map<string, string>()
   return {
     get length() {
-      return kept.size
+      return valueByKey.size
     },
-    key: index => [...kept.keys()][index] ?? null,
-    getItem: key => kept.get(key) ?? null,
-    setItem: (key, value) => void kept.set(key, value),
-    removeItem: key => void kept.delete(key),
-    clear: () => kept.clear(),
+    key: index => [...valueByKey.keys()][index] ?? null,
+    getItem: key => valueByKey.get(key) ?? null,
+    setItem: (key, value) => void valueByKey.set(key, value),
+    removeItem: key => void valueByKey.delete(key),
+    clear: () => valueByKey.clear(),
   }
 }
