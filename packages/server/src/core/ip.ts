@@ -1,3 +1,4 @@
+import { lastOf } from '@stockade/contract/spans.ts'
 import ipaddr from 'ipaddr.js'
 
 /** An address or a range, canonical. `bytes` has 4 or 16 bytes; `prefix` is null for a single address. */
@@ -87,17 +88,6 @@ const clearHostBits = (bytes: Uint8Array, prefix: number) => {
   }
 }
 
-/** The last address of a range, for comparing stored bytes with `>= first and <= last`. */
-export const lastOf = (range: IpRange): Uint8Array => {
-  const bytes = Uint8Array.from(range.bytes)
-  const prefix = range.prefix ?? bytes.length * 8
-  for (let index = 0; index < bytes.length; index++) {
-    const kept = Math.min(8, Math.max(0, prefix - index * 8))
-    bytes[index] = (bytes[index] ?? 0) | (0xff >> kept)
-  }
-  return bytes
-}
-
 /**
  * The shortest prefix that a whitelisted range may have: two ranges of /1 would be the Internet. Unique local and
  * link-local IPv6 may be listed whole.
@@ -107,9 +97,6 @@ export const widestListed = ({ bytes }: IpRange): number => {
   const head = ((bytes[0] ?? 0) << 8) | (bytes[1] ?? 0)
   return (head & 0xfe00) === 0xfc00 ? 7 : (head & 0xffc0) === 0xfe80 ? 10 : 16
 }
-
-/** The shortest prefix that a ban may have: no engine bans more than this at once, so a wider range is a slip of the finger. */
-export const widestBan = ({ bytes }: IpRange): number => (bytes.length === 4 ? 16 : 32)
 
 export const ipText = (bytes: Uint8Array, prefix: number | null): string =>
   prefix === null ? textOf(bytes) : `${textOf(bytes)}/${prefix}`

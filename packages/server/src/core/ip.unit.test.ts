@@ -1,7 +1,8 @@
+import { lastOf } from '@stockade/contract/spans.ts'
 import { isIP } from 'node:net'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { covers, ipText, lastOf, parseIp, parseRange } from './ip.ts'
+import { covers, ipText, parseIp, parseRange } from './ip.ts'
 
 describe('one canonical form', () => {
   test.each([

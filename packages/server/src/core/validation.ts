@@ -4,12 +4,13 @@ import type { ErrorObject, ValidateFunction } from 'ajv'
 import formats from 'ajv-formats'
 import type { ProblemBody } from '@stockade/contract'
 import type { Static, TSchema } from 'typebox'
-import { parseIp, parseRange, widestBan } from './ip.ts'
+import { isWider, widest } from '@stockade/contract/reach.ts'
+import { parseIp, parseRange } from './ip.ts'
 import { Problem } from './problem.ts'
 
 const isBannable = (text: string): boolean => {
   const range = parseRange(text)
-  return range !== null && (range.prefix === null || range.prefix >= widestBan(range))
+  return range !== null && !isWider(range, widest.banned)
 }
 
 const make = (coerceTypes: boolean, allErrors = true) => {

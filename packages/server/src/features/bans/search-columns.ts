@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely'
 import type { QueryNode } from '@stockade/contract'
-import { lastOf } from '../../core/ip.ts'
+import { lastOf } from '@stockade/contract/spans.ts'
 import type { Schema } from '../../db/schema.ts'
 import type { ColumnPart, ColumnTree } from './columns/mask.ts'
 import { partsOf } from './search-parts.store.ts'

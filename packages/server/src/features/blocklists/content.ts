@@ -5,8 +5,10 @@ import type { Blocklist } from '@stockade/contract'
 import { parseRange } from '../../core/ip.ts'
 import { inSlices } from '../../core/slices.ts'
 import type { Cuts } from './cuts.ts'
-import { SpanCollector, addressesOf, entriesOf } from './spans.ts'
-import type { Spans } from './spans.ts'
+import { reachOf } from '@stockade/contract/reach.ts'
+import { SpanCollector } from '@stockade/contract/spans.ts'
+import { entriesOf } from '../../core/entries.ts'
+import type { Spans } from '@stockade/contract/spans.ts'
 
 const gzip = promisify(gzipWithCallback)
 const gunzip = promisify(gunzipWithCallback)
@@ -48,7 +50,7 @@ export const buildContent = async (
   const entries = await linesOf(left)
   return {
     entries,
-    addresses: addressesOf(left),
+    addresses: reachOf(left).ipv4,
     digest: createHash('sha256').update(textOf(entries)).digest('hex'),
     left_out: { ...counts, ...parsed },
   }

@@ -4,26 +4,11 @@ import { parseIp, parseRange } from '../../core/ip.ts'
 import { inSlices } from '../../core/slices.ts'
 import type { Registry } from '../servers/registry.ts'
 import type { Mirror } from '../whitelist/mirror.ts'
-import { SpanCollector, subtract } from './spans.ts'
-import type { Spans } from './spans.ts'
+import { neverBanned, privateNetworks } from '@stockade/contract/reach.ts'
+import { SpanCollector, subtract } from '@stockade/contract/spans.ts'
+import type { Spans } from '@stockade/contract/spans.ts'
 
 /* What no list may hold. */
-
-/** Private, shared, loopback, link-local, multicast and reserved addresses: a list that names them hurts its subscribers only. */
-const neverListed = [
-  '0.0.0.0/8',
-  '10.0.0.0/8',
-  '100.64.0.0/10',
-  '127.0.0.0/8',
-  '169.254.0.0/16',
-  '172.16.0.0/12',
-  '192.168.0.0/16',
-  '224.0.0.0/3',
-  '::/127',
-  'fc00::/7',
-  'fe80::/10',
-  'ff00::/8',
-]
 
 const spansOfTexts = (texts: Iterable<string>): Spans => {
   const collector = new SpanCollector()
@@ -33,7 +18,8 @@ const spansOfTexts = (texts: Iterable<string>): Spans => {
   }
   return collector.spans()
 }
-const reserved = spansOfTexts(neverListed)
+/** Private, shared, loopback, link-local, multicast and reserved addresses: a list that names them hurts its subscribers only. */
+const reserved = spansOfTexts([...neverBanned, ...privateNetworks])
 
 export interface Cuts {
   /** Names what is cut out; another text means that every list must be cut again. */

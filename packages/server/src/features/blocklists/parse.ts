@@ -1,10 +1,11 @@
 import type { BlocklistFormat } from '@stockade/contract'
 import { recordOf } from '@stockade/contract/untrusted.ts'
-import { lastOf, parseIp, parseRange } from '../../core/ip.ts'
+import { parseIp, parseRange } from '../../core/ip.ts'
 import type { IpRange } from '../../core/ip.ts'
 import { inSlices } from '../../core/slices.ts'
-import { SpanCollector } from './spans.ts'
-import type { Spans } from './spans.ts'
+import { familyOf, isWider, widest } from '@stockade/contract/reach.ts'
+import { SpanCollector, lastOf } from '@stockade/contract/spans.ts'
+import type { Spans } from '@stockade/contract/spans.ts'
 
 /* Reads the dialects of published lists. What is no address is counted and never shown, so a preview leaks no page. */
 
@@ -27,7 +28,6 @@ export interface Parsed {
 
 /** More lines are not read: a list of 200,000 entries has room for comments. */
 const mostLines = 1_000_000
-const widest = { 4: 8, 16: 19 } as const
 const localNames = new Set(['0.0.0.0', '127.0.0.1', '::1', '::'])
 
 interface Found {
@@ -156,8 +156,8 @@ function* foundIn(text: string, format: BlocklistFormat, column: number | null):
 
 const isTooWide = ({ from, to }: Found): boolean => {
   const bits = from.bytes.length * 8
-  const least = widest[bits === 32 ? 4 : 16]
-  if (from === to) return (from.prefix ?? bits) < least
+  const least = widest.listed[familyOf(from)]
+  if (from === to) return isWider(from, widest.listed)
   const number = (bytes: Uint8Array) => BigInt(`0x${Buffer.from(bytes).toString('hex')}`)
   return number(lastOf(to)) - number(from.bytes) >= 1n << BigInt(bits - least)
 }

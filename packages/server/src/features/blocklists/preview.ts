@@ -14,7 +14,7 @@ import { buildContent } from './content.ts'
 import type { Cuts } from './cuts.ts'
 import { readSource } from './sources.ts'
 import type { takeSource } from './sources.ts'
-import { touches } from './spans.ts'
+import { touches } from '@stockade/contract/spans.ts'
 
 type Preview = ReplyOf<typeof contract.previewBlocklist>
 

@@ -5,8 +5,8 @@ import { invalid } from '../../core/problem.ts'
 import { fetchBlocklist } from './fetch.ts'
 import type { Validators } from './fetch.ts'
 import { NoList, parseBlocklist } from './parse.ts'
-import { SpanCollector } from './spans.ts'
-import type { Spans } from './spans.ts'
+import { SpanCollector } from '@stockade/contract/spans.ts'
+import type { Spans } from '@stockade/contract/spans.ts'
 
 /** What a source gives now. */
 export interface Taken extends Validators {

@@ -1,22 +1,13 @@
+import { familyOf, isWider, neverBanned, widest } from '@stockade/contract/reach.ts'
 import type { Principal } from '../../core/actor.ts'
 import { sees } from '../../core/actor.ts'
-import { covers, parseIp, parseRange, widestBan } from '../../core/ip.ts'
+import { covers, parseIp, parseRange } from '../../core/ip.ts'
 import type { IpRange } from '../../core/ip.ts'
 import { conflict, invalid } from '../../core/problem.ts'
 import type { Registry } from '../servers/registry.ts'
 import type { Mirror } from '../whitelist/mirror.ts'
 
-/** Loopback, link-local, multicast and reserved: no host takes a ban of these. */
-export const neverBanned = [
-  '0.0.0.0/8',
-  '127.0.0.0/8',
-  '169.254.0.0/16',
-  '224.0.0.0/3',
-  '::/127',
-  'fe80::/10',
-  'ff00::/8',
-].flatMap(text => parseRange(text) ?? [])
-
+const neverBannedRanges = neverBanned.flatMap(text => parseRange(text) ?? [])
 const overlap = (a: IpRange, b: IpRange): boolean => covers(a, b) || covers(b, a)
 
 /**
@@ -29,11 +20,10 @@ export const createEntryGuard =
     const range = parseRange(text)
     if (!range) throw invalid('entry', 'entry must be an IPv4 or IPv6 address or a CIDR.')
     const refuse = (what: string) => conflict(`${range.text} ${what}`)
-    if (neverBanned.some(never => overlap(never, range)))
+    if (neverBannedRanges.some(never => overlap(never, range)))
       throw refuse('holds loopback, link-local, multicast or reserved addresses, which are never banned.')
-    const widest = widestBan(range)
-    if (range.prefix !== null && range.prefix < widest)
-      throw invalid('entry', `entry is a range wider than /${widest}; that is refused.`)
+    if (isWider(range, widest.banned))
+      throw invalid('entry', `entry is a range wider than /${widest.banned[familyOf(range)]}; that is refused.`)
     const listed = needs.mirror.touches(range)
     if (listed) {
       const how = needs.mirror.covers(range) ? 'is covered by the whitelist entry' : 'holds the whitelist entry'

@@ -1,5 +1,6 @@
+import { lastOf } from '@stockade/contract/spans.ts'
 import type { FastifyBaseLogger } from 'fastify'
-import { lastOf, parseRange } from '../../core/ip.ts'
+import { parseRange } from '../../core/ip.ts'
 import type { IpRange } from '../../core/ip.ts'
 import { places } from '../../core/places.ts'
 import { inSlices } from '../../core/slices.ts'
@@ -129,7 +130,7 @@ export const createIpInfo = (needs: IpInfoNeeds): IpInfo => {
         await inSlices(file.entries(), ({ bytes, prefix, record }) => {
           const wanted = known.get(record) ?? isWanted(record)
           if (known.size < 10_000) known.set(record, wanted)
-          if (wanted) visit(bytes, lastOf({ bytes, prefix, text: '' }))
+          if (wanted) visit(bytes, lastOf({ bytes, prefix }))
         })
       }
       const none = new Set<never>()

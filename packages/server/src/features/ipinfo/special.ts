@@ -1,4 +1,5 @@
-import { lastOf, parseRange } from '../../core/ip.ts'
+import { lastOf } from '@stockade/contract/spans.ts'
+import { parseRange } from '../../core/ip.ts'
 
 /*
  * Ranges that are nobody's place: private, local, documentation, multicast and reserved ones of IANA's special-purpose

@@ -1,9 +1,9 @@
+import { neverBanned, privateNetworks } from '@stockade/contract/reach.ts'
 import { day } from '../../core/clock.ts'
 import type { Clock } from '../../core/clock.ts'
 import { parseIp, parseRange } from '../../core/ip.ts'
 import type { IpRange } from '../../core/ip.ts'
 import type { Database } from '../../db/database.ts'
-import { neverBanned } from '../fleet/refusals.ts'
 import type { Registry } from '../servers/registry.ts'
 import type { Mirror } from '../whitelist/mirror.ts'
 import { overlaps, rangesOf } from './conditions.ts'
@@ -11,7 +11,8 @@ import { keyOfAddress } from './history.ts'
 import { signedInFrom } from './rules.store.ts'
 
 /** Private addresses are somebody else on each network. */
-const privateRanges = rangesOf(['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', '100.64.0.0/10', 'fc00::/7'])
+const privateRanges = rangesOf(privateNetworks)
+const neverBannedRanges = rangesOf(neverBanned)
 /** Addresses of users count for so long after a sign-in. */
 const signInCounts = 30 * day
 
@@ -30,7 +31,7 @@ export const lookAtGuard = async (needs: {
   return (entry, excluded) => {
     const range = parseRange(entry)
     if (!range) return 'no address'
-    if (neverBanned.some(never => overlaps(never, range))) return 'loopback, link-local, multicast or reserved'
+    if (neverBannedRanges.some(never => overlaps(never, range))) return 'loopback, link-local, multicast or reserved'
     if (privateRanges.some(wide => overlaps(wide, range))) return 'a private address'
     const listed = needs.mirror.touches(range)
     if (listed) return `whitelisted: ${listed.text}`

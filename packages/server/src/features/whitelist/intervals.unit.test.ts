@@ -1,6 +1,7 @@
+import { lastOf } from '@stockade/contract/spans.ts'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { covers, lastOf, parseRange } from '../../core/ip.ts'
+import { covers, parseRange } from '../../core/ip.ts'
 import type { IpRange } from '../../core/ip.ts'
 import { bytesOf, intervalsOf, openIntervals, packEntries } from './intervals.ts'
 import type { Listed } from './intervals.ts'

@@ -1,6 +1,7 @@
+import { lastOf } from '@stockade/contract/spans.ts'
 import { sql as raw } from 'kysely'
 import type { Kysely, Selectable } from 'kysely'
-import { covers, lastOf } from '../../core/ip.ts'
+import { covers } from '../../core/ip.ts'
 import type { IpRange } from '../../core/ip.ts'
 import type { Engine } from '../../db/database.ts'
 import type { Schema } from '../../db/schema.ts'

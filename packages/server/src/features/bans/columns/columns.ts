@@ -1,6 +1,6 @@
+import { lastOf } from '@stockade/contract/spans.ts'
 import { Worker } from 'node:worker_threads'
 import { minute } from '../../../core/clock.ts'
-import { lastOf } from '../../../core/ip.ts'
 import type { AttackerPage, AttackersAsked } from '../attackers.store.ts'
 import type { BanSearch } from '../search.store.ts'
 import type { ColumnRow, ColumnsFound } from './group.ts'

@@ -1,26 +1,61 @@
-import { ipText, lastOf } from '../../core/ip.ts'
-import type { IpRange } from '../../core/ip.ts'
-
 /*
- * Sets of addresses as disjoint spans in rising order. A span is two numbers, its first and its last address. IPv4 has
- * plain numbers in one typed array, because a list may have 200,000 of them; IPv6 has big integers.
+ * Sets of addresses as disjoint spans in rising order: plain functions over bytes and numbers, so that server and agent count with the same ones. A span
+ * is two numbers, its first and its last address. IPv4 has plain numbers in one typed array, because a list may have 200,000 of them; IPv6 has big
+ * integers.
  */
+
+/** An address or a network: 4 or 16 bytes in network byte order, and the length of the prefix; null for a single address. */
+export interface Network {
+  readonly bytes: Uint8Array
+  readonly prefix: number | null
+}
 export interface Spans {
   /** First and last address in turn. */
   readonly v4: Float64Array
   readonly v6: readonly (readonly [bigint, bigint])[]
 }
 
-/** The widest range that becomes one entry: /8 of IPv4 and /19 of IPv6. */
-const widest4 = 2 ** 24
-const widest6 = 1n << 109n
-const end4 = 2 ** 32
 /** Place of a span in the array that is sorted: native sorting of numbers takes a tenth of the time of a comparison. */
 const places = 2 ** 20
 
 const number4 = (bytes: Uint8Array): number =>
   (bytes[0] ?? 0) * 0x1000000 + (((bytes[1] ?? 0) << 16) | ((bytes[2] ?? 0) << 8) | (bytes[3] ?? 0))
-const number6 = (bytes: Uint8Array): bigint => BigInt(`0x${Buffer.from(bytes).toString('hex')}`)
+const number6 = (bytes: Uint8Array): bigint => {
+  let number = 0n
+  for (let at = 0; at < 16; at += 4) number = (number << 32n) | BigInt(number4(bytes.subarray(at, at + 4)))
+  return number
+}
+
+/** The last address of a network. */
+export const lastOf = ({ bytes, prefix }: Network): Uint8Array => {
+  const last = Uint8Array.from(bytes)
+  const length = prefix ?? bytes.length * 8
+  for (let index = 0; index < last.length; index++) {
+    const kept = Math.min(8, Math.max(0, length - index * 8))
+    last[index] = (last[index] ?? 0) | (0xff >> kept)
+  }
+  return last
+}
+
+/** Reads an address or a network in its canonical form. Not for what comes from elsewhere: it refuses nothing. */
+export const networkOf = (canonical: string): Network => {
+  const [address = '', prefix] = canonical.split('/')
+  return {
+    bytes: address.includes(':') ? bytes6(address) : Uint8Array.from(address.split('.'), Number),
+    prefix: prefix === undefined ? null : Number(prefix),
+  }
+}
+const bytes6 = (address: string): Uint8Array => {
+  const [head = '', tail = ''] = address.split('::')
+  const [front, back] = [head, tail].map(part => (part === '' ? [] : part.split(':'))) as [string[], string[]]
+  const groups = [...front, ...Array<string>(8 - front.length - back.length).fill('0'), ...back]
+  return Uint8Array.from(groups.flatMap(group => [Number.parseInt(group, 16) >> 8, Number.parseInt(group, 16) & 255]))
+}
+export const spansOfNetworks = (networks: Iterable<Network>): Spans => {
+  const collector = new SpanCollector()
+  for (const network of networks) collector.add(network)
+  return collector.spans()
+}
 
 /** Collects ranges in any order, overlapping or not. */
 export class SpanCollector {
@@ -31,7 +66,7 @@ export class SpanCollector {
     return this.#v4.length / 2 + this.#v6.length
   }
   /** From the first address of one range to the last address of another of the same family. */
-  add(from: IpRange, to: IpRange = from): void {
+  add(from: Network, to: Network = from): void {
     this.addBytes(from.bytes, lastOf(to))
   }
   /** First and last address as bytes. */
@@ -126,58 +161,26 @@ const subtract6 = (spans: Spans['v6'], cuts: Spans['v6']) => {
   return { left, touched }
 }
 
-/** Whether an address or a range has an address in common with the spans. */
-export const touches = ({ v4, v6 }: Spans, range: IpRange): boolean => {
-  if (range.bytes.length === 16) {
-    const [first, last] = [number6(range.bytes), number6(lastOf(range))]
-    return v6.some(span => span[0] <= last && first <= span[1])
+/** Whether an address or a network has an address in common with the spans. */
+export const touches = ({ v4, v6 }: Spans, network: Network): boolean => {
+  if (network.bytes.length === 16) {
+    const first = number6(network.bytes)
+    const place = firstPlace(v6.length, at => (v6[at]?.[1] ?? 0n) >= first)
+    return place < v6.length && (v6[place]?.[0] ?? 0n) <= number6(lastOf(network))
   }
-  const [first, last] = [number4(range.bytes), number4(lastOf(range))]
+  const first = number4(network.bytes)
+  const size = v4.length / 2
+  const place = firstPlace(size, at => numberAt(v4, at * 2 + 1) >= first)
+  return place < size && numberAt(v4, place * 2) <= number4(lastOf(network))
+}
+/** The first of some places in order for which it is true; their number where it is true for none. */
+const firstPlace = (size: number, isTrue: (place: number) => boolean): number => {
   let low = 0
-  let high = v4.length / 2
+  let high = size
   while (low < high) {
     const middle = (low + high) >>> 1
-    if ((v4[middle * 2 + 1] ?? 0) < first) low = middle + 1
-    else high = middle
+    if (isTrue(middle)) high = middle
+    else low = middle + 1
   }
-  return low < v4.length / 2 && (v4[low * 2] ?? 0) <= last
-}
-
-export const addressesOf = ({ v4 }: Spans): number => {
-  let sum = 0
-  for (let place = 0; place < v4.length; place += 2) sum += (v4[place + 1] ?? 0) - (v4[place] ?? 0) + 1
-  return sum
-}
-
-/** Canonical addresses and ranges, IPv4 first. */
-export function* entriesOf(spans: Spans): Generator<string> {
-  for (let place = 0; place < spans.v4.length; place += 2)
-    yield* entries4(spans.v4[place] ?? 0, spans.v4[place + 1] ?? 0)
-  for (const [first, last] of spans.v6) yield* entries6(first, last)
-}
-
-function* entries4(start: number, last: number): Generator<string> {
-  for (let first = start; first <= last;) {
-    let size = 1
-    let prefix = 32
-    while (size < widest4 && first % (size * 2) === 0 && first + size * 2 - 1 <= last && first + size * 2 <= end4) {
-      size *= 2
-      prefix--
-    }
-    yield `${first >>> 24}.${(first >>> 16) & 255}.${(first >>> 8) & 255}.${first & 255}${prefix === 32 ? '' : `/${prefix}`}`
-    first += size
-  }
-}
-
-function* entries6(start: bigint, last: bigint): Generator<string> {
-  for (let first = start; first <= last;) {
-    let size = 1n
-    let prefix = 128
-    while (size < widest6 && (first & (size * 2n - 1n)) === 0n && first + size * 2n - 1n <= last) {
-      size *= 2n
-      prefix--
-    }
-    yield ipText(Buffer.from(first.toString(16).padStart(32, '0'), 'hex'), prefix === 128 ? null : prefix)
-    first += size
-  }
+  return low
 }

@@ -1,0 +1,108 @@
+import { networkOf, spansOfNetworks, subtract } from './spans.ts'
+import type { Network, Spans } from './spans.ts'
+
+/*
+ * How much of the Internet a set of addresses reaches, and what no set may reach. Everything that blocks addresses asks here: lists, feeds, fleet bans,
+ * sharing rules, reported bans and the agent. Plain values, so that the agent's bundle can use them too.
+ */
+
+type Lengths = Readonly<Record<4 | 6, number>>
+
+/** The shortest prefixes that a network may have, by what it is for. */
+export const widest = {
+  /** A ban that a host reports: a wider one is refused. */
+  reported: { 4: 8, 6: 16 },
+  /** A reported ban that counts elsewhere, in feeds, rules and reputation reports: a wider one is kept and marked. */
+  counted: { 4: 24, 6: 48 },
+  /** A ban by command, a fleet ban, and an entry of a feed: no engine bans more at once, so a wider one is a slip of the finger. */
+  banned: { 4: 16, 6: 32 },
+  /** What lasts without a further proof: a wider ban needs one by the person, and a trial on the host. */
+  unproved: { 4: 24, 6: 48 },
+  /** An entry of a blocklist, where its settings allow wider ones than those of a ban. */
+  listed: { 4: 8, 6: 19 },
+} as const satisfies Readonly<Record<string, Lengths>>
+
+export const familyOf = ({ bytes }: Pick<Network, 'bytes'>): 4 | 6 => (bytes.length === 4 ? 4 : 6)
+/** Whether a network is wider than what is allowed. */
+export const isWider = (network: Network, than: Lengths): boolean =>
+  network.prefix !== null && network.prefix < than[familyOf(network)]
+
+/** Loopback, unspecified, link-local, multicast and reserved addresses: nobody bans these. */
+export const neverBanned = [
+  '0.0.0.0/8',
+  '127.0.0.0/8',
+  '169.254.0.0/16',
+  '224.0.0.0/3',
+  '::/127',
+  'fe80::/10',
+  'ff00::/8',
+] as const
+/** Somebody else on each network, so that they are never shared. */
+export const privateNetworks = ['10.0.0.0/8', '100.64.0.0/10', '172.16.0.0/12', '192.168.0.0/16', 'fc00::/7'] as const
+/**
+ * IPv6 that stands for IPv4: compatible and mapped addresses (RFC 4291), IPv4-translated (RFC 7915), and the prefixes of NAT64 (RFC 6052 and RFC 8215).
+ * For a host behind a translator a network of these is IPv4 itself, and its length says nothing of what it reaches.
+ */
+export const translatedNetworks = [
+  '::/96',
+  '::ffff:0:0/96',
+  '::ffff:0:0:0/96',
+  '64:ff9b::/96',
+  '64:ff9b:1::/48',
+] as const
+/** Other IPv4 addresses that are not public: protocol assignments, documentation, benchmarks. */
+const otherSpecial = ['192.0.0.0/24', '192.0.2.0/24', '198.18.0.0/15', '198.51.100.0/24', '203.0.113.0/24'] as const
+
+const spansOfTexts = (texts: readonly string[]): Spans => spansOfNetworks(texts.map(networkOf))
+const notPublic = spansOfTexts([
+  ...[...neverBanned, ...privateNetworks, ...otherSpecial].filter(text => !text.includes(':')),
+  // All that is not given out to the Internet: everything outside of 2000::/3.
+  '::/3',
+  '4000::/2',
+  '8000::/1',
+])
+
+/** What a set of addresses covers. */
+export interface Reach {
+  /** IPv4 addresses. */
+  readonly ipv4: number
+  /** Networks of IPv6 of length 64, of which an eyeball has one or more. A part of one counts as one. */
+  readonly ipv6: number
+  /** Prefix length of the widest network that is wholly in the set; null for a family of which it holds nothing. */
+  readonly widest: { readonly ipv4: number | null; readonly ipv6: number | null }
+}
+
+export const reachOf = ({ v4, v6 }: Spans): Reach => {
+  let ipv4 = 0
+  let widest4: number | null = null
+  for (let place = 0; place < v4.length; place += 2) {
+    const [first, last] = [v4[place] ?? 0, v4[place + 1] ?? 0]
+    ipv4 += last - first + 1
+    widest4 = Math.min(widest4 ?? 32, 32 - widestWithin(BigInt(first), BigInt(last)))
+  }
+  let ipv6 = 0n
+  let widest6: number | null = null
+  for (const [first, last] of v6) {
+    ipv6 += (last >> 64n) - (first >> 64n) + 1n
+    widest6 = Math.min(widest6 ?? 128, 128 - widestWithin(first, last))
+  }
+  return { ipv4, ipv6: Number(ipv6), widest: { ipv4: widest4, ipv6: widest6 } }
+}
+/** The exponent of the largest aligned block between two addresses. */
+const widestWithin = (first: bigint, last: bigint): number => {
+  const fits = (exponent: bigint): boolean => {
+    const size = 1n << exponent
+    return ((first + size - 1n) / size) * size + size - 1n <= last
+  }
+  let exponent = BigInt((last - first + 1n).toString(2).length - 1)
+  while (exponent > 0n && !fits(exponent)) exponent--
+  return Number(exponent)
+}
+
+const everything = spansOfTexts(['0.0.0.0/0', '::/0'])
+const publicReach = reachOf(subtract(everything, notPublic).spans)
+/** The shares, 0 to 1, of the public addresses of both families that a set covers. */
+export const publicShareOf = (spans: Spans): { readonly ipv4: number; readonly ipv6: number } => {
+  const { ipv4, ipv6 } = reachOf(subtract(spans, notPublic).spans)
+  return { ipv4: ipv4 / publicReach.ipv4, ipv6: ipv6 / publicReach.ipv6 }
+}

@@ -1,0 +1,40 @@
+import type { Spans } from '@stockade/contract/spans.ts'
+import { ipText } from './ip.ts'
+
+/** The widest network that becomes one entry: /8 of IPv4 and /19 of IPv6. */
+const widest4 = 2 ** 24
+const widest6 = 1n << 109n
+const end4 = 2 ** 32
+
+/** Canonical addresses and ranges, IPv4 first. */
+export function* entriesOf(spans: Spans): Generator<string> {
+  for (let place = 0; place < spans.v4.length; place += 2)
+    yield* entries4(spans.v4[place] ?? 0, spans.v4[place + 1] ?? 0)
+  for (const [first, last] of spans.v6) yield* entries6(first, last)
+}
+
+function* entries4(start: number, last: number): Generator<string> {
+  for (let first = start; first <= last;) {
+    let size = 1
+    let prefix = 32
+    while (size < widest4 && first % (size * 2) === 0 && first + size * 2 - 1 <= last && first + size * 2 <= end4) {
+      size *= 2
+      prefix--
+    }
+    yield `${first >>> 24}.${(first >>> 16) & 255}.${(first >>> 8) & 255}.${first & 255}${prefix === 32 ? '' : `/${prefix}`}`
+    first += size
+  }
+}
+
+function* entries6(start: bigint, last: bigint): Generator<string> {
+  for (let first = start; first <= last;) {
+    let size = 1n
+    let prefix = 128
+    while (size < widest6 && (first & (size * 2n - 1n)) === 0n && first + size * 2n - 1n <= last) {
+      size *= 2n
+      prefix--
+    }
+    yield ipText(Buffer.from(first.toString(16).padStart(32, '0'), 'hex'), prefix === 128 ? null : prefix)
+    first += size
+  }
+}
