@@ -16,6 +16,7 @@ export const proveAddress = endpoint('POST /agent/challenge', {
   description:
     'An agent asks this at a new address before it sends its key there. `proof` is the HMAC-SHA256, in hex, of the lines `stockade-address-proof/1`, `nonce`, `server_id`, `address`, `known_as` and `tls_key` (`-` for null), keyed by the SHA-256 of the agent key. For a server that does not exist the answer looks the same, and proves nothing.',
   access: 'public',
+  leaves: null,
   lenient: true,
   body: Type.Object({
     server_id: field(uuid, 'Id under which the server is enrolled.'),
@@ -80,7 +81,8 @@ export const getAgentAddress = endpoint('GET /agents/address', {
 
 export const changeAgentAddress = endpoint('PUT /agents/address', {
   ...addresses,
-  stepUp: true,
+  lasts: true,
+  leaves: null,
   summary: 'Order all agents to another URL of Stockade, or withdraw the order',
   description:
     'Each server lets Stockade prove itself at the new URL before it sends its key there, uses the URL on trial for 10 minutes with the one before as a way back, and then keeps it. The URL must be STOCKADE_BASE_URL, or https with a TLS key that Stockade itself serves; else 409. Ordering the same URL again lets servers that failed try at once. `null` withdraws the order: servers on trial go back, servers that moved stay.',

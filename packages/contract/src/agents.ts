@@ -15,6 +15,8 @@ export const heartbeat = endpoint('POST /servers/heartbeat', {
   summary: 'Say that the server is alive (agent)',
   description: 'Belongs to the server that the key is bound to. The answer may carry commands.',
   access: 'agent',
+  leaves: null,
+  inQuarantine: true,
   lenient: true,
   body: heartbeatReport,
   reply: shape({
@@ -31,6 +33,7 @@ export const enroll = endpoint('POST /agent/enroll', {
   summary: 'Exchange an installation token for an agent key',
   description: 'The token works once, within 24 hours.',
   access: 'public',
+  leaves: { what: 'keys of an agent', most: 2, per: 'server' },
   rate: 'sensitive',
   lenient: true,
   body: Type.Object({
@@ -96,6 +99,7 @@ export const agentState = endpoint('GET /agent/state', {
   summary: 'What the server should hold (agent)',
   description: 'Answers 304 to a matching `If-None-Match`.',
   access: 'agent',
+  inQuarantine: true,
   lenient: true,
   reply: state,
 })
@@ -186,6 +190,8 @@ export const acknowledgeState = endpoint('POST /agent/state/ack', {
   tag,
   summary: 'Say what was applied (agent)',
   access: 'agent',
+  leaves: null,
+  inQuarantine: true,
   lenient: true,
   bodyLimit: bounds.largeBody,
   body: appliedState,
@@ -196,6 +202,7 @@ export const putJails = endpoint('PUT /agent/jails', {
   tag,
   summary: 'Report the jails in detail (agent)',
   access: 'agent',
+  leaves: { what: 'jails', most: bounds.jailsPerHost, per: 'server' },
   lenient: true,
   body: Type.Object({
     jails: field(
@@ -235,6 +242,8 @@ export const reportResults = endpoint('POST /agent/results', {
   tag,
   summary: 'Report the results of many commands (agent)',
   access: 'agent',
+  leaves: null,
+  inQuarantine: true,
   lenient: true,
   bodyLimit: bounds.largeBody,
   body: Type.Object({ results: resultReports }),
@@ -247,6 +256,8 @@ export const takeTurn = endpoint('POST /agent/turn', {
   description:
     'Takes in `applied` as `POST /agent/state/ack` and `results` as `POST /agent/results` do. Then it waits and answers as `GET /servers/{serverId}/commands/pending` does. A change for all is one request of each agent this way. An agent that gets no answer repeats what it said.',
   access: 'agent',
+  leaves: null,
+  inQuarantine: true,
   lenient: true,
   held: true,
   bodyLimit: bounds.largeBody,
@@ -263,6 +274,7 @@ export const reportKnocks = endpoint('POST /agent/knocks', {
   summary: 'Report port knocks (agent)',
   description: 'Taken in whatever the licence says: what happened on a server must not wait there for ever.',
   access: 'agent',
+  leaves: { what: 'reports a day', most: bounds.reportsPerDay, per: 'server' },
   lenient: true,
   body: Type.Object({
     events: field(

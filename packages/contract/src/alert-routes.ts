@@ -36,10 +36,11 @@ export const getAlertRoutes = endpoint('GET /alerts/routes', {
 export const putAlertRoutes = endpoint('PUT /alerts/routes', {
   ...family,
   fleet: true,
-  stepUp: true,
   summary: 'Set which alerts go to which channels',
   description: 'Without routes, alerts are in the dashboard only.',
   access: 'admin',
+  lasts: true,
+  leaves: null,
   body: shape({
     routes: field(
       Type.Array(
@@ -70,6 +71,7 @@ export const listAlertSilences = endpoint('GET /alerts/silences', {
   ...family,
   summary: 'List the silences of alerts',
   access: 'read',
+  forServerKeys: false,
   reply: shape({ silences: field(Type.Array(alertSilence), 'Those that have not ended.'), total: count }),
 })
 
@@ -78,6 +80,8 @@ export const createAlertSilence = endpoint('POST /alerts/silences', {
   summary: 'Silence alerts for a while',
   description: 'They are shown, and not told. What still fires at its end is told then.',
   access: 'write',
+  lasts: 'partly',
+  leaves: { what: 'silences', most: bounds.alertSilences, per: 'fleet' },
   body: shape({
     rule: field(Type.Optional(ruleId), 'Rule that is silent; all unless given.'),
     target: field(targetInput, 'Servers whose alerts are silent.'),
@@ -93,6 +97,7 @@ export const deleteAlertSilence = endpoint('DELETE /alerts/silences/{id}', {
   ...family,
   summary: 'End a silence of alerts',
   access: 'write',
+  lasts: false,
   params: shape({ id }),
   reply: message,
   refusals: [404],

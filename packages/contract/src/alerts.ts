@@ -57,6 +57,7 @@ export const listAlerts = endpoint('GET /alerts', {
   description:
     'Those that fire first, the gravest before the others, then pending ones, then those that were resolved within 7 days, newest first. Callers with access to some servers see the alerts of these.',
   access: 'read',
+  forServerKeys: false,
   query: shape({
     state: field(Type.Optional(oneOf(['pending', 'firing', 'resolved'])), 'Only alerts in this state.'),
     severity: field(Type.Optional(severity), 'Only alerts of this severity.'),
@@ -83,6 +84,8 @@ export const ackAlert = endpoint('POST /alerts/{id}/ack', {
   summary: 'Acknowledge an alert',
   description: 'It is told no more until it is resolved. The recovery is told.',
   access: 'write',
+  lasts: false,
+  leaves: null,
   params: shape({ id }),
   body: shape({ note: field(Type.Optional(text(0, bounds.reason)), 'Words for the others.') }),
   reply: alert,
@@ -154,6 +157,7 @@ export const listAlertRules = endpoint('GET /alerts/rules', {
   ...family,
   summary: 'List the rules of alerts',
   access: 'read',
+  forServerKeys: false,
   reply: shape({ rules: field(Type.Array(alertRule), 'The built-in ones first.'), total: count }),
 })
 
@@ -174,6 +178,8 @@ export const createAlertRule = endpoint('POST /alerts/rules', {
   fleet: true,
   summary: 'Add a rule of alerts',
   access: 'admin',
+  lasts: true,
+  leaves: { what: 'alert rules', most: bounds.alertRules, per: 'fleet' },
   body: ruleBody,
   status: 201,
   reply: alertRule,
@@ -186,6 +192,7 @@ export const updateAlertRule = endpoint('PATCH /alerts/rules/{id}', {
   summary: 'Change a rule of alerts',
   description: 'Name and conditions of built-in rules stay as they are: 409.',
   access: 'admin',
+  lasts: true,
   params: shape({ id: field(ruleId, 'Id of the rule.') }),
   body: shape({
     name: Type.Optional(input.name),
@@ -206,6 +213,7 @@ export const deleteAlertRule = endpoint('DELETE /alerts/rules/{id}', {
   fleet: true,
   summary: 'Delete a rule of alerts',
   access: 'admin',
+  lasts: true,
   params: shape({ id: field(ruleId, 'Id of the rule.') }),
   reply: message,
   refusals: [404, 409],
@@ -217,6 +225,8 @@ export const previewAlertRule = endpoint('POST /alerts/rules/preview', {
   summary: 'Try a rule of bans on the last 7 days',
   description: 'By the sums of each hour, or of each UTC day where a jail or a country is asked of some servers only.',
   access: 'admin',
+  lasts: false,
+  leaves: null,
   body: ruleBody,
   reply: shape({
     supported: field(Type.Boolean(), 'False for conditions of which no sums are kept.'),

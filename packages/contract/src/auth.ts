@@ -52,6 +52,7 @@ export const login = endpoint('POST /auth/login', {
   description:
     'Answers tokens and sets the session cookie; a user with 2FA gets `mfa_required` and an `mfa_token` for `/auth/mfa/verify` instead.',
   access: 'public',
+  leaves: { what: 'sessions', most: bounds.sessionsPerUser, per: 'user' },
   rate: 'sensitive',
   body: shape({ username: typedName, password: typedPassword }),
   reply: Type.Union([signedIn, secondFactorWanted], { title: 'LoginResult' }),
@@ -63,6 +64,7 @@ export const verifyMfa = endpoint('POST /auth/mfa/verify', {
   summary: 'Finish a sign-in with 2FA',
   description: '`code` is the 6-digit code, or one of the backup codes.',
   access: 'public',
+  leaves: { what: 'sessions', most: bounds.sessionsPerUser, per: 'user' },
   rate: 'sensitive',
   body: shape({ mfa_token: text(1, 2048), code: field(code, 'The 6-digit code, or a backup code.') }),
   reply: signedIn,
@@ -73,6 +75,7 @@ export const refresh = endpoint('POST /auth/refresh', {
   tag,
   summary: 'Get a new access token',
   access: 'public',
+  leaves: null,
   rate: 'sensitive',
   body: shape({ refresh_token: text(1, 512) }),
   reply: shape({ access_token: Type.String(), expires_in: Type.Integer() }),
@@ -83,6 +86,8 @@ export const logout = endpoint('POST /auth/logout', {
   tag,
   summary: 'End the current session',
   access: 'session-before-mfa',
+  lasts: false,
+  leaves: null,
   reply: message,
 })
 
@@ -132,11 +137,12 @@ export const me = endpoint('GET /auth/me', {
 })
 
 export const enableMfa = endpoint('POST /auth/mfa/enable', {
-  stepUp: true,
   tag,
   summary: 'Prepare 2FA',
   description: '2FA is on only after `/auth/mfa/confirm`. The secret and the backup codes are shown once.',
   access: 'session-before-mfa',
+  lasts: true,
+  leaves: null,
   rate: 'sensitive',
   reply: shape({
     secret: field(Type.String(), 'Secret for the authenticator app, in Base32.'),
@@ -147,10 +153,11 @@ export const enableMfa = endpoint('POST /auth/mfa/enable', {
 })
 
 export const confirmMfa = endpoint('POST /auth/mfa/confirm', {
-  stepUp: true,
   tag,
   summary: 'Turn the prepared 2FA on',
   access: 'session-before-mfa',
+  lasts: true,
+  leaves: null,
   rate: 'sensitive',
   body: shape({ code: field(code, 'The current 6-digit code.') }),
   reply: shape({ message: Type.String(), mfa_enabled: Type.Boolean() }),
@@ -161,6 +168,8 @@ export const disableMfa = endpoint('POST /auth/mfa/disable', {
   tag,
   summary: 'Turn 2FA off',
   access: 'session-before-mfa',
+  lasts: false,
+  leaves: null,
   rate: 'sensitive',
   body: shape({ password: typedPassword }),
   reply: shape({ message: Type.String(), mfa_enabled: Type.Boolean() }),
@@ -171,6 +180,8 @@ export const renewBackupCodes = endpoint('POST /auth/mfa/backup-codes', {
   tag,
   summary: 'Replace the backup codes',
   access: 'session-before-mfa',
+  lasts: false,
+  leaves: null,
   rate: 'sensitive',
   body: shape({ password: typedPassword }),
   reply: shape({ backup_codes: Type.Array(Type.String()) }),
@@ -183,6 +194,8 @@ export const stepUp = endpoint('POST /auth/step-up', {
   description:
     'What a session by cookie needs for users, keys, 2FA, settings, templates and wide whitelist entries once its last proof is older than 15 minutes; those answer 403 with `step_up.methods` until then. The password, a 2FA code, or an answer of a passkey to `/auth/step-up/options`; a sign-in is a proof too. Sessions by bearer token are never asked.',
   access: 'session-before-mfa',
+  lasts: false,
+  leaves: null,
   rate: 'sensitive',
   body: shape({
     password: Type.Optional(typedPassword),
@@ -201,6 +214,8 @@ export const changePassword = endpoint('POST /auth/password', {
   summary: "Change one's own password",
   description: 'Ends the other sessions of the user.',
   access: 'session-before-mfa',
+  lasts: false,
+  leaves: null,
   rate: 'sensitive',
   body: shape({
     current_password: field(typedPassword, 'The current password.'),
@@ -242,6 +257,7 @@ export const acceptInvite = endpoint('POST /auth/invite', {
   summary: 'Accept an invitation with a password',
   description: 'Works once, within 72 hours. Answers as a sign-in; `mfa_setup_required` where 2FA is required.',
   access: 'public',
+  leaves: { what: 'sessions', most: bounds.sessionsPerUser, per: 'user' },
   rate: 'sensitive',
   body: shape({ code: field(text(1, 128), 'Code from the invitation link.'), password: newPassword, ...refuseCommon }),
   reply: signedIn,
@@ -314,6 +330,7 @@ export const setUp = endpoint('POST /setup', {
   summary: 'Make the first administrator',
   description: 'Needs the one-time code that Stockade printed on its console. Answers as a sign-in.',
   access: 'public',
+  leaves: { what: 'users', most: bounds.users, per: 'fleet' },
   rate: 'sensitive',
   body: shape({
     code: field(text(1, 128), 'One-time code from the console of Stockade.'),

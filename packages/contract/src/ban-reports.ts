@@ -22,6 +22,7 @@ export const reportBan = endpoint('POST /bans', {
   description:
     'A 201 means that the ban is on disk. The same `event_id` again is the same ban, answered with the first row.',
   access: 'agent',
+  leaves: { what: 'reports a day', most: bounds.reportsPerDay, per: 'server' },
   lenient: true,
   body: Type.Object(report),
   status: 201,
@@ -41,6 +42,7 @@ export const reportBans = endpoint('POST /bans/batch', {
   summary: 'Report many bans and ends of bans (agent)',
   description: `Up to ${bounds.batch} in all, one request for the rate limit. Each item is judged on its own; an \`error\` is final. \`bans\` are as in POST /bans; \`unbans\` are \`{ ip, jail, unbanned_at, event_id }\`.`,
   access: 'agent',
+  leaves: { what: 'reports a day', most: bounds.reportsPerDay, per: 'server' },
   lenient: true,
   bodyLimit: bounds.largeBody,
   body: Type.Object({
@@ -73,6 +75,7 @@ export const adoptBans = endpoint('PUT /agent/adopted', {
   summary: 'Take over bans that the server held before (agent)',
   description: `A page of at most ${bounds.batch} bans, each as in \`POST /bans\` with its \`event_id\`. They are listed, active and can be lifted. They cause no notification, no SIEM event and no reputation report, and do not count as bans of today. A ban that is known by its \`event_id\` stays as it is.`,
   access: 'agent',
+  leaves: { what: 'reports a day', most: bounds.reportsPerDay, per: 'server' },
   lenient: true,
   bodyLimit: bounds.largeBody,
   body: Type.Object({
@@ -89,6 +92,7 @@ export const compareBans = endpoint('PUT /agent/active', {
   summary: 'Compare what is banned on the server with what is listed (agent)',
   description: `All bans in force on the server, once everything else was reported. The answer names those that are not known to Stockade, as after a restore of a backup; the server then sends them with \`PUT /agent/adopted\`. It also names those that are listed as ended for more than a minute: what it names twice in a row the server sends as a new ban. A ban that is listed as active ends when the server holds none of its address in its jail in two comparisons in a row, unless it began within a minute before \`as_of\`, or was reported without an \`event_id\`. At most ${bounds.activeBansPerHost.toLocaleString('en')} bans, once in ten seconds. A server that holds more compares them in slices, at least a second apart: with \`slice\` and \`of\`, only bans whose address belongs to the slice are compared.`,
   access: 'agent',
+  leaves: null,
   lenient: true,
   bodyLimit: bounds.largeBody,
   query: shape({

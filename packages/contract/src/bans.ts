@@ -65,6 +65,9 @@ export const createBan = endpoint('POST /servers/{serverId}/bans', {
   description:
     "Queues a `ban-ip` command. `jail` defaults to `stockade`, a jail that the agent keeps for this; `duration` to a day there and to the jail's own elsewhere. Loopback, a managed server's own and the caller's own address need `force: true`.",
   access: 'write',
+  lasts: 'partly',
+  leaves: { what: 'waiting commands', most: bounds.waitingCommands, per: 'server' },
+  forServerKeys: true,
   params: shape({ serverId: uuid }),
   body: shape({
     ip: field(ipOrRange, 'Address or range to ban.'),
@@ -87,6 +90,8 @@ export const removeBan = endpoint('DELETE /servers/{serverId}/bans/{ip}', {
   summary: 'Lift a ban on one server',
   description: 'Queues an `unban-ip` command, for one jail or, without `jail`, for all of them.',
   access: 'write',
+  lasts: false,
+  forServerKeys: true,
   params: shape({ serverId: uuid, ip: ipOrRange }),
   query: shape({ jail: Type.Optional(jailName) }),
   reply: shape({ message: Type.String(), command_id: uuid }),
@@ -261,6 +266,9 @@ export const reportToReputation = endpoint('POST /bans/{banId}/report', {
   tag,
   summary: "Report a ban's address to the reputation database",
   access: 'write',
+  lasts: false,
+  leaves: null,
+  forServerKeys: true,
   params,
   reply: shape({ message: Type.String(), reputation_score: nullable(Type.Integer()) }),
   refusals: [404, 409, 502],

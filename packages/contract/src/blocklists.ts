@@ -121,6 +121,7 @@ export const listBlocklists = endpoint('GET /lists', {
   summary: 'List the blocklists',
   description: 'In the order of names. Who has access to some servers only gets the lists that concern these.',
   access: 'read',
+  forServerKeys: false,
   query: shape({ ...paging(pages.blocklists) }),
   reply: listOf('lists', blocklist),
 })
@@ -131,6 +132,8 @@ export const createBlocklist = endpoint('POST /lists', {
   description:
     'The first look at the source is made soon after. A new list is observed unless `mode` says otherwise. Whitelisted, own, managed, private and reserved addresses are always cut out of it. Who has access to some servers only names servers, or tags that the access is by; `all` is 403. There may be 50 lists.',
   access: 'write',
+  lasts: 'partly',
+  leaves: { what: 'blocklists', most: bounds.blocklists.count, per: 'fleet' },
   body: shape({
     ...settings,
     name: field(text(1, bounds.name), 'Name of the list.'),
@@ -146,6 +149,7 @@ export const getBlocklist = endpoint('GET /lists/{id}', {
   ...family,
   summary: 'Read one blocklist',
   access: 'read',
+  forServerKeys: false,
   params,
   reply: blocklist,
   refusals: [404],
@@ -157,6 +161,7 @@ export const changeBlocklist = endpoint('PATCH /lists/{id}', {
   description:
     'Another mode or target reaches the servers at once, without a look at the source. Needs access to all servers of the old and the new target.',
   access: 'write',
+  lasts: 'partly',
   params,
   body: shape(settings),
   reply: blocklist,
@@ -168,6 +173,7 @@ export const removeBlocklist = endpoint('DELETE /lists/{id}', {
   summary: 'Unsubscribe from a blocklist',
   description: 'Its entries leave the firewalls. Offline servers take them out when they are back.',
   access: 'write',
+  lasts: false,
   params,
   reply: message,
   refusals: [404],
@@ -179,6 +185,8 @@ export const refreshBlocklist = endpoint('POST /lists/{id}/refresh', {
   description:
     'Answers when the look is over; `last_error` says why nothing was applied. With `accept_change`, a version that changes more than `max_change` is applied this once.',
   access: 'write',
+  lasts: 'partly',
+  leaves: null,
   params,
   body: shape({
     accept_change: field(Type.Optional(Type.Boolean()), 'Applies a version that changes more than `max_change`.'),
@@ -192,6 +200,8 @@ export const previewBlocklist = endpoint('POST /lists/preview', {
   summary: 'What a blocklist would hold',
   description: 'Reads the source and stores nothing.',
   access: 'write',
+  lasts: false,
+  leaves: null,
   body: shape({
     source: field(blocklistSource, 'Where the entries come from.'),
     format: settings.format,
@@ -227,6 +237,7 @@ export const listBlocklistServers = endpoint('GET /lists/{id}/servers', {
   summary: 'Which servers hold a blocklist',
   description: 'In the order of host names.',
   access: 'read',
+  forServerKeys: false,
   params,
   query: shape({ state: field(Type.Optional(hostState), 'Only servers in this state.'), ...paging(pages.blocklists) }),
   reply: listOf(
@@ -251,6 +262,7 @@ export const listBlocklistEntries = endpoint('GET /lists/{id}/entries', {
   description:
     'Of the version in force. With an address or a range as `search`, the entries that cover it or lie in it.',
   access: 'read',
+  forServerKeys: false,
   params,
   query: shape({
     search: field(Type.Optional(text(1, 64)), 'An address, a range, or the beginning of an entry.'),

@@ -75,7 +75,8 @@ export const listChannels = endpoint('GET /channels', {
 
 export const createChannel = endpoint('POST /channels', {
   ...admin,
-  stepUp: true,
+  lasts: true,
+  leaves: { what: 'channels', most: bounds.channels, per: 'fleet' },
   summary: 'Add a channel',
   description: 'Nothing is sent to it until a route of the alerts names it.',
   body: shape({
@@ -99,7 +100,7 @@ export const getChannel = endpoint('GET /channels/{id}', {
 
 export const updateChannel = endpoint('PATCH /channels/{id}', {
   ...admin,
-  stepUp: true,
+  lasts: true,
   summary: 'Change a channel',
   description: 'The two of the settings are changed there: 409.',
   params,
@@ -114,6 +115,7 @@ export const updateChannel = endpoint('PATCH /channels/{id}', {
 
 export const deleteChannel = endpoint('DELETE /channels/{id}', {
   ...admin,
+  lasts: true,
   summary: 'Delete a channel',
   description: 'Messages that wait for it are dropped.',
   params,
@@ -123,6 +125,8 @@ export const deleteChannel = endpoint('DELETE /channels/{id}', {
 
 export const testChannel = endpoint('POST /channels/{id}/test', {
   ...admin,
+  lasts: false,
+  leaves: null,
   summary: 'Send a test message to a channel',
   description:
     '502 with the words of the other side when it does not take the message. `steps` has each step with its time; the body of that 502 has it, too.',

@@ -79,6 +79,9 @@ export const createCommand = endpoint('POST /servers/{serverId}/commands', {
     .map(({ type, documentation }) => `- \`${type}\`: ${documentation}`)
     .join('\n'),
   access: 'write',
+  lasts: 'partly',
+  leaves: { what: 'waiting commands', most: bounds.waitingCommands, per: 'server' },
+  forServerKeys: true,
   params: shape({ serverId: uuid }),
   body: shape({ type: commandType, params: Type.Optional(paramsInput) }),
   status: 201,
@@ -109,6 +112,9 @@ export const createBatch = endpoint('POST /commands/batch', {
   summary: 'Queue a command for many servers, or many commands',
   description: `All or nothing: what is wrong with one of them refuses all, and nothing is queued. Either one command for each of \`server_ids\`, with \`params\`; or one for each entry of \`params_list\` on each of \`server_ids\`, at most ${bounds.commands} in all; or one for each of \`targets\`, each with a server and parameters of its own. Templates are deployed and removed with \`params\` only. \`params_index\` is the place in \`params_list\` or \`targets\`, 0 with \`params\`. A ban that is refused (409) is named by its place in \`details\`, up to 100 of them.`,
   access: 'write',
+  lasts: 'partly',
+  leaves: { what: 'waiting commands', most: bounds.waitingCommands, per: 'server' },
+  forServerKeys: true,
   // Thousands of bans, each with a reason.
   bodyLimit: 4 * bounds.body,
   body: shape(batchFields),
@@ -134,6 +140,8 @@ export const cancelCommand = endpoint('DELETE /commands/{commandId}', {
   tag,
   summary: 'Cancel a pending command',
   access: 'write',
+  lasts: false,
+  forServerKeys: true,
   params,
   reply: message,
   refusals: [404, 409],
@@ -145,6 +153,9 @@ export const cancelMany = endpoint('POST /commands/cancel', {
   description:
     'Those that are still pending never run; each id is answered in the order given, each once. `status` is what the command is in afterwards, null where there is none that the caller may see; `error` says in words why it was not cancelled, and is null where it was.',
   access: 'write',
+  lasts: false,
+  leaves: null,
+  forServerKeys: true,
   body: shape({ ids: field(Type.Array(uuid, { minItems: 1, maxItems: bounds.commands }), 'Ids of the commands.') }),
   reply: shape({
     cancelled: field(count, 'Number of commands that were cancelled.'),
@@ -169,6 +180,9 @@ export const retryCommand = endpoint('POST /commands/{commandId}/retry', {
   tag,
   summary: 'Queue a failed or timed-out command again',
   access: 'write',
+  lasts: 'partly',
+  leaves: { what: 'waiting commands', most: bounds.waitingCommands, per: 'server' },
+  forServerKeys: true,
   params,
   status: 201,
   reply: shape({ id: uuid, type: commandType, status: commandStatus, retry_of: uuid, created_at: timestamp }),
@@ -255,6 +269,9 @@ export const prepareSealed = endpoint('POST /commands/prepare', {
   description:
     'Takes what `POST /commands/batch` takes and queues nothing. Servers whose root trusts operators run some commands only with a signature; one signature covers the batch. An Ed25519 key signs `message`; a passkey is asked with `challenge`, the SHA-256 of it. Compare the statements with what you want before you sign. `sealed_servers` names servers that demand it, up to 100.',
   access: 'write',
+  lasts: false,
+  leaves: null,
+  forServerKeys: true,
   bodyLimit: 4 * bounds.body,
   body: shape({
     ...batchFields,
@@ -284,7 +301,9 @@ export const createSealed = endpoint('POST /commands/sealed', {
   description:
     'One command for each statement, all or none, under one `batch_id`; `params_index` counts the statements. 409 where a server does not trust the key, or a template has changed since. Each server judges the signature itself.',
   access: 'write',
-  stepUp: true,
+  lasts: true,
+  leaves: { what: 'waiting commands', most: bounds.waitingCommands, per: 'server' },
+  forServerKeys: true,
   bodyLimit: bounds.largeBody,
   body: shape({
     statements: field(
@@ -302,6 +321,8 @@ export const reportResult = endpoint('POST /commands/{commandId}/result', {
   tag: 'Agent',
   summary: "Report a command's result (agent)",
   access: 'agent',
+  leaves: null,
+  inQuarantine: true,
   lenient: true,
   params,
   body: Type.Object(resultInput),

@@ -48,9 +48,19 @@ const scopeOfTag: Readonly<Record<string, KeyScope>> = {
   Users: 'users',
   'API keys': 'users',
 }
-/** The family of an endpoint; null where only a key without scopes may call it. */
-export const scopeOf = (endpoint: Pick<Endpoint, 'access' | 'tag' | 'scope'>): KeyScope | null =>
-  endpoint.scope ?? (endpoint.access === 'agent' ? 'agent' : (scopeOfTag[endpoint.tag] ?? null))
+/**
+ * The families that an endpoint belongs to; none where only a key without scopes may call it. The keys of agents have the family `agent` and no other, so
+ * this is also the list of what an agent's key reaches.
+ */
+export const scopesOf = ({
+  access,
+  tag,
+  scope,
+  forAgents,
+}: Pick<Endpoint, 'access' | 'tag' | 'scope' | 'forAgents'>) => {
+  const own = scope ?? (access === 'agent' ? 'agent' : scopeOfTag[tag])
+  return [...(own === undefined ? [] : [own]), ...(forAgents ? (['agent'] as const) : [])]
+}
 
 /** Pro features of a licence that an endpoint can need. */
 export type LicenceFeature = 'port_knocking' | 'siem' | 'custom_templates'
@@ -59,6 +69,18 @@ export type LicenceFeature = 'port_knocking' | 'siem' | 'custom_templates'
 export type RateClass = 'standard' | 'sensitive' | 'none'
 
 export type ContentType = 'application/json' | 'text/plain' | 'text/csv'
+
+/** Something that stays, and how much of it there may be at a time. */
+export interface Leaving {
+  /** In the plural, as in "blocklists". */
+  readonly what: string
+  readonly most: number
+  /**
+   * Of what the bound is. Of what the whole fleet has, somebody with access to some servers makes a tenth at most, so that nobody is kept from their work by
+   * what a limited account leaves.
+   */
+  readonly per: 'fleet' | 'server' | 'user'
+}
 
 /** One operation of the interface, as a value: the server mounts it, the client types it, the documents print it. */
 export interface Endpoint {
@@ -74,8 +96,19 @@ export interface Endpoint {
    * `write` and `admin` are refused to callers with access to some servers only.
    */
   readonly fleet?: boolean
-  /** True where a session by cookie must have proved lately who it is: 403 with `step_up` else. */
-  readonly stepUp?: boolean
+  /** Whether a key that is bound to one server may use it for that server: reads may be used unless it is said, changes of access `write` only if it is. */
+  readonly forServerKeys?: boolean
+  /** True for a read that the keys of agents may use for their own server, beside the endpoints of access `agent`. */
+  readonly forAgents?: boolean
+  /** True where a host in quarantine is still heard: what it needs to be seen and to end what it has begun. */
+  readonly inQuarantine?: boolean
+  /**
+   * Of a change by people, whether it outlasts a session that was stolen: `true` where a session by cookie must have proved lately who it is (403 with
+   * `step_up` else), `partly` where its content decides, `false` for everyday work, which ends by itself or which the next person takes back.
+   */
+  readonly lasts?: boolean | 'partly'
+  /** What a request that adds something leaves behind, with its bound; `null` for nothing. */
+  readonly leaves?: Leaving | null
   /** The family that a key needs, where `tag` does not say it. */
   readonly scope?: KeyScope
   readonly licence?: LicenceFeature

@@ -63,6 +63,8 @@ export const createFleetBan = endpoint('POST /fleet/bans', {
   description:
     'One object instead of a command for each server: servers that are added later, that were offline or that were installed again hold it too. Without `expires_at` and `duration` it lasts a day. A ban of the same entry with the same target is changed instead of doubled. Whitelisted addresses, managed servers, loopback, multicast and ranges wider than /16 (IPv4) or /32 (IPv6) are refused. Who has access to some servers only names servers, or tags that the access is by; `all` is 403.',
   access: 'write',
+  lasts: 'partly',
+  leaves: { what: 'fleet bans', most: bounds.fleetBans, per: 'fleet' },
   body: shape({
     entry: field(ipOrRange, 'Address or range to ban.'),
     reason,
@@ -82,6 +84,7 @@ export const listFleetBans = endpoint('GET /fleet/bans', {
   description:
     'Newest first unless `sort` says otherwise (`-` for descending; permanent bans stand last, descending first). Of bans that ended, those of the last 90 days. Who has access to some servers only gets the bans that concern these.',
   access: 'read',
+  forServerKeys: false,
   query: shape({
     active: field(Type.Optional(Type.Boolean()), 'Whether to list only bans that stand, or only those that ended.'),
     state: field(Type.Optional(fleetBanState), 'Only standing bans that at least one server is in this state of.'),
@@ -99,6 +102,7 @@ export const getFleetBan = endpoint('GET /fleet/bans/{id}', {
   ...family,
   summary: 'Read one fleet ban',
   access: 'read',
+  forServerKeys: false,
   params,
   reply: fleetBan,
   refusals: [404],
@@ -110,6 +114,7 @@ export const listFleetBanServers = endpoint('GET /fleet/bans/{id}/servers', {
   description:
     'In the order of host names. Of a ban that was lifted: the servers that have not confirmed it, as `pending`.',
   access: 'read',
+  forServerKeys: false,
   params,
   query: shape({
     state: field(Type.Optional(fleetBanState), 'Only servers in this state.'),
@@ -137,6 +142,7 @@ export const changeFleetBan = endpoint('PATCH /fleet/bans/{id}', {
   description:
     'A server that is no longer in the target lifts the ban. Needs access to all servers of the old and the new target. A ban that ended is 409.',
   access: 'write',
+  lasts: 'partly',
   params,
   body: shape({
     reason,
@@ -155,6 +161,7 @@ export const removeFleetBan = endpoint('DELETE /fleet/bans/{id}', {
   description:
     'Offline servers lift it when they are back. A ban of the same address that was made in another way stays. A ban that ended is answered as one that was lifted.',
   access: 'write',
+  lasts: false,
   params,
   reply: message,
   refusals: [404],

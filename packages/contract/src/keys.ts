@@ -48,12 +48,13 @@ const newKey = resource('NewApiKey', {
 })
 
 export const createKey = endpoint('POST /keys', {
-  stepUp: true,
   tag,
   summary: 'Create an API key',
   description:
     'The full key is in this reply and nowhere else. With `server_id` it sees and changes that server only, with `tags` the servers that have one of the tags at a time, with both all of these; from `expires_at` on it is refused. `scopes` limit it to families of endpoints, `source_networks` to addresses that it is used from; without them there is no such limit. At most 200 keys a user.',
   access: 'admin',
+  lasts: true,
+  leaves: { what: 'API keys', most: bounds.keysPerUser, per: 'user' },
   fleet: true,
   rate: 'sensitive',
   body: keyInput,
@@ -67,6 +68,7 @@ export const deleteKey = endpoint('DELETE /keys/{keyId}', {
   summary: 'Revoke an API key',
   description: "Acts at once. One's own keys, or any as an administrator.",
   access: 'read',
+  lasts: false,
   fleet: true,
   rate: 'sensitive',
   params: shape({ keyId: field(id, 'Id of the key.') }),
@@ -104,12 +106,13 @@ export const listUserKeys = endpoint('GET /users/{userId}/keys', {
 })
 
 export const createUserKey = endpoint('POST /users/{userId}/keys', {
-  stepUp: true,
   tag,
   summary: 'Create an API key for a user',
   description:
     "Never more than the user's own role: `permissions` above it is refused, and so is a server that the user may not see. Shown once.",
   access: 'self',
+  lasts: true,
+  leaves: { what: 'API keys', most: bounds.keysPerUser, per: 'user' },
   fleet: true,
   rate: 'sensitive',
   params: shape({ userId: id }),

@@ -38,6 +38,8 @@ export const getLicense = endpoint('GET /settings/license', {
 
 export const activateLicense = endpoint('POST /settings/license', {
   ...admin,
+  lasts: true,
+  leaves: null,
   summary: 'Activate a licence',
   description:
     'The key is a signed document that is verified offline with STOCKADE_LICENSE_PUBLIC_KEY. One that is invalid, expired or tampered with is refused and nothing changes. A smaller licence stops no server; it only refuses new ones.',
@@ -47,6 +49,8 @@ export const activateLicense = endpoint('POST /settings/license', {
 
 export const issueOwnLicense = endpoint('POST /settings/license/self', {
   ...admin,
+  lasts: true,
+  leaves: null,
   summary: 'Issue and activate a licence of this installation itself',
   description:
     'Makes a key pair in the data folder, issues a `pro` licence to the name of the site, and activates it. The pair is kept, so a later request only changes the number of servers. Answers 409 where STOCKADE_LICENSE_PUBLIC_KEY names another authority.',

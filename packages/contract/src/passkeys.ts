@@ -41,8 +41,9 @@ export const listPasskeys = endpoint('GET /auth/passkeys', {
 
 export const preparePasskey = endpoint('POST /auth/passkeys/options', {
   ...own,
-  stepUp: true,
   rate: 'sensitive',
+  lasts: true,
+  leaves: null,
   summary: 'Begin to add a passkey',
   description:
     'Answers what `navigator.credentials.create` wants; good for five minutes and one passkey. 409 where the base URL is an address or plain http: browsers know passkeys only of names under https, and of localhost.',
@@ -52,8 +53,9 @@ export const preparePasskey = endpoint('POST /auth/passkeys/options', {
 
 export const addPasskey = endpoint('POST /auth/passkeys', {
   ...own,
-  stepUp: true,
   rate: 'sensitive',
+  lasts: true,
+  leaves: { what: 'passkeys', most: bounds.passkeysPerUser, per: 'user' },
   summary: 'Add a passkey',
   description:
     'The user must have been verified by the device (PIN, fingerprint or face). From then on a sign-in with the password wants 2FA.',
@@ -66,6 +68,7 @@ export const addPasskey = endpoint('POST /auth/passkeys', {
 export const renamePasskey = endpoint('PATCH /auth/passkeys/{passkeyId}', {
   ...own,
   ...one,
+  lasts: false,
   summary: 'Rename a passkey',
   body: shape({ name }),
   reply: passkey,
@@ -75,8 +78,8 @@ export const renamePasskey = endpoint('PATCH /auth/passkeys/{passkeyId}', {
 export const deletePasskey = endpoint('DELETE /auth/passkeys/{passkeyId}', {
   ...own,
   ...one,
-  stepUp: true,
   rate: 'sensitive',
+  lasts: true,
   summary: 'Remove a passkey',
   description: 'It signs in no more. Servers that trust it for commands go on to trust it until their root removes it.',
   reply: message,
@@ -86,6 +89,7 @@ export const deletePasskey = endpoint('DELETE /auth/passkeys/{passkeyId}', {
 export const beginPasskey = endpoint('POST /auth/passkey/options', {
   tag,
   access: 'public',
+  leaves: null,
   rate: 'sensitive',
   summary: 'Begin to sign in with a passkey',
   description:
@@ -98,6 +102,7 @@ export const beginPasskey = endpoint('POST /auth/passkey/options', {
 export const signInWithPasskey = endpoint('POST /auth/passkey', {
   tag,
   access: 'public',
+  leaves: { what: 'sessions', most: bounds.sessionsPerUser, per: 'user' },
   rate: 'sensitive',
   summary: 'Sign in with a passkey',
   body: shape({
@@ -111,6 +116,8 @@ export const signInWithPasskey = endpoint('POST /auth/passkey', {
 export const beginPasskeyProof = endpoint('POST /auth/step-up/options', {
   ...own,
   rate: 'sensitive',
+  lasts: false,
+  leaves: null,
   summary: 'Begin to prove who one is with a passkey',
   description: 'The answer of the passkey goes into `POST /auth/step-up`.',
   reply: passkeyOptions,

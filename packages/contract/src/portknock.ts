@@ -87,6 +87,8 @@ export const createSequence = endpoint('POST /portknock/sequences', {
   description:
     'The port closes on a server only once its agent has confirmed the rules, and never for whitelisted addresses. `timeout`: seconds that the port then stays open for the address; `knock_timeout`: seconds for the whole sequence; after `max_attempts` wrong ones within `block_duration` seconds the address is blocked for as long.',
   access: 'admin',
+  lasts: true,
+  leaves: { what: 'sequences', most: bounds.sequences, per: 'fleet' },
   fleet: true,
   body: shape({
     name,
@@ -116,6 +118,7 @@ export const updateSequence = endpoint('PATCH /portknock/sequences/{sequenceId}'
   summary: 'Change a sequence',
   description: '`server_ids` replaces the list; a server that is taken out keeps no rule of it.',
   access: 'admin',
+  lasts: true,
   fleet: true,
   params,
   body: partly({
@@ -144,6 +147,7 @@ export const deleteSequence = endpoint('DELETE /portknock/sequences/{sequenceId}
   ...knocking,
   summary: 'Delete a sequence',
   access: 'admin',
+  lasts: true,
   fleet: true,
   params,
   reply: message,
@@ -156,6 +160,9 @@ export const knock = endpoint('POST /portknock/knock', {
   description:
     'Without a knock, for the address that the request comes from. Waits up to 2 s for the agent; `confirmed` says whether it has opened the port. 404 where the sequence is not on that server, 409 where that server has as many openings as there can be.',
   access: 'write',
+  lasts: false,
+  leaves: { what: 'openings', most: bounds.openingsPerHost, per: 'server' },
+  forServerKeys: true,
   body: shape({ server_id: uuid, sequence_name: name }),
   reply: shape({
     message: Type.String(),
@@ -193,6 +200,8 @@ export const closeOpening = endpoint('DELETE /portknock/active/{openingId}', {
   summary: 'Close an opening',
   description: 'Connections that are open already survive, unless `cut=true`.',
   access: 'write',
+  lasts: false,
+  forServerKeys: true,
   params: shape({ openingId: field(uuid, 'Id of the opening.') }),
   query: shape({ cut: field(Type.Optional(Type.Boolean()), 'Whether to cut open connections too.') }),
   reply: message,
@@ -249,6 +258,8 @@ export const unblock = endpoint('DELETE /portknock/blocked/{ip}', {
   summary: 'Unblock an address',
   description: 'On the server of `server_id`, without it on all of them.',
   access: 'write',
+  lasts: false,
+  forServerKeys: true,
   params: shape({ ip }),
   query: shape({ server_id: Type.Optional(uuid) }),
   reply: message,

@@ -95,7 +95,8 @@ export const createRollout = endpoint('POST /agents/rollouts', {
   description:
     'One server first, then the shares of `waves` of the rest, each when all servers of the wave before run the release and report as before. The rollout pauses by itself when more than one server or more than 2 % of a wave failed, or when fewer than 95 % of the upgraded servers report. Servers that are offline hold up no wave; they follow when they return. One rollout runs at a time.',
   access: 'admin',
-  stepUp: true,
+  lasts: true,
+  leaves: { what: 'rollouts that run', most: 1, per: 'fleet' },
   body: shape({
     server_ids: field(
       Type.Optional(Type.Array(uuid, { minItems: 1, maxItems: bounds.targets })),
@@ -160,25 +161,31 @@ const act = { ...family, fleet: true, access: 'admin', params, reply: rollout, r
 
 export const pauseRollout = endpoint('POST /agents/rollouts/{id}/pause', {
   ...act,
+  lasts: false,
+  leaves: null,
   summary: 'Pause a rollout',
   description: 'No further server is ordered. Those that have the order go on.',
 })
 export const resumeRollout = endpoint('POST /agents/rollouts/{id}/resume', {
   ...act,
+  lasts: true,
+  leaves: null,
   summary: 'Resume a rollout',
   description: 'The failures so far do not pause it again.',
-  stepUp: true,
 })
 export const abortRollout = endpoint('POST /agents/rollouts/{id}/abort', {
   ...act,
+  lasts: false,
+  leaves: null,
   summary: 'Abort a rollout',
   description: 'No further server is ordered, and orders that were not fetched are cancelled.',
 })
 export const rollBackRollout = endpoint('POST /agents/rollouts/{id}/rollback', {
   ...act,
+  lasts: true,
+  leaves: { what: 'rollouts that run', most: 1, per: 'fleet' },
   summary: 'Return the upgraded servers to the release before',
   description:
     'Aborts the rollout if it runs, and starts one that returns every server it upgraded to the release before, which the servers kept. Answers the new rollout.',
-  stepUp: true,
   status: 201,
 })

@@ -109,6 +109,7 @@ export const listServerTags = endpoint('GET /servers/tags', {
   summary: 'List the tags of servers',
   description: 'In alphabetical order, of the servers that the caller sees. A tag without a server is not listed.',
   access: 'read',
+  forServerKeys: false,
   reply: shape({
     tags: field(
       Type.Array(
@@ -132,6 +133,8 @@ export const changeServerTags = endpoint('POST /servers/tags', {
   description:
     'All or nothing. A tag that a server has already, or does not have, changes nothing. What is aimed at a tag, such as a fleet ban, follows. A tag that the access of a user or of an API key depends on is changed only by administrators with access to all servers; else 403.',
   access: 'write',
+  lasts: false,
+  leaves: { what: 'tags', most: bounds.tagsPerServer, per: 'server' },
   body: shape({
     server_ids: field(Type.Array(uuid, { minItems: 1, maxItems: bounds.targets }), 'The servers.'),
     add: field(Type.Optional(serverTags), 'Tags that the servers get.'),
@@ -144,6 +147,7 @@ export const getServer = endpoint('GET /servers/{serverId}', {
   tag,
   summary: 'Read one server',
   access: 'read',
+  forAgents: true,
   params,
   reply: resource('ServerDetail', {
     ...serverFields,
@@ -177,12 +181,13 @@ export const getServer = endpoint('GET /servers/{serverId}', {
 })
 
 export const createServer = endpoint('POST /servers', {
-  stepUp: true,
   tag,
   summary: 'Register a server',
   description:
     'Answers the command that installs the agent on the machine, and an API key for servers that bring their own client. Both are shown once. An `api_key` that was never used ends when an enrolled agent is first heard of.',
   access: 'admin',
+  lasts: true,
+  leaves: { what: 'servers', most: bounds.licensedServers, per: 'fleet' },
   fleet: true,
   body: shape({
     hostname,
@@ -209,6 +214,7 @@ export const updateServer = endpoint('PATCH /servers/{serverId}', {
   tag,
   summary: 'Rename, describe or tag a server',
   access: 'admin',
+  lasts: false,
   params,
   body: shape({
     hostname: Type.Optional(hostname),
@@ -230,18 +236,20 @@ export const deleteServer = endpoint('DELETE /servers/{serverId}', {
   summary: 'Remove a server',
   description: 'Its keys stop at once and its pending commands are cancelled; its bans stay in history.',
   access: 'admin',
+  lasts: true,
   params,
   reply: message,
   refusals: [404],
 })
 
 export const regenerateToken = endpoint('POST /servers/{serverId}/regenerate-token', {
-  stepUp: true,
   tag,
   summary: 'Make a new installation token',
   description:
     'The old token is void at once. An agent that is already enrolled goes on: its key ends when the key of the new one is first used, at most 24 hours after that was given; `key_rotated_at` of the server tells when.',
   access: 'admin',
+  lasts: true,
+  leaves: null,
   params,
   reply: shape({ install_command: Type.String() }),
   refusals: [404],
@@ -253,6 +261,8 @@ export const quarantineServer = endpoint('POST /servers/{serverId}/quarantine', 
   description:
     'For a server whose agent or key may be in wrong hands. Its reports are refused with 403, its commands are withheld and new ones refused with 409, its bans leave the statistics of the fleet and are not reported to the reputation database. Heartbeats go on, and nothing is deleted.',
   access: 'admin',
+  lasts: false,
+  leaves: null,
   params,
   body: shape({ reason: text(1, bounds.reason) }),
   reply: shape({ message: Type.String(), quarantined: quarantine }),
@@ -264,6 +274,7 @@ export const releaseServer = endpoint('DELETE /servers/{serverId}/quarantine', {
   summary: 'Release a server from quarantine',
   description: 'Its reports are taken again, its commands go out and its bans count again.',
   access: 'admin',
+  lasts: false,
   params,
   reply: message,
   refusals: [404, 409],
@@ -275,18 +286,20 @@ export const settleClone = endpoint('DELETE /servers/{serverId}/clone', {
   description:
     'For an administrator who has switched off the second machine or enrolled it on its own. Commands go out again. If both machines still report, the server is marked again within two heartbeats. Enrolling a server with a new install command settles it as well.',
   access: 'admin',
+  lasts: false,
   params,
   reply: message,
   refusals: [404, 409],
 })
 
 export const forgetReports = endpoint('POST /servers/{serverId}/forget-reports', {
-  stepUp: true,
   tag,
   summary: "Delete a server's reports since a moment",
   description:
     'Deletes every ban that the server reported since then, by the time of its arrival at Stockade, and takes it out of all statistics. What the bans brought about on servers stays as it is. The server must be in quarantine. It can not be undone.',
   access: 'admin',
+  lasts: true,
+  leaves: null,
   params,
   body: shape({ since: field(timestamp, 'Deletes reports that arrived at or after this time.') }),
   reply: shape({ message: Type.String(), forgotten: field(count, 'Number of bans that were deleted.') }),

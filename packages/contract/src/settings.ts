@@ -90,7 +90,7 @@ export const getSettings = endpoint('GET /settings', {
 
 export const updateSettings = endpoint('PATCH /settings', {
   ...admin,
-  stepUp: true,
+  lasts: true,
   summary: 'Change settings',
   description:
     'Only the fields that are sent. `updated_fields` names those whose value changed, as in `security.mfa_required`. `daily_summary_hour` is an hour in `timezone`.',
@@ -129,7 +129,7 @@ export const getChat = endpoint('GET /settings/chat', {
 
 export const updateChat = endpoint('PATCH /settings/chat', {
   ...admin,
-  stepUp: true,
+  lasts: true,
   summary: 'Change the chat settings',
   description:
     'Which kind of webhook it is shows in its URL: Discord at discord.com and discordapp.com; Slack and compatible ones at hooks.slack.com, hooks.slack-gov.com, at any path with `/services/`, `/slack` at the end, or as Mattermost and Rocket.Chat make them (`/hooks/` with their tokens); generic JSON anywhere else. With `enabled` and no URL the settings are kept and nothing is sent.',
@@ -139,6 +139,8 @@ export const updateChat = endpoint('PATCH /settings/chat', {
 
 export const testChat = endpoint('POST /settings/chat/test', {
   ...admin,
+  lasts: false,
+  leaves: null,
   summary: 'Send a test message to the chat',
   description:
     '409 while the chat is disabled or has no URL; 502 with the other side’s words when it does not take the message. `steps` tells of each step with its time; the body of that 502 has it, too.',
@@ -164,7 +166,7 @@ export const getEmail = endpoint('GET /settings/email', {
 
 export const updateEmail = endpoint('PATCH /settings/email', {
   ...admin,
-  stepUp: true,
+  lasts: true,
   summary: 'Change the e-mail settings',
   description:
     'With `enabled` and no host or no recipient the settings are kept and nothing is sent. Port 465 is TLS from the first byte; on other ports `smtp_tls: true` (the default) demands STARTTLS. With `smtp_tls: true` the certificate is checked; `false` encrypts where the mail server offers it and checks nothing. Without `from_address` mail comes from `smtp_user`, if that is an address, else from `stockade@` and the host of the base URL.',
@@ -181,6 +183,8 @@ export const updateEmail = endpoint('PATCH /settings/email', {
 
 export const testEmail = endpoint('POST /settings/email/test', {
   ...admin,
+  lasts: false,
+  leaves: null,
   summary: 'Send a test e-mail',
   description:
     "To `recipient`, or without it to the configured recipients. A refusal (502) tells the mail server's own words. `steps` tells of each step with its time; the body of that 502 has it, too.",
@@ -205,7 +209,7 @@ export const getReputation = endpoint('GET /settings/reputation', {
 
 export const updateReputation = endpoint('PATCH /settings/reputation', {
   ...admin,
-  stepUp: true,
+  lasts: true,
   summary: 'Change the reputation settings',
   description: '`rate_limit` is the number of reports a day.',
   body: partly({
@@ -237,7 +241,7 @@ export const getOauth = endpoint('GET /settings/oauth', {
 
 export const updateOauth = endpoint('PATCH /settings/oauth', {
   ...admin,
-  stepUp: true,
+  lasts: true,
   summary: 'Change the sign-in providers',
   description:
     'Empty allow-lists admit nobody. `local_login_disabled` is refused as long as no administrator signs in through a provider.',
@@ -268,7 +272,8 @@ export const exportSettings = endpoint('GET /settings/export', {
 
 export const importSettings = endpoint('POST /settings/import', {
   ...admin,
-  stepUp: true,
+  lasts: true,
+  leaves: null,
   summary: 'Import settings',
   description:
     'Takes an export of this version as it is. Everything is checked before anything changes. `merge: true` changes what is given; `merge: false` sets all else to its default, and keeps stored secrets.',

@@ -56,7 +56,7 @@ export const getSiemSettings = endpoint('GET /siem/settings', {
 
 export const updateSiemSettings = endpoint('PATCH /siem/settings', {
   ...siem,
-  stepUp: true,
+  lasts: true,
   summary: 'Change the SIEM settings',
   description:
     '`enabled: true` needs a host. `syslog`, `cef` and `leef` travel as RFC 5424 over UDP, TCP or, with `tls_enabled`, TLS; for `json` and `collector` `tcp` means http, and https with `tls_enabled`. `token` is for HTTP targets: sent as `Splunk …` to the collector, as `Bearer …` otherwise; with another host it has to be sent again. `flush_interval` is in seconds.',
@@ -69,6 +69,8 @@ export const updateSiemSettings = endpoint('PATCH /siem/settings', {
 
 export const testSiem = endpoint('POST /siem/test', {
   ...siem,
+  lasts: false,
+  leaves: null,
   summary: 'Send a test event',
   description:
     'Works while forwarding is off, and passes every filter. Where the target is not reached: 400 with the error `Connection failed`, and the step that failed in the message. `steps` tells of each step with its time; the body of that 400 has it, too.',
@@ -123,6 +125,8 @@ export const siemQueue = endpoint('GET /siem/queue', {
 
 export const flushSiem = endpoint('POST /siem/flush', {
   ...siem,
+  lasts: false,
+  leaves: null,
   summary: 'Send the queue now',
   reply: shape({ message: Type.String(), events_sent: count, events_failed: count }),
   refusals: [409],
@@ -130,6 +134,7 @@ export const flushSiem = endpoint('POST /siem/flush', {
 
 export const discardSiemQueue = endpoint('DELETE /siem/queue', {
   ...siem,
+  lasts: true,
   summary: 'Discard the queue',
   reply: shape({ message: Type.String(), events_discarded: field(count, 'Number of events that were discarded.') }),
 })
@@ -198,6 +203,8 @@ export const listEventTypes = endpoint('GET /siem/event-types', {
 
 export const startReplay = endpoint('POST /siem/replay', {
   ...siem,
+  lasts: false,
+  leaves: { what: 'replays that run', most: 1, per: 'fleet' },
   summary: 'Send past events again',
   description: 'Those from `from` (inclusive) to `to` (exclusive), of all types or those of `event_types`.',
   body: shape({ from: timestamp, to: timestamp, event_types: Type.Optional(eventTypes) }),

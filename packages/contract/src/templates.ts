@@ -89,12 +89,13 @@ export const getTemplate = endpoint('GET /templates/{templateId}', {
 })
 
 export const createTemplate = endpoint('POST /templates', {
-  stepUp: true,
   tag,
   summary: 'Create a template',
   description:
     "A template is root's configuration on every server that it goes to, so only an allow-list of jail and filter options passes; `/templates/validate` says what is wrong and where. `name` is fixed for good; `stockade`, `default`, `includes` and `known` are reserved.",
   access: 'admin',
+  lasts: true,
+  leaves: { what: 'templates', most: bounds.templates, per: 'fleet' },
   fleet: true,
   licence: 'custom_templates',
   body: shape({
@@ -118,12 +119,12 @@ export const createTemplate = endpoint('POST /templates', {
 })
 
 export const updateTemplate = endpoint('PATCH /templates/{templateId}', {
-  stepUp: true,
   tag,
   summary: 'Change a template',
   description:
     'Built-in templates cannot be modified (403). In `settings` only the options that are sent change; null takes one out. Servers keep what was deployed until it is deployed again.',
   access: 'admin',
+  lasts: true,
   fleet: true,
   licence: 'custom_templates',
   params,
@@ -140,11 +141,11 @@ export const updateTemplate = endpoint('PATCH /templates/{templateId}', {
 })
 
 export const deleteTemplate = endpoint('DELETE /templates/{templateId}', {
-  stepUp: true,
   tag,
   summary: 'Delete a template',
   description: 'Built-in templates cannot be deleted (403), nor one that is deployed somewhere (409).',
   access: 'admin',
+  lasts: true,
   fleet: true,
   params,
   reply: message,
@@ -152,12 +153,14 @@ export const deleteTemplate = endpoint('DELETE /templates/{templateId}', {
 })
 
 export const deployTemplate = endpoint('POST /templates/{templateId}/deploy', {
-  stepUp: true,
   tag,
   summary: 'Deploy a template to servers',
   description:
     'Queues one `deploy-template` command a server; the template is frozen as it is now. `settings` win over those of the template. A key that is bound to one server may name that one.',
   access: 'write',
+  lasts: true,
+  leaves: { what: 'waiting commands', most: bounds.waitingCommands, per: 'server' },
+  forServerKeys: true,
   params,
   body: shape({
     server_ids: Type.Array(uuid, { minItems: 1, maxItems: 10_000 }),
@@ -176,6 +179,8 @@ export const removeTemplate = endpoint('DELETE /templates/{templateId}/servers/{
   summary: 'Take a template off a server',
   description: 'Queues a `remove-template` command.',
   access: 'write',
+  lasts: false,
+  forServerKeys: true,
   params: shape({ templateId, serverId: uuid }),
   reply: shape({ message: Type.String(), command_id: uuid }),
   refusals: [404],
@@ -234,6 +239,9 @@ export const validateTemplate = endpoint('POST /templates/validate', {
   description:
     'Reads both texts as the engine would, as far as Stockade can without the files of a server. `problems` is the same with line numbers. With `sample`, lines of a log, `matches` says what the filter finds in each: the same as the engine does, or nothing about that line. `sample_note` says in words what could not be tried here and why, such as a filter that lies on the servers. How old a line is makes no difference.',
   access: 'write',
+  lasts: false,
+  leaves: null,
+  forServerKeys: true,
   body: shape({
     jail_config: config(0),
     filter_config: Type.Optional(config(0, { default: '' })),

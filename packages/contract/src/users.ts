@@ -64,6 +64,8 @@ export const putPreferences = endpoint('PUT /users/me/preferences', {
   summary: 'Replace what the dashboard keeps for oneself',
   description: 'At most 64 KiB as JSON, 32 levels deep. Not in the audit log.',
   access: 'session',
+  lasts: false,
+  leaves: { what: 'bytes of preferences', most: bounds.preferences, per: 'user' },
   // The rest is for the envelope, white space and escapes.
   bodyLimit: bounds.preferences + 16 * 1024,
   body: shape({ preferences }),
@@ -94,11 +96,12 @@ export const getUser = endpoint('GET /users/{userId}', {
 
 export const createUser = endpoint('POST /users', {
   ...accounts,
-  stepUp: true,
   summary: 'Create a user',
   description:
     'Without `role` a Viewer. A username or e-mail that is taken is refused. With `invite` there is no password yet: whoever opens `setup_url` (null otherwise) chooses it, once, within 72 hours. With `mfa_required` the user must set up 2FA first of all.',
   access: 'admin',
+  lasts: true,
+  leaves: { what: 'users', most: bounds.users, per: 'fleet' },
   body: shape({
     username,
     email,
@@ -127,11 +130,12 @@ const revokedKeys = { revoked_keys: count }
 
 export const inviteUser = endpoint('POST /users/{userId}/invite', {
   ...accounts,
-  stepUp: true,
   summary: 'Invite a user anew',
   description:
     'For somebody who has never signed in: the invitation before is void, and so is a password that was given. Anybody else is refused. Revokes the keys of the user unless `keep_keys`.',
   access: 'admin',
+  lasts: true,
+  leaves: null,
   params,
   body: shape(keepKeys),
   reply: shape({ message: Type.String(), setup_url: Type.String(), invite_expires_at: timestamp, ...revokedKeys }),
@@ -140,11 +144,11 @@ export const inviteUser = endpoint('POST /users/{userId}/invite', {
 
 export const updateUser = endpoint('PATCH /users/{userId}', {
   ...accounts,
-  stepUp: true,
   summary: "Change a user's e-mail, role or need of 2FA",
   description:
     'Acts at once on sessions and keys of the user. Keys never exceed the new role; `keep_keys: false` revokes them. The last administrator keeps the role.',
   access: 'admin',
+  lasts: true,
   params,
   body: shape({
     email: Type.Optional(email),
@@ -158,11 +162,11 @@ export const updateUser = endpoint('PATCH /users/{userId}', {
 
 export const deleteUser = endpoint('DELETE /users/{userId}', {
   ...accounts,
-  stepUp: true,
   summary: 'Delete a user',
   description:
     "Ends the user's sessions and revokes the user's keys. Your own account and the last administrator stay.",
   access: 'admin',
+  lasts: true,
   params,
   reply: message,
   refusals: [404, 409],
@@ -170,11 +174,12 @@ export const deleteUser = endpoint('DELETE /users/{userId}', {
 
 export const resetPassword = endpoint('POST /users/{userId}/reset-password', {
   ...accounts,
-  stepUp: true,
   summary: "Replace a user's password",
   description:
     "Ends the user's other sessions, and revokes the user's keys unless `keep_keys`. Without `new_password` a random one is made and shown once; `temporary_password` is null when one was sent.",
   access: 'admin',
+  lasts: true,
+  leaves: null,
   params,
   body: shape({
     new_password: field(Type.Optional(newPassword), 'The new password; a random one is made when it is left out.'),
@@ -191,11 +196,12 @@ export const resetPassword = endpoint('POST /users/{userId}/reset-password', {
 
 export const resetMfa = endpoint('POST /users/{userId}/reset-mfa', {
   ...accounts,
-  stepUp: true,
   summary: "Turn a user's 2FA off",
   description:
     "For a lost device. Ends the user's other sessions, and revokes the user's keys unless `keep_keys`. Also lifts the throttle on wrong codes.",
   access: 'admin',
+  lasts: true,
+  leaves: null,
   params,
   body: shape(keepKeys),
   reply: shape({ message: Type.String(), mfa_enabled: Type.Boolean(), ...revokedKeys }),
@@ -204,11 +210,12 @@ export const resetMfa = endpoint('POST /users/{userId}/reset-mfa', {
 
 export const putServerAccess = endpoint('PUT /users/{userId}/server-access', {
   ...accounts,
-  stepUp: true,
   summary: 'Say which servers a user may see',
   description:
     'With `specific` the user sees the servers of `server_ids`, those that have one of the tags at a time, and nothing of others. Administrators always see all. `server_count` is the number of servers that the user sees now.',
   access: 'admin',
+  lasts: true,
+  leaves: null,
   params,
   body: shape({
     access_type: serverAccess,
@@ -244,6 +251,7 @@ export const endSession = endpoint('DELETE /users/{userId}/sessions/{sessionId}'
   summary: 'End one session',
   description: 'Acts at once: its access token and its refresh token are refused from then on.',
   access: 'self',
+  lasts: false,
   params: shape({ userId: id, sessionId: field(uuid, 'Id of the session.') }),
   reply: message,
   refusals: [404],
@@ -254,6 +262,7 @@ export const endSessions = endpoint('DELETE /users/{userId}/sessions', {
   summary: "End a user's sessions",
   description: "All of them but, unless `except_current` is false, the caller's own.",
   access: 'self',
+  lasts: false,
   params,
   query: shape({
     except_current: field(

@@ -49,6 +49,8 @@ export const addToWhitelist = endpoint('POST /whitelist', {
   description:
     'Host bits of a range are cleared. Active bans that it covers are lifted on every server. What is there already is refused. With `expires_at`, in the future and at most ten years ahead, the entry lifts itself at that time. A list that would cover more than 1/64 of public IPv4 (or IPv6) is refused with the figure, unless an administrator who is signed in repeats it as `confirm_share`; so with many entries and imports.',
   access: 'write',
+  lasts: 'partly',
+  leaves: { what: 'whitelist entries', most: bounds.whitelist, per: 'fleet' },
   fleet: true,
   body: shape({
     ip: ipOrRange,
@@ -75,6 +77,8 @@ export const addManyToWhitelist = endpoint('POST /whitelist/bulk', {
   description:
     'All or nothing: one invalid entry refuses the request and is named by its index. Duplicates are skipped; `added` counts the new ones.',
   access: 'write',
+  lasts: 'partly',
+  leaves: { what: 'whitelist entries', most: bounds.whitelist, per: 'fleet' },
   fleet: true,
   bodyLimit: bounds.largeBody,
   // Addresses are read one slice of the list at a time, not in one go by the validator: there may be hundreds of thousands.
@@ -105,6 +109,7 @@ export const describeWhitelistEntry = endpoint('PATCH /whitelist/{id}', {
   summary: "Change an entry's description or end",
   description: 'With `expires_at` null the entry stays for ever.',
   access: 'write',
+  lasts: 'partly',
   fleet: true,
   params,
   body: shape({ description: Type.Optional(description), expires_at: Type.Optional(nullable(timestamp)) }),
@@ -122,6 +127,7 @@ export const removeFromWhitelist = endpoint('DELETE /whitelist/{id}', {
   tag,
   summary: 'Take an entry off the whitelist',
   access: 'write',
+  lasts: false,
   fleet: true,
   params,
   reply: message,
@@ -133,6 +139,8 @@ export const removeManyFromWhitelist = endpoint('POST /whitelist/remove', {
   summary: 'Take many entries off the whitelist',
   description: 'At once: the servers hear of one new list. Ids that are gone already are passed over.',
   access: 'write',
+  lasts: false,
+  leaves: null,
   fleet: true,
   body: shape({ ids: field(Type.Array(id, { minItems: 1, maxItems: bounds.removals }), 'Ids of the entries.') }),
   reply: shape({ removed: field(count, 'Number of entries that were removed.') }),
@@ -144,6 +152,7 @@ export const whitelistText = endpoint('GET /whitelist.txt', {
   description:
     'Comment lines that begin with `#` (title and time of generation), then one address or range a line. Has an `ETag`; answers 304 to a matching `If-None-Match`.',
   access: 'read',
+  forAgents: true,
   reply: Type.String(),
   produces: 'text/plain',
 })
@@ -177,6 +186,8 @@ export const importWhitelist = endpoint('POST /whitelist/import', {
   description:
     'Good lines go in, bad lines come back in `errors`, duplicates are counted in `skipped`. `plain` is one entry a line, with `# description` after it if wanted; `csv` has the header `ip,description`, and `expires_at` if wanted; `json` is what the export gives, or its bare array. `line` counts from 1; for JSON it is the number of the entry. `errors` holds the first 10,000, `error_count` says how many there are. `description_prefix` is put before each description. `ids` are the entries that were added, as `POST /whitelist/remove` takes them; none where they are more than it takes.',
   access: 'write',
+  lasts: 'partly',
+  leaves: { what: 'whitelist entries', most: bounds.whitelist, per: 'fleet' },
   fleet: true,
   bodyLimit: bounds.largeBody,
   body: shape({
@@ -258,6 +269,9 @@ export const syncWhitelist = endpoint('POST /whitelist/sync', {
   summary: 'Have servers apply the whitelist again',
   description: 'All servers, or those of `server_ids`. A key that is bound to one server may name that one.',
   access: 'write',
+  lasts: false,
+  leaves: null,
+  forServerKeys: true,
   body: shape({ server_ids: Type.Optional(Type.Array(uuid, { minItems: 1, maxItems: 10_000 })) }),
   reply: shape({ message: Type.String(), servers_notified: field(count, 'Number of servers.') }),
 })

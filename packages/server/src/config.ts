@@ -195,7 +195,7 @@ type Limits = Pick<
 const readLimits = ({ whole }: Reader): Limits => ({
   rateLimit: whole('RATE_LIMIT', 100, 0, 1_000_000),
   rateLimitSensitive: whole('RATE_LIMIT_SENSITIVE', 10, 0, 1_000_000),
-  quotaRows: whole('QUOTA_ROWS', 1_000_000, 0, 1_000_000_000),
+  quotaRows: whole('QUOTA_ROWS', bounds.reportsPerDay, 0, 1_000_000_000),
   quotaBytes: whole('QUOTA_BYTES', 512 * 1024 * 1024, 0, 1024 ** 4),
   quotaEndless: whole('QUOTA_ENDLESS', 100_000, 0, 1_000_000_000),
   logLines: whole('LOG_LINES', bounds.logLines, 256, bounds.logLines),

@@ -10,26 +10,34 @@ import type { TestServer } from '../src/testing/index.ts'
  * (sections 3 and 14), not from the contract: what the contract says is what is being checked.
  */
 
-type Caller =
-  | 'nobody'
-  | 'nonsense'
-  | 'viewer'
-  | 'operator'
-  | 'admin'
-  | 'viewerHere'
-  | 'viewerElsewhere'
-  | 'operatorHere'
-  | 'readKey'
-  | 'writeKey'
-  | 'adminKey'
-  | 'agentHere'
-  | 'agentElsewhere'
-  | 'readKeyHere'
-  | 'revoked'
+const callers = [
+  'nobody',
+  'nonsense',
+  'viewer',
+  'operator',
+  'admin',
+  'viewerHere',
+  'viewerElsewhere',
+  'operatorHere',
+  'operatorOfTag',
+  'readKey',
+  'writeKey',
+  'adminKey',
+  'readKeyHere',
+  'writeKeyHere',
+  'writeKeyOfTag',
+  'agentHere',
+  'agentElsewhere',
+  'agentInQuarantine',
+  'revoked',
+] as const
+type Caller = (typeof callers)[number]
 
 /** `ok` = not refused for who it is; the numbers are the refusal. Callers that are not named get what `else` says. */
 type Row = Partial<Record<Caller, 'ok' | 401 | 403>> & { else: 'ok' | 401 | 403 }
 const stranger = { nobody: 401, nonsense: 401, revoked: 401 } as const
+const noAgent = { agentHere: 403, agentElsewhere: 403, agentInQuarantine: 403 } as const
+const noServerKey = { readKeyHere: 403, writeKeyHere: 403 } as const
 
 const open: Row = { else: 'ok' }
 const session: Row = {
@@ -40,31 +48,37 @@ const session: Row = {
   viewerHere: 'ok',
   viewerElsewhere: 'ok',
   operatorHere: 'ok',
+  operatorOfTag: 'ok',
   else: 403,
 }
-const read: Row = { ...stranger, else: 'ok' }
-const readHere: Row = { ...stranger, viewerElsewhere: 403, agentElsewhere: 403, else: 'ok' }
-const write: Row = {
+const read: Row = { ...stranger, ...noAgent, else: 'ok' }
+const readHere: Row = { ...read, viewerElsewhere: 403 }
+/** What a host reads of itself. */
+const hostRead: Row = { ...read, agentHere: 'ok', agentElsewhere: 'ok' }
+/** What people decide about: a key that is bound to one server has no part in it. */
+const peopleRead: Row = { ...read, ...noServerKey }
+const peopleWrite: Row = {
   ...stranger,
   operator: 'ok',
   operatorHere: 'ok',
+  operatorOfTag: 'ok',
   admin: 'ok',
   writeKey: 'ok',
   adminKey: 'ok',
-  agentHere: 'ok',
-  agentElsewhere: 'ok',
+  writeKeyOfTag: 'ok',
   else: 403,
 }
-const writeHere: Row = { ...write, agentElsewhere: 403 }
-/** What acts on the whole fleet is not for a key that is bound to one server, nor for whoever has access to some servers only. */
-const fleetWrite: Row = { ...write, operatorHere: 403, agentHere: 403, agentElsewhere: 403 }
-/** Objects of the whole fleet: a key that is bound to one server has no part in them. */
-const fleetRead: Row = { ...read, agentHere: 403, agentElsewhere: 403, readKeyHere: 403 }
+const write: Row = { ...peopleWrite, writeKeyHere: 'ok' }
+/** What acts on the whole fleet is not for a key that is bound to some servers, nor for whoever has access to some servers only. */
+const fleetWrite: Row = { ...peopleWrite, operatorHere: 403, operatorOfTag: 403, writeKeyOfTag: 403 }
+/** Objects of the whole fleet: a key that is bound to some servers has no part in them. */
+const fleetRead: Row = { ...peopleRead, writeKeyOfTag: 403 }
 const adminOnly: Row = { ...stranger, admin: 'ok', adminKey: 'ok', else: 403 }
-const agent: Row = { ...stranger, agentHere: 'ok', agentElsewhere: 'ok', else: 403 }
-const agentHere: Row = { ...agent, agentElsewhere: 403 }
+const agent: Row = { ...stranger, agentHere: 'ok', agentElsewhere: 'ok', writeKeyHere: 'ok', else: 403 }
+/** What is heard of a host in quarantine. */
+const heard: Row = { ...agent, agentInQuarantine: 'ok' }
 /** One's own key; an unknown one is 404 for whoever may ask, and a bound key has none. */
-const keys: Row = { ...stranger, agentHere: 403, agentElsewhere: 403, readKeyHere: 403, else: 'ok' }
+const keys: Row = { ...fleetRead }
 
 /** Administrators, and the user that the path names: here the first one, who is `admin`. */
 const ofAdmin: Row = { ...adminOnly }
@@ -90,18 +104,18 @@ const table: Record<string, Row> = {
   'PATCH /reports/schedules/{id}': adminOnly,
   'DELETE /reports/schedules/{id}': adminOnly,
   'POST /reports/schedules/{id}/test': adminOnly,
-  'GET /alerts': read,
-  'POST /alerts/{id}/ack': write,
-  'GET /alerts/rules': read,
+  'GET /alerts': peopleRead,
+  'POST /alerts/{id}/ack': peopleWrite,
+  'GET /alerts/rules': peopleRead,
   'POST /alerts/rules': adminOnly,
   'POST /alerts/rules/preview': adminOnly,
   'PATCH /alerts/rules/{id}': adminOnly,
   'DELETE /alerts/rules/{id}': adminOnly,
   'GET /alerts/routes': adminOnly,
   'PUT /alerts/routes': adminOnly,
-  'GET /alerts/silences': read,
-  'POST /alerts/silences': write,
-  'DELETE /alerts/silences/{id}': write,
+  'GET /alerts/silences': peopleRead,
+  'POST /alerts/silences': peopleWrite,
+  'DELETE /alerts/silences/{id}': peopleWrite,
   'GET /channels': adminOnly,
   'POST /channels': adminOnly,
   'GET /channels/presets': adminOnly,
@@ -172,9 +186,9 @@ const table: Record<string, Row> = {
   'GET /servers': read,
   'GET /servers/summary': read,
   'GET /servers/jails': read,
-  'GET /servers/tags': read,
-  'POST /servers/tags': write,
-  'GET /servers/{serverId}': readHere,
+  'GET /servers/tags': peopleRead,
+  'POST /servers/tags': peopleWrite,
+  'GET /servers/{serverId}': { ...hostRead, viewerElsewhere: 403, agentElsewhere: 403 },
   'GET /servers/{serverId}/jails': readHere,
   'POST /servers': adminOnly,
   'PATCH /servers/{serverId}': adminOnly,
@@ -184,16 +198,16 @@ const table: Record<string, Row> = {
   'DELETE /servers/{serverId}/quarantine': adminOnly,
   'DELETE /servers/{serverId}/clone': adminOnly,
   'POST /servers/{serverId}/forget-reports': adminOnly,
-  'POST /servers/heartbeat': agent,
+  'POST /servers/heartbeat': heard,
   'PUT /agent/jails': agent,
   'PUT /agent/adopted': agent,
   'PUT /agent/active': agent,
-  'GET /agent/state': agent,
-  'POST /agent/state/ack': agent,
-  'POST /agent/results': agent,
-  'POST /agent/turn': agent,
-  'GET /servers/{serverId}/commands/pending': agentHere,
-  'POST /commands/{commandId}/result': agentHere,
+  'GET /agent/state': heard,
+  'POST /agent/state/ack': heard,
+  'POST /agent/results': heard,
+  'POST /agent/turn': heard,
+  'GET /servers/{serverId}/commands/pending': { ...agent, agentElsewhere: 403 },
+  'POST /commands/{commandId}/result': { ...heard, agentElsewhere: 403 },
   'GET /commands': read,
   'GET /commands/{commandId}': readHere,
   'GET /commands/stats': read,
@@ -204,13 +218,13 @@ const table: Record<string, Row> = {
   'GET /servers/{serverId}/metrics': readHere,
   'GET /bootstrap': session,
   'GET /servers/{serverId}/stats': readHere,
-  'POST /servers/{serverId}/commands': writeHere,
+  'POST /servers/{serverId}/commands': write,
   'POST /commands/prepare': write,
   'POST /commands/sealed': write,
-  'POST /commands/batch': writeHere,
+  'POST /commands/batch': write,
   'POST /commands/cancel': write,
-  'DELETE /commands/{commandId}': writeHere,
-  'POST /commands/{commandId}/retry': writeHere,
+  'DELETE /commands/{commandId}': write,
+  'POST /commands/{commandId}/retry': write,
   'GET /templates': read,
   'GET /templates/categories': read,
   'GET /templates/{templateId}': read,
@@ -218,8 +232,8 @@ const table: Record<string, Row> = {
   'PATCH /templates/{templateId}': adminOnly,
   'DELETE /templates/{templateId}': adminOnly,
   'POST /templates/validate': write,
-  'POST /templates/{templateId}/deploy': writeHere,
-  'DELETE /templates/{templateId}/servers/{serverId}': writeHere,
+  'POST /templates/{templateId}/deploy': write,
+  'DELETE /templates/{templateId}/servers/{serverId}': write,
   'GET /templates/{templateId}/status': read,
   'GET /whitelist': read,
   'GET /whitelist/{id}': read,
@@ -228,27 +242,27 @@ const table: Record<string, Row> = {
   'PATCH /whitelist/{id}': fleetWrite,
   'DELETE /whitelist/{id}': fleetWrite,
   'POST /whitelist/remove': fleetWrite,
-  'GET /whitelist.txt': read,
+  'GET /whitelist.txt': hostRead,
   'GET /whitelist/check/{ip}': read,
   'POST /whitelist/import': fleetWrite,
   'GET /whitelist/export': read,
   'GET /whitelist/sync-status': read,
   'POST /whitelist/sync': write,
-  'GET /lists': read,
-  'POST /lists': write,
-  'POST /lists/preview': write,
-  'GET /lists/{id}': read,
-  'PATCH /lists/{id}': write,
-  'DELETE /lists/{id}': write,
-  'POST /lists/{id}/refresh': write,
-  'GET /lists/{id}/servers': read,
-  'GET /lists/{id}/entries': read,
-  'GET /fleet/bans': read,
-  'POST /fleet/bans': write,
-  'GET /fleet/bans/{id}': read,
-  'GET /fleet/bans/{id}/servers': read,
-  'PATCH /fleet/bans/{id}': write,
-  'DELETE /fleet/bans/{id}': write,
+  'GET /lists': peopleRead,
+  'POST /lists': peopleWrite,
+  'POST /lists/preview': peopleWrite,
+  'GET /lists/{id}': peopleRead,
+  'PATCH /lists/{id}': peopleWrite,
+  'DELETE /lists/{id}': peopleWrite,
+  'POST /lists/{id}/refresh': peopleWrite,
+  'GET /lists/{id}/servers': peopleRead,
+  'GET /lists/{id}/entries': peopleRead,
+  'GET /fleet/bans': peopleRead,
+  'POST /fleet/bans': peopleWrite,
+  'GET /fleet/bans/{id}': peopleRead,
+  'GET /fleet/bans/{id}/servers': peopleRead,
+  'PATCH /fleet/bans/{id}': peopleWrite,
+  'DELETE /fleet/bans/{id}': peopleWrite,
   'GET /rules': fleetRead,
   'POST /rules': fleetWrite,
   'POST /rules/simulate': fleetWrite,
@@ -280,20 +294,20 @@ const table: Record<string, Row> = {
   'GET /bans': read,
   'GET /bans/export': read,
   'GET /bans/{banId}': readHere,
-  'POST /bans/{banId}/report': writeHere,
+  'POST /bans/{banId}/report': write,
   'GET /bans/lookup/{ip}': read,
   'POST /bans': agent,
   'POST /bans/batch': agent,
-  'POST /servers/{serverId}/bans': writeHere,
-  'DELETE /servers/{serverId}/bans/{ip}': writeHere,
+  'POST /servers/{serverId}/bans': write,
+  'DELETE /servers/{serverId}/bans/{ip}': write,
   'GET /portknock/sequences': read,
   'GET /portknock/sequences/{sequenceId}': readHere,
   'POST /portknock/sequences': adminOnly,
   'PATCH /portknock/sequences/{sequenceId}': adminOnly,
   'DELETE /portknock/sequences/{sequenceId}': adminOnly,
-  'POST /portknock/knock': writeHere,
+  'POST /portknock/knock': write,
   'GET /portknock/active': read,
-  'DELETE /portknock/active/{openingId}': writeHere,
+  'DELETE /portknock/active/{openingId}': write,
   'GET /portknock/history': read,
   'GET /portknock/blocked': read,
   'DELETE /portknock/blocked/{ip}': write,
@@ -321,14 +335,20 @@ let bodies: Record<string, unknown>
 beforeAll(async () => {
   server = await startServer()
   const admin = await server.setUp()
-  const [here, elsewhere] = [await aHost(server, admin.client, 'here'), await aHost(server, admin.client, 'elsewhere')]
+  const [here, elsewhere, distrusted] = [
+    await aHost(server, admin.client, 'here'),
+    await aHost(server, admin.client, 'elsewhere'),
+    await aHost(server, admin.client, 'distrusted'),
+  ]
+  await admin.client.call('PATCH /servers/{serverId}', { params: { serverId: here.id }, body: { tags: ['team'] } })
   const password = 'Sup3r-secret-2'
   const users = [
     ['viewer', 'viewer', null],
     ['operator', 'OPERATOR', null],
-    ['viewerHere', 'Viewer', here.id],
-    ['viewerElsewhere', 'Viewer', elsewhere.id],
-    ['operatorHere', 'Operator', here.id],
+    ['viewerHere', 'Viewer', { server_ids: [here.id] }],
+    ['viewerElsewhere', 'Viewer', { server_ids: [elsewhere.id] }],
+    ['operatorHere', 'Operator', { server_ids: [here.id] }],
+    ['operatorOfTag', 'Operator', { server_ids: [], tags: ['team'] }],
   ] as const
   for (const [username, role, only] of users) {
     const { id } = await admin.client.call('POST /users', {
@@ -337,23 +357,30 @@ beforeAll(async () => {
     if (only)
       await admin.client.call('PUT /users/{userId}/server-access', {
         params: { userId: id },
-        body: { access_type: 'specific', server_ids: [only] },
+        body: {
+          access_type: 'specific',
+          server_ids: [...only.server_ids],
+          ...('tags' in only ? { tags: [...only.tags] } : {}),
+        },
       })
   }
   for (const username of users.map(([name]) => name)) {
     const reply = await server.client().call('POST /auth/login', { body: { username, password } })
     if ('access_token' in reply) tokens.set(username, reply.access_token)
   }
-  const key = async (permissions: 'read' | 'write' | 'admin', server_id?: string) =>
-    admin.client.call('POST /keys', { body: { name: permissions, permissions, ...(server_id ? { server_id } : {}) } })
+  const key = async (permissions: 'read' | 'write' | 'admin', bound: { server_id?: string; tags?: string[] } = {}) =>
+    admin.client.call('POST /keys', { body: { name: permissions, permissions, ...bound } })
   tokens.set('nonsense', 'svc_' + 'x'.repeat(32))
   tokens.set('admin', admin.token)
   tokens.set('readKey', (await key('read')).key)
   tokens.set('writeKey', (await key('write')).key)
   tokens.set('adminKey', (await key('admin')).key)
-  tokens.set('readKeyHere', (await key('read', here.id)).key)
+  tokens.set('readKeyHere', (await key('read', { server_id: here.id })).key)
+  tokens.set('writeKeyHere', (await key('write', { server_id: here.id })).key)
+  tokens.set('writeKeyOfTag', (await key('write', { tags: ['team'] })).key)
   tokens.set('agentHere', here.key)
   tokens.set('agentElsewhere', elsewhere.key)
+  tokens.set('agentInQuarantine', distrusted.key)
   const revoked = await key('admin')
   await admin.client.call('DELETE /keys/{keyId}', { params: { keyId: revoked.id } })
   tokens.set('revoked', revoked.key)
@@ -376,6 +403,10 @@ beforeAll(async () => {
         timestamp: new Date().toISOString(),
       })),
     },
+  })
+  await admin.client.call('POST /servers/{serverId}/quarantine', {
+    params: { serverId: distrusted.id },
+    body: { reason: 'Its key was seen elsewhere.' },
   })
   ids = {
     sequenceId: String(sequence.id),
@@ -424,24 +455,6 @@ const ask = async (endpoint: Endpoint, caller: Caller): Promise<'ok' | 401 | 403
   return reply.status === 401 || reply.status === 403 ? reply.status : 'ok'
 }
 
-const callers: readonly Caller[] = [
-  'nobody',
-  'nonsense',
-  'viewer',
-  'operator',
-  'admin',
-  'viewerHere',
-  'viewerElsewhere',
-  'operatorHere',
-  'readKey',
-  'writeKey',
-  'adminKey',
-  'agentHere',
-  'agentElsewhere',
-  'readKeyHere',
-  'revoked',
-]
-
 test.each(callers)('%s gets exactly as far as the decisions say', async caller => {
   const differences: string[] = []
   for (const endpoint of endpoints) {
@@ -467,8 +480,10 @@ test('lists hold nothing of servers that the caller may not see', async () => {
   for (const [caller, total] of [
     ['viewerHere', 1],
     ['viewerElsewhere', 0],
-    ['agentElsewhere', 0],
     ['readKeyHere', 1],
+    ['writeKeyHere', 1],
+    ['writeKeyOfTag', 1],
+    ['operatorOfTag', 1],
     ['viewer', 1],
   ] as const) {
     const token = tokens.get(caller) ?? ''
@@ -491,6 +506,6 @@ test('lists hold nothing of servers that the caller may not see', async () => {
       }
     ).servers.map(found => found.hostname)
   expect(await servers('viewerHere')).toEqual(['here'])
-  expect(await servers('agentElsewhere')).toEqual(['elsewhere'])
-  expect(await servers('viewer')).toEqual(['elsewhere', 'here'])
+  expect(await servers('writeKeyOfTag')).toEqual(['here'])
+  expect(await servers('viewer')).toEqual(['distrusted', 'elsewhere', 'here'])
 })

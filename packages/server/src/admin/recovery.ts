@@ -44,6 +44,7 @@ const host: KeyActor = {
   userId: null,
   serverNo: null,
   isBound: false,
+  isOfHost: false,
   scopes: null,
   mfaMissing: false,
 }

@@ -54,6 +54,7 @@ const openHttp = (
     log,
     isStrict: strictly(more.certificate, features.baseUrl),
     licence: features.license.refusal,
+    quarantine: features.servers.refusalOfHost,
     credentials: { byKey: keys.byKey, byToken: sessions.byToken, byCookie: sessions.byCookie },
     trustedProxies: config.trustedProxies,
     httpsOnly: config.baseUrl?.startsWith('https:') ?? false,

@@ -105,7 +105,7 @@ export const buildFeatures = async (core: Core, taken: () => Promise<unknown>) =
   const { service: signIn } = add(signInFeature({ ...people, sessions, proofs, registry, lookup }))
   const { service: feed } = add(liveFeature({ ...fleet, bans, fleetBans, taken }))
   add(bootstrapFeature({ ...signIn, preferences, servers, license, feed, warmUp }))
-  return { built, baseUrl, users, keys, sessions, license, noteRefusal }
+  return { built, baseUrl, users, keys, sessions, license, servers, noteRefusal }
 }
 
 /** Where PostgreSQL listens; null if the database is a file or a socket. */

@@ -1,5 +1,5 @@
-import { scopeOf } from '@stockade/contract'
-import type { Endpoint, KeyScope, Permission } from '@stockade/contract'
+import { scopesOf } from '@stockade/contract'
+import type { Endpoint, Permission } from '@stockade/contract'
 import { atLeast } from './actor.ts'
 import type { Actor, KeyActor, Principal } from './actor.ts'
 import { forbidden, unauthorized } from './problem.ts'
@@ -7,7 +7,7 @@ import type { Problem } from './problem.ts'
 import { proofRefusal } from './proof.ts'
 
 /** The part of an endpoint that says who may use it. */
-type AccessRule = Pick<Endpoint, 'access' | 'tag' | 'scope' | 'fleet' | 'stepUp'>
+type AccessRule = Pick<Endpoint, 'access' | 'tag' | 'scope' | 'fleet' | 'forServerKeys' | 'forAgents' | 'lasts'>
 
 const roleOf: Record<Permission, string> = { read: 'Viewer', write: 'Operator', admin: 'Admin' }
 const needs = (permission: Permission) =>
@@ -48,13 +48,19 @@ const agentRefusal = (actor: Principal): Problem | null => {
     return forbidden('This is for agents: it needs an API key that is bound to a server.')
   return atLeast(actor.permission, 'write') ? null : needs('write')
 }
-/** A key that is bound to some servers, where the whole fleet is concerned. */
-const boundRefusal = (actor: Principal, { fleet }: AccessRule): Problem | null =>
-  actor.kind === 'key' && actor.isBound && fleet
+/** A key that is bound to some servers, where the whole fleet is concerned; one that is bound to one server, where people decide. */
+const boundRefusal = (actor: Principal, { access, fleet, forServerKeys }: AccessRule): Problem | null => {
+  if (actor.kind !== 'key' || !actor.isBound) return null
+  if (fleet)
+    return forbidden(
+      `This API key is bound to ${actor.accessTags.size > 0 ? 'some servers' : 'one server'}; this concerns the whole fleet.`,
+    )
+  return actor.serverNo !== null && !(forServerKeys ?? access !== 'write')
     ? forbidden(
-        `This API key is bound to ${actor.accessTags.size > 0 ? 'some servers' : 'one server'}; this concerns the whole fleet.`,
+        'This API key is bound to one server: it may queue commands, bans and unbans there, and nothing beyond. This needs a user, or a key that is not bound to one server.',
       )
     : null
+}
 const permissionRefusal = (
   actor: Principal,
   access: Permission | 'self',
@@ -69,17 +75,17 @@ const fleetRefusal = (actor: Principal, { fleet, access }: AccessRule): Problem 
   fleet && (access === 'write' || access === 'admin') && actor.servers !== 'all'
     ? forbidden('This changes all servers, and you have access to some of them. It needs server_access "all".')
     : null
-const proofFor = (actor: Principal, endpoint: AccessRule) => (endpoint.stepUp ? proofRefusal(actor) : null)
+const proofFor = (actor: Principal, endpoint: AccessRule) => (endpoint.lasts === true ? proofRefusal(actor) : null)
 
-/** Whether a key with scopes is for that family; what has none is for keys without scopes. */
-const inScope = (actor: Pick<KeyActor, 'scopes'>, scope: KeyScope | null): boolean =>
-  actor.scopes === null || (scope !== null && actor.scopes.has(scope))
-const scopeRefusal = (actor: KeyActor, endpoint: AccessRule): Problem | null =>
-  inScope(actor, scopeOf(endpoint))
+/** A key with scopes, where the endpoint belongs to none of its families; what belongs to none is for keys without scopes. */
+const scopeRefusal = ({ scopes }: KeyActor, endpoint: AccessRule): Problem | null => {
+  const wanted = scopesOf(endpoint)
+  return scopes === null || wanted.some(scope => scopes.has(scope))
     ? null
     : forbidden(
-        `This API key is for ${[...(actor.scopes ?? [])].join(', ')}; this needs ${scopeOf(endpoint) ?? 'a key without scopes'}.`,
+        `This API key is for ${[...scopes].join(', ')}; this needs ${wanted.join(' or ') || 'a key without scopes'}.`,
       )
+}
 
 const mfaRefusal = (actor: Principal): Problem | null => {
   if (!actor.mfaMissing) return null

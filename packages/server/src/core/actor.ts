@@ -33,6 +33,8 @@ export interface KeyActor extends Known {
   readonly serverNo: number | null
   /** It reaches one server, or servers with some tags, and nothing of the whole fleet. */
   readonly isBound: boolean
+  /** Made for a host and not by a person: by its registration or by its enrolment. */
+  readonly isOfHost: boolean
   /** Families of endpoints that it is for; null for all. */
   readonly scopes: ReadonlySet<KeyScope> | null
 }

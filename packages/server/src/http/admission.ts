@@ -22,12 +22,22 @@ export const createAdmission = (needs: {
   readonly budgets: Budgets
   readonly identity: Identity
   readonly licence: (feature: LicenceFeature) => Problem | null
+  /** Why the keys of a host are not heard; null where they are. */
+  readonly quarantine: (serverNo: number) => Problem | null
 }) => {
   const { limits, budgets, identity } = needs
 
+  /** What speaks for a host in quarantine is heard only where it must be: whoever holds the host may hold its keys. */
+  const quarantineRefusal = (actor: Actor, { access, inQuarantine }: Endpoint): Problem | null => {
+    if (actor.kind !== 'key' || actor.serverNo === null || inQuarantine || access === 'public') return null
+    return actor.isOfHost || access === 'agent' ? needs.quarantine(actor.serverNo) : null
+  }
   const judge = (request: FastifyRequest, endpoint: Endpoint, actor: Actor) => {
     const userId = Number(recordOf(request.params).userId)
-    const refused = refusal(actor, endpoint, userId) ?? (endpoint.licence ? needs.licence(endpoint.licence) : null)
+    const refused =
+      refusal(actor, endpoint, userId) ??
+      quarantineRefusal(actor, endpoint) ??
+      (endpoint.licence ? needs.licence(endpoint.licence) : null)
     if (refused) throw refused
   }
   const refuseAnonymous = async (request: FastifyRequest, reply: FastifyReply, endpoint: Endpoint, actor: Actor) => {

@@ -56,6 +56,8 @@ export interface HttpNeeds {
   readonly credentials: Credentials
   /** Why the licence does not allow a feature; null where it does. */
   readonly licence: (feature: LicenceFeature) => Problem | null
+  /** Why the keys of a host are not heard; null where they are. */
+  readonly quarantine: (serverNo: number) => Problem | null
   readonly trustedProxies: readonly string[]
   readonly tls: TlsPair | null
   readonly isStrict: () => boolean

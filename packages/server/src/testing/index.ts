@@ -300,6 +300,14 @@ export const aHost = async (server: TestServer, admin: Client, hostname = 'web-0
   return { id: made.id, key: api_key, agentId, client: server.client(api_key) }
 }
 
+/** A `write` key that an administrator bound to one server: the key of a script, and not that of its agent. */
+export const aServerKey = async (server: TestServer, admin: Client, serverId: string): Promise<Signed> => {
+  const { key } = await admin.call('POST /keys', {
+    body: { name: 'script', permissions: 'write', server_id: serverId },
+  })
+  return { token: key, client: server.client(key) }
+}
+
 export interface RawReply {
   readonly status: number
   readonly headers: Headers

@@ -131,7 +131,15 @@ describe('quarantine', () => {
     const beat = { hostname: 'stolen', agent_id: host.agentId }
     const heartbeat = await host.client.call('POST /servers/heartbeat', { body: beat })
     expect(heartbeat.commands).toEqual([])
-    expect((await host.client.call('GET /servers/{serverId}/commands/pending', place())).commands).toEqual([])
+    for (const [method, path] of [
+      ['GET', `/servers/${host.id}/commands/pending`],
+      ['PUT', '/agent/jails'],
+      ['PUT', '/agent/adopted'],
+      ['PUT', '/agent/active'],
+      ['GET', '/agent/shield/bans'],
+      ['GET', '/whitelist.txt'],
+    ] as const)
+      expect(await raw(server, method, `/api/v1${path}`, { token: host.key }), path).toMatchObject(refused)
     const order = (path: string, body: object) => raw(server, 'POST', `/api/v1${path}`, { token: admin.token, body })
     expect(await order(`/servers/${host.id}/commands`, command)).toMatchObject({ status: 409 })
     expect(await order('/commands/batch', { ...command, server_ids: [host.id, other.id] })).toMatchObject({

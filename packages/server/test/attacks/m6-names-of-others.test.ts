@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { aHost, raw, startServer } from '../../src/testing/index.ts'
+import { aHost, aServerKey, raw, startServer } from '../../src/testing/index.ts'
 import type { EnrolledHost, Signed, TestServer } from '../../src/testing/index.ts'
 import { aUser } from '../../src/testing/scene.ts'
 
@@ -26,7 +26,7 @@ beforeAll(async () => {
   })
   expect(enrolled.status).toBe(201)
   callers.set('operator', (await aUser(server, admin.client, 'limited', 'Operator', [here.id])).token)
-  callers.set('agent', here.key)
+  callers.set('key of the server', (await aServerKey(server, admin.client, here.id)).token)
 })
 afterAll(() => server.close())
 

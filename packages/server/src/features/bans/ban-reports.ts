@@ -18,7 +18,6 @@ import type { Events, StockadeEvent } from '../../events/events.ts'
 import type { CommandsService } from '../commands/commands.service.ts'
 import type { IpInfo } from '../ipinfo/ipinfo.service.ts'
 import type { Registry } from '../servers/registry.ts'
-import type { ServersService } from '../servers/servers.service.ts'
 import { appendBans } from './append.ts'
 import type { Append, Appended, BanEnd, NewBan } from './ban-input.ts'
 import type { BanReading } from './ban-reading.ts'
@@ -101,7 +100,6 @@ export interface BanReportNeeds {
   clock: Clock
   events: Events
   registry: Pick<Registry, 'byNo'>
-  servers: Pick<ServersService, 'refuseQuarantined'>
   quotas: Quotas
   /** So many bytes of a ban's log lines are kept. */
   logLines: number
@@ -174,7 +172,7 @@ const createIntake = ({ registry, quotas, commands, ipinfo, logLines }: BanRepor
 }
 
 export const createBanReports = (needs: BanReportNeeds & { reading: Pick<BanReading, 'viewOf'> }): BanReports => {
-  const { db, clock, events, registry, servers, commands, quotas } = needs
+  const { db, clock, events, registry, commands, quotas } = needs
   const { accept, banOf, endOf } = createIntake(needs)
   const isListed = ({ ip, prefix }: NewBan) => needs.isListed({ bytes: ip, prefix, text: '' })
   /** A host banned what the whitelist covers: it did happen, so it is kept, and it is undone. */
@@ -228,7 +226,6 @@ export const createBanReports = (needs: BanReportNeeds & { reading: Pick<BanRead
 
   return {
     async report(agent, report) {
-      servers.refuseQuarantined(agent.serverNo, 403)
       const accepted = accept(agent, report, clock())
       const ban = accepted instanceof Promise ? await accepted : accepted
       const [result] = await write(agent.serverNo, [ban])
@@ -252,7 +249,6 @@ export const createBanReports = (needs: BanReportNeeds & { reading: Pick<BanRead
       }
     },
     async reportMany(agent, { bans = [], unbans = [] }) {
-      servers.refuseQuarantined(agent.serverNo, 403)
       if (bans.length + unbans.length > bounds.batch)
         throw invalid('bans', `bans and unbans together may be at most ${bounds.batch}.`)
       const batch = createBatch()
@@ -266,7 +262,6 @@ export const createBanReports = (needs: BanReportNeeds & { reading: Pick<BanRead
       return { results: batch.answers(results) }
     },
     async adopt(agent, { bans }) {
-      servers.refuseQuarantined(agent.serverNo, 403)
       const batch = createBatch()
       const now = clock()
       for (const raw of bans)

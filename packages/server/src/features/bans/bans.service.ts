@@ -28,9 +28,9 @@ export interface BansService extends Omit<BanReading, 'viewOf'>, BanReports {
 }
 
 export const createBans = (
-  needs: Omit<BanReportNeeds, 'servers'> &
+  needs: BanReportNeeds &
     Parameters<typeof createBanReading>[0] & {
-      servers: Pick<ServersService, 'get' | 'refuseQuarantined'>
+      servers: Pick<ServersService, 'get'>
       guardBan: (actor: Principal, params: Params) => void
     },
 ): BansService => {

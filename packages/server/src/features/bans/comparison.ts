@@ -7,7 +7,6 @@ import { ipText, parseRange } from '../../core/ip.ts'
 import { badRequest, tooManyRequests } from '../../core/problem.ts'
 import type { Database } from '../../db/database.ts'
 import type { Events } from '../../events/events.ts'
-import type { ServersService } from '../servers/servers.service.ts'
 import { eventsOf, knownEvents } from './ban-events.store.ts'
 import { activeByServer, addressOf, endRows, jailIds, placeOf } from './bans.store.ts'
 import type { ActiveRow } from './bans.store.ts'
@@ -50,7 +49,6 @@ export const createBanComparison = (needs: {
   db: Database
   clock: Clock
   events: Pick<Events, 'change'>
-  servers: Pick<ServersService, 'refuseQuarantined'>
   /** Resolves when every report that was accepted is written. */
   drain: () => Promise<void>
 }): BanComparison => {
@@ -101,7 +99,6 @@ export const createBanComparison = (needs: {
       const { serverNo } = agent
       const asked = { slice: query.slice ?? 0, of: query.of ?? 1 }
       refuseStrays(asked, bans)
-      needs.servers.refuseQuarantined(serverNo, 403)
       const { slices } = admit(serverNo, asked)
       const before = slices.get(asked.slice)?.banIds ?? new Set()
       slices.set(asked.slice, { at: clock(), banIds: before })

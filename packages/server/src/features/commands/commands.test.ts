@@ -130,7 +130,8 @@ test('a server in quarantine gets no command before it is released', async () =>
   const params = { serverId: other.id }
   const { id } = await create('reload-all', undefined, other)
   await admin.client.call('POST /servers/{serverId}/quarantine', { params, body: { reason: 'Key leaked.' } })
-  expect(await poll(0, other)).toMatchObject({ commands: [] })
+  await expect(poll(0, other)).rejects.toMatchObject({ status: 403 })
+  expect((await other.client.call('POST /agent/turn', { body: { results: [], wait: 0 } })).commands).toEqual([])
   expect(await read(id)).toMatchObject({ status: 'pending', started_at: null })
   await admin.client.call('DELETE /servers/{serverId}/quarantine', { params })
   expect(await poll(0, other)).toMatchObject({ commands: [{ id }] })

@@ -59,7 +59,7 @@ export const createCreation = (needs: {
       checks.authorize(actor, type)
       const { command, snapshot } = await checks.check(actor, type, given)
       const { row: server } = servers.get(actor, serverId)
-      servers.refuseQuarantined(server.no, 409)
+      servers.refuseQuarantined(server.no)
       const author = authorOf(actor)
       const row = rowOf(author, server.no, command, { template_hash: snapshot?.hash ?? null })
       await addUnsigned({ author, rows: [row], name: 'command.create', snapshot })
@@ -83,7 +83,7 @@ export const createCreation = (needs: {
         }
       }
       const rows = added.map(({ row }) => row)
-      for (const row of rows) servers.refuseQuarantined(row.server_no, 409)
+      for (const row of rows) servers.refuseQuarantined(row.server_no)
       await addUnsigned({ author, rows, name: 'command.create', snapshot })
       const commands = added.map(({ server_id, params_index, row }) => ({
         id: row.id,
@@ -126,7 +126,7 @@ export const createCreation = (needs: {
       also?: EventName,
     ): Promise<Queued> {
       const isSystem = author === system
-      if (!isSystem) servers.refuseQuarantined(serverNo, 409)
+      if (!isSystem) servers.refuseQuarantined(serverNo)
       const row = rowOf(author, serverNo, commandOf(type, params))
       // What Stockade itself lifts is sent unsigned to every host: the host decides.
       await (isSystem ? add : addUnsigned)({ author, rows: [row], name: 'command.create', also })
@@ -154,7 +154,7 @@ export const createCreation = (needs: {
       const { command } = failed.template_hash
         ? { command: stored }
         : await checks.check(actor, stored.type, stored.params)
-      servers.refuseQuarantined(server.no, 409)
+      servers.refuseQuarantined(server.no)
       const author = authorOf(actor)
       const row = rowOf(author, server.no, command, { retry_of: failed.id, template_hash: failed.template_hash })
       await addUnsigned({ author, rows: [row], name: 'command.retry' })

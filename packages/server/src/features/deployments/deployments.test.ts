@@ -7,7 +7,7 @@ import type { Database } from '../../db/database.ts'
 import { openPostgres } from '../../db/postgres.ts'
 import { openSqlite } from '../../db/sqlite.ts'
 import { testAlone } from '../../testing/alone.ts'
-import { aHost, engine, eventually, freshDatabase, raw, startServer } from '../../testing/index.ts'
+import { aHost, aServerKey, engine, eventually, freshDatabase, raw, startServer } from '../../testing/index.ts'
 import type { EnrolledHost, Signed, TestServer } from '../../testing/index.ts'
 import { aUser } from '../../testing/scene.ts'
 
@@ -253,19 +253,24 @@ describe('deploying', () => {
 
 describe('who may', () => {
   test('a key of one server deploys there and takes away there, and sees itself only', async () => {
-    const { commands } = await web.client.call('POST /templates/{templateId}/deploy', {
+    const script = await aServerKey(server, admin.client, web.id)
+    const { commands } = await script.client.call('POST /templates/{templateId}/deploy', {
       params: { templateId: 'sshd' },
       body: { server_ids: [web.id] },
     })
     expect(commands).toHaveLength(1)
-    await web.client.call('DELETE /templates/{templateId}/servers/{serverId}', {
+    await script.client.call('DELETE /templates/{templateId}/servers/{serverId}', {
       params: { templateId: 'sshd', serverId: web.id },
     })
-    expect(await ask('POST', '/templates/sshd/deploy', { server_ids: [web.id, db.id] }, web.key)).toMatchObject({
+    expect(await ask('POST', '/templates/sshd/deploy', { server_ids: [web.id, db.id] }, script.token)).toMatchObject({
       status: 403,
     })
-    expect(await ask('DELETE', `/templates/sshd/servers/${db.id}`, undefined, web.key)).toMatchObject({ status: 403 })
-    const { servers } = await web.client.call('GET /templates/{templateId}/status', { params: { templateId: 'sshd' } })
+    expect(await ask('DELETE', `/templates/sshd/servers/${db.id}`, undefined, script.token)).toMatchObject({
+      status: 403,
+    })
+    const { servers } = await script.client.call('GET /templates/{templateId}/status', {
+      params: { templateId: 'sshd' },
+    })
     expect(servers.map(({ hostname }) => hostname)).toEqual(['web-01'])
     await settle(web)
   })

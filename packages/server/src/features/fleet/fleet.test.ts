@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { beforeEach, describe, expect, test } from 'vitest'
-import { aHost, eventually, movableClock, raw } from '../../testing/index.ts'
+import { aHost, aServerKey, eventually, movableClock, raw } from '../../testing/index.ts'
 import type { EnrolledHost, Signed, TestServer } from '../../testing/index.ts'
 import { aUser, withTwoHosts } from '../../testing/scene.ts'
 
@@ -383,10 +383,11 @@ describe('attacks', () => {
     const thief: Signed = { token: web.key, client: web.client }
     expect((await fetched(web)).add).toEqual([])
     expect((await fetched(web, 1)).remove).toEqual([])
-    expect((await ask(thief, 'GET', '/fleet/bans?active=true')).json).toMatchObject({ fleet_bans: [], total: 0 })
-    const body = { entry: '192.0.2.21', target: { server_ids: [db.id] } }
-    expect((await ask(thief, 'POST', '/fleet/bans', body)).status).toBe(403)
-    expect((await ask(thief, 'POST', '/fleet/bans', { ...body, target: { all: true } })).status).toBe(403)
+    for (const caller of [thief, await aServerKey(server, admin.client, web.id)]) {
+      expect((await ask(caller, 'GET', '/fleet/bans?active=true')).status).toBe(403)
+      for (const target of [{ server_ids: [web.id] }, { server_ids: [db.id] }, { all: true }])
+        expect((await ask(caller, 'POST', '/fleet/bans', { entry: '192.0.2.21', target })).status).toBe(403)
+    }
     expect((await ask(operator, 'GET', '/agent/shield/bans')).status).toBe(403)
     expect((await raw(server, 'GET', '/api/v1/agent/shield/bans')).status).toBe(401)
   })

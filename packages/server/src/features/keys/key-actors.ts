@@ -1,3 +1,4 @@
+import type { KeyScope } from '@stockade/contract'
 import { lower, sees } from '../../core/actor.ts'
 import type { KeyActor } from '../../core/actor.ts'
 import type { Clock } from '../../core/clock.ts'
@@ -15,6 +16,11 @@ interface Bound {
   readonly tags: readonly string[]
 }
 
+/** An agent's key is for what agents do, and a host that is lost with it loses nothing else. */
+const scopesOf = ({ kind, scopes }: KeyRow): ReadonlySet<KeyScope> | null => {
+  if (kind === 'agent') return new Set(['agent'])
+  return scopes === null ? null : new Set(parseJson(scopes))
+}
 /** @throws Problem 403 where the key is used from elsewhere. */
 const requireSource = ({ source_networks }: KeyRow, ip: string): void => {
   if (source_networks === null) return
@@ -46,7 +52,8 @@ export const createKeyActors = (needs: {
       userId: row.user_id,
       serverNo: row.server_no,
       isBound: row.server_no !== null || tags.length > 0,
-      scopes: row.scopes === null ? null : new Set(parseJson(row.scopes)),
+      isOfHost: row.kind !== 'user',
+      scopes: scopesOf(row),
     } as const
     // The keys of hosts, and those of the fleet, cost no query.
     if (tags.length === 0) return grantedTo(row, own, boundTo(row, new Set()))

@@ -346,6 +346,7 @@ test('a Pro endpoint: permission before licence, licence before validation', asy
     userId: null,
     serverNo: null,
     isBound: false,
+    isOfHost: false,
     scopes: null,
     mfaMissing: false,
   })
@@ -359,6 +360,7 @@ test('a Pro endpoint: permission before licence, licence before validation', asy
       byCookie: async () => null,
     },
     licence: feature => (licensed ? null : paymentRequired(`no ${feature}`)),
+    quarantine: () => null,
     trustedProxies: [],
     tls: null,
     isStrict: () => false,

@@ -88,7 +88,11 @@ export const mountLive = async (
           const actor = await http.identify(request, true)
           if (actor.kind === 'anonymous') throw unauthorized('Sign in, or offer the subprotocol bearer.<token>.')
           if (request.byCookie) http.checkOrigin(request)
-          const refused = refusal(actor, { access: 'read', tag: '' })
+          const refused = refusal(actor, {
+            access: 'read',
+            tag: '',
+            forServerKeys: !(actor.kind === 'key' && actor.isOfHost),
+          })
           if (refused) throw refused
           request.actor = actor
         },

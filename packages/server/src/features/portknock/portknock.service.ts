@@ -31,7 +31,7 @@ export interface Portknock {
 export const createPortknock = async (
   needs: StoreAccess & {
     registry: Pick<Registry, 'byNo'>
-    servers: Pick<ServersService, 'named' | 'refuseQuarantined'>
+    servers: Pick<ServersService, 'named'>
     quotas: Pick<Quotas, 'take'>
     /** Lets the host's waiting poll be answered. */
     wake: (serverNo: number) => void

@@ -11,7 +11,6 @@ import type { Database } from '../../db/database.ts'
 import { untilItPasses } from '../../db/passing.ts'
 import { countOpenings, findOpening, isOpenFor, putOpening } from './openings.store.ts'
 import type { Quotas } from '../bans/quotas.ts'
-import type { ServersService } from '../servers/servers.service.ts'
 import {
   blockedAmong,
   countBlocked,
@@ -46,13 +45,8 @@ type Transaction = Parameters<typeof putOpening>[0]
 /** What an event takes in storage beside its reason, about. */
 const bytesOfKnock = 400
 
-export const createReports = (needs: {
-  db: Database
-  clock: Clock
-  servers: Pick<ServersService, 'refuseQuarantined'>
-  quotas: Pick<Quotas, 'take'>
-}): Reports => {
-  const { db, clock, servers, quotas } = needs
+export const createReports = (needs: { db: Database; clock: Clock; quotas: Pick<Quotas, 'take'> }): Reports => {
+  const { db, clock, quotas } = needs
 
   const check = (serverNo: number, event: Event, now: number): Checked => {
     const ip = parseIp(event.ip)
@@ -157,7 +151,6 @@ export const createReports = (needs: {
 
   return {
     async report(agent, events) {
-      servers.refuseQuarantined(agent.serverNo, 403)
       const bytes = events.reduce((sum, { reason }) => sum + bytesOfKnock + (reason?.length ?? 0), 0)
       quotas.take(agent.serverNo, { reports: events.length, bytes })
       const now = clock()

@@ -2,7 +2,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { testAlone } from '../../testing/alone.ts'
-import { aHost, eventually, movableClock, startServer } from '../../testing/index.ts'
+import { aHost, aServerKey, eventually, movableClock, startServer } from '../../testing/index.ts'
 import type { Client } from '@stockade/client'
 import type { EnrolledHost, TestServer } from '../../testing/index.ts'
 
@@ -250,7 +250,7 @@ describe('a look-up', () => {
     const ip = anAddress()
     await ban(ip)
     await ban(ip, {}, 1)
-    const mine = await look(ip, hosts[0]?.client)
+    const mine = await look(ip, (await aServerKey(server, admin.client, hosts[0]?.id ?? '')).client)
     expect(mine).toMatchObject({ total_bans: 1, ban_history: [{ server: 'web-01.example' }] })
     expect(mine.active_bans).toHaveLength(1)
   })

@@ -5,6 +5,7 @@ import type { Principal } from '../../core/actor.ts'
 import { iso } from '../../core/clock.ts'
 import type { Clock } from '../../core/clock.ts'
 import { conflict, forbidden, notFound } from '../../core/problem.ts'
+import type { Problem } from '../../core/problem.ts'
 import { tame } from '../../core/text.ts'
 import type { Events } from '../../events/events.ts'
 import type { Registry, Server } from './registry.ts'
@@ -16,8 +17,10 @@ export interface Quarantine {
   quarantine(actor: Principal, id: string, reason: string): Promise<ReplyOf<typeof contract.quarantineServer>>
   release(actor: Principal, id: string): Promise<void>
   settleClone(actor: Principal, id: string): Promise<void>
-  /** @throws Problem with that status where the server is in quarantine */
-  refuseQuarantined(serverNo: number, status: 403 | 409): void
+  /** Why what the host sends is not taken; null where it is. */
+  refusalOfHost(serverNo: number): Problem | null
+  /** @throws Problem 409 where the server is in quarantine */
+  refuseQuarantined(serverNo: number): void
   isQuarantined(serverNo: number): boolean
   /** Whether it gets no commands now: it is in quarantine, or two hosts report for it. */
   isWithheld(serverNo: number): boolean
@@ -35,6 +38,12 @@ export const createQuarantine = (needs: {
   get: (actor: Principal, id: string) => Server
 }): Quarantine => {
   const { clock, events, registry, get } = needs
+  const wordsOf = (serverNo: number): string | null => {
+    const quarantined = quarantineOf(registry.byNo(serverNo)?.row)
+    return quarantined
+      ? `This server has been in quarantine since ${quarantined.since}: ${quarantined.reason} An administrator can release it.`
+      : null
+  }
   const setQuarantine = async (
     actor: Principal,
     row: ServerRow,
@@ -98,11 +107,13 @@ export const createQuarantine = (needs: {
       registry.put(updated)
     },
     isQuarantined: serverNo => (registry.byNo(serverNo)?.row.quarantined_at ?? null) !== null,
-    refuseQuarantined(serverNo, status) {
-      const quarantined = quarantineOf(registry.byNo(serverNo)?.row)
-      if (!quarantined) return
-      const words = `This server has been in quarantine since ${quarantined.since}: ${quarantined.reason} An administrator can release it.`
-      throw status === 403 ? forbidden(words) : conflict(words)
+    refusalOfHost(serverNo) {
+      const words = wordsOf(serverNo)
+      return words === null ? null : forbidden(words)
+    },
+    refuseQuarantined(serverNo) {
+      const words = wordsOf(serverNo)
+      if (words !== null) throw conflict(words)
     },
   }
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { testAlone } from '../../testing/alone.ts'
-import { aHost, movableClock, raw } from '../../testing/index.ts'
+import { aHost, aServerKey, movableClock, raw } from '../../testing/index.ts'
 import type { Signed, TestServer } from '../../testing/index.ts'
 import { withServer } from '../../testing/scene.ts'
 
@@ -124,7 +124,9 @@ test('the jails of one name, of the servers that the caller sees', async () => {
   expect(await admin.client.call('GET /servers/jails', { query })).toEqual({
     jails: [first, { ...at(two, 'jails-2'), filter: 'dovecot', template: 'logins' }],
   })
-  expect(await one.client.call('GET /servers/jails', { query })).toEqual({ jails: [first] })
+  expect(await (await aServerKey(server, admin.client, one.id)).client.call('GET /servers/jails', { query })).toEqual({
+    jails: [first],
+  })
   expect(await admin.client.call('GET /servers/jails', { query: { name: 'nothing' } })).toEqual({ jails: [] })
   for (const [more, field] of [
     ['', 'name'],

@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { aHost, raw, startServer } from '../../testing/index.ts'
-import type { EnrolledHost, Signed, TestServer } from '../../testing/index.ts'
+import { aHost, aServerKey, raw, startServer } from '../../testing/index.ts'
+import type { Signed, TestServer } from '../../testing/index.ts'
 
 let server: TestServer
 let admin: Signed
-let bound: EnrolledHost
+let bound: Signed
 beforeAll(async () => {
   server = await startServer()
   admin = await server.setUp()
-  bound = await aHost(server, admin.client)
+  bound = await aServerKey(server, admin.client, (await aHost(server, admin.client)).id)
 })
 afterAll(() => server.close())
 
