@@ -34,12 +34,14 @@ export const bounds = {
   named: 100,
   /** Whitelist entries that one request adds one by one; more go through the import. */
   additions: 200_000,
-  /** Commands that wait for one server, and what hosts report in a day. */
+  /** Commands that wait for one server, those that are queued for it in a day, and what a host reports in a day. */
   waitingCommands: 500,
+  commandsPerDay: 5000,
   reportsPerDay: 1_000_000,
   users: 10_000,
   templates: 500,
   sequences: 1000,
+  replays: 5,
   whitelist: 500_000,
   /** Fleet bans that stand at the same time. */
   fleetBans: 10_000,

@@ -204,7 +204,7 @@ export const listEventTypes = endpoint('GET /siem/event-types', {
 export const startReplay = endpoint('POST /siem/replay', {
   ...siem,
   lasts: false,
-  leaves: { what: 'replays that run', most: 1, per: 'fleet' },
+  leaves: { what: 'replays that run', most: bounds.replays, per: 'fleet' },
   summary: 'Send past events again',
   description: 'Those from `from` (inclusive) to `to` (exclusive), of all types or those of `event_types`.',
   body: shape({ from: timestamp, to: timestamp, event_types: Type.Optional(eventTypes) }),

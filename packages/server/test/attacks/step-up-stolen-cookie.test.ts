@@ -57,6 +57,24 @@ const wanted = [
   'POST /servers',
   'POST /servers/{serverId}/regenerate-token',
   'POST /servers/{serverId}/forget-reports',
+  'DELETE /servers/{serverId}',
+  'POST /reports/schedules',
+  'PATCH /reports/schedules/{id}',
+  'DELETE /reports/schedules/{id}',
+  'POST /rules/{id}/arm',
+  'POST /rules/{id}/disarm',
+  'DELETE /rules/{id}',
+  'POST /alerts/rules',
+  'PATCH /alerts/rules/{id}',
+  'DELETE /alerts/rules/{id}',
+  'PUT /alerts/routes',
+  'POST /channels',
+  'DELETE /channels/{id}',
+  'POST /fleet/feeds',
+  'PATCH /fleet/feeds/{id}',
+  'DELETE /fleet/feeds/{id}',
+  'DELETE /siem/queue',
+  'POST /settings/license',
 ]
 
 test('a cookie alone gets none of it once the last proof is a quarter of an hour old', async () => {
@@ -75,6 +93,48 @@ test('a cookie alone gets none of it once the last proof is a quarter of an hour
     ] as const)
       expect(await ask('POST', path, body), `${path} ${ip}`).toMatchObject(refusal)
   expect((await admin.client.call('GET /whitelist')).total).toBe(0)
+})
+
+test('nothing that lasts is done by its content either', async () => {
+  const inHours = (hours: number) => new Date(clock() + hours * 3_600_000).toISOString()
+  const all = { all: true }
+  const here = { server_ids: [host.id] }
+  const bans = `/servers/${host.id}/bans`
+  const ban = (ip: string) => ({ type: 'ban-ip', params: { jail: 'stockade', ip, duration: -1 } })
+  for (const [path, body] of [
+    ['/fleet/bans', { entry: '45.9.0.0/16', target: all, duration: -1 }],
+    ['/fleet/bans', { entry: '45.9.8.0/23', target: here }],
+    ['/fleet/bans', { entry: '2001:db8::/47', target: all }],
+    [bans, { ip: '45.9.0.0/16' }],
+    [`/servers/${host.id}/commands`, ban('45.9.0.0/16')],
+    ['/commands/batch', { ...ban('45.9.0.0/16'), server_ids: [host.id] }],
+    [
+      '/commands/batch',
+      { type: 'ban-ip', server_ids: [host.id], params_list: [ban('45.9.0.1').params, ban('45.8.0.0/23').params] },
+    ],
+    ['/alerts/silences', { target: all, reason: 'hush', ends_at: inHours(1) }],
+    ['/alerts/silences', { target: here, reason: 'hush', ends_at: inHours(25) }],
+  ] as const)
+    expect(await ask('POST', path, body), `${path} ${JSON.stringify(body)}`).toMatchObject(refusal)
+  for (const [path, body] of [
+    ['/fleet/bans', { entry: '45.9.8.0/24', target: all }],
+    ['/fleet/bans', { entry: '45.9.7.1', target: all, duration: -1 }],
+    [bans, { ip: '45.9.6.1' }],
+    ['/alerts/silences', { target: here, reason: 'restart', ends_at: inHours(23) }],
+  ] as const)
+    expect(await ask('POST', path, body), path).toMatchObject({ status: 201 })
+  const { id } = await admin.client.call('POST /fleet/bans', {
+    body: { entry: '45.10.0.0/16', target: { server_ids: [host.id] }, duration: 60 },
+  })
+  expect(await ask('PATCH', `/fleet/bans/${id}`, { duration: -1 })).toMatchObject(refusal)
+})
+
+test('a rule that is armed is not loosened', async () => {
+  const rule = await admin.client.call('POST /rules', { body: { name: 'crowd', min_servers: 2 } })
+  expect(await ask('PATCH', `/rules/${rule.id}`, { per_hour: 9 })).toMatchObject({ status: 200 })
+  await admin.client.call('POST /rules/{id}/simulate', { params: { id: rule.id }, body: {} })
+  await admin.client.call('POST /rules/{id}/arm', { params: { id: rule.id } })
+  expect(await ask('PATCH', `/rules/${rule.id}`, { per_hour: 1000, standing: 10_000 })).toMatchObject(refusal)
 })
 
 test('a template is not deployed by the way of commands either', async () => {

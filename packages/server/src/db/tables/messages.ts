@@ -148,6 +148,8 @@ export interface AlertSilencesTable {
   reason: string
   ends_at: number
   created_by: string
+  /** Who counts as its maker, see `core/leaving.ts`; null: nobody. */
+  creator: string | null
   created_at: number
 }
 /** A ban that is to be reported to the reputation database, or was. */

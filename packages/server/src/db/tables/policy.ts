@@ -40,6 +40,8 @@ export interface FleetBansTable {
   /** The version of the set that the last change made. */
   version: number
   created_by: string
+  /** Who counts as its maker, see `core/leaving.ts`; null: nobody. */
+  creator: string | null
   created_at: number
   updated_at: number
   ended_at: number | null
@@ -112,6 +114,8 @@ export interface BlocklistsTable {
   last_error: string | null
   stale: number
   created_by: string
+  /** Who counts as its maker, see `core/leaving.ts`; null: nobody. */
+  creator: string | null
   created_at: number
   updated_at: number
 }

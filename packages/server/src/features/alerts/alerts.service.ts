@@ -1,11 +1,13 @@
-import type { BodyOf, QueryOf, ReplyOf, alerts as contract } from '@stockade/contract'
-import { bounds, pages } from '@stockade/contract'
+import type { BodyOf, QueryOf, ReplyOf } from '@stockade/contract'
+import { alerts as contract, bounds, pages } from '@stockade/contract'
 import type { Principal } from '../../core/actor.ts'
 import { sees } from '../../core/actor.ts'
 import { authorOf } from '../../core/author.ts'
 import { day, iso, isoOrNull } from '../../core/clock.ts'
 import { parseJson } from '../../core/json-text.ts'
+import { admit, creatorOf } from '../../core/leaving.ts'
 import { conflict, forbidden, invalid, notFound } from '../../core/problem.ts'
+import { requireProof } from '../../core/proof.ts'
 import { tame } from '../../core/text.ts'
 import type { StoreAccess } from '../../events/events.ts'
 import type { Registry } from '../servers/registry.ts'
@@ -29,6 +31,8 @@ import type { Rule } from './rules.ts'
 
 /** How long what is over is listed. */
 export const listedFor = 7 * day
+/** A silence that ends within so long needs no proof of identity, unless it is one of all servers. */
+const unprovedSilence = day
 /** How far ahead a silence may end. */
 const longestSilence = 366 * day
 
@@ -154,18 +158,22 @@ export const createAlerts = (
       const end = Date.parse(ends_at)
       if (end <= at || end > at + longestSilence)
         throw invalid('ends_at', 'ends_at must be in the future, at most a year ahead.')
+      if (targets === 'all' || end > at + unprovedSilence) requireProof(actor)
       const known = rule === undefined ? undefined : (await ruleById()).get(rule)
       if (rule !== undefined && !known) throw notFound(`There is no rule ${rule}.`)
-      if ((await silencesAt(db.read, at)).length >= bounds.alertSilences)
-        throw conflict(`There are ${bounds.alertSilences} silences already. End one first.`)
       const words = tame(reason, bounds.reason * 4)
+      const creator = creatorOf(actor)
       const row = await events.change(async change => {
+        const standing = await silencesAt(change.sql, at)
+        const own = standing.filter(silence => silence.creator === creator).length
+        admit(contract.createAlertSilence.leaves, { all: standing.length, own }, actor)
         const made = await insertSilence(change.sql, {
           rule: rule ?? null,
           target: textOf(targets),
           reason: words,
           ends_at: end,
           created_by: actor.name,
+          creator,
           created_at: at,
         })
         await change.record({

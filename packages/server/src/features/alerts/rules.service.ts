@@ -1,10 +1,11 @@
-import type { BodyOf, ReplyOf, alerts as contract } from '@stockade/contract'
-import { banKinds, bounds } from '@stockade/contract'
+import type { BodyOf, ReplyOf } from '@stockade/contract'
+import { alerts as contract, banKinds, bounds } from '@stockade/contract'
 import type { Principal } from '../../core/actor.ts'
 import { sees } from '../../core/actor.ts'
 import { authorOf } from '../../core/author.ts'
 import { iso, second } from '../../core/clock.ts'
 import { jsonText, parseJson } from '../../core/json-text.ts'
+import { admit } from '../../core/leaving.ts'
 import { conflict, invalid, notFound } from '../../core/problem.ts'
 import type { StoreAccess } from '../../events/events.ts'
 import type { ChannelsService } from '../channels/channels.service.ts'
@@ -148,9 +149,7 @@ export const createRules = (
     async create(actor, body) {
       const { kind, conditions = {} } = body
       checkConditions(kind, conditions)
-      const own = (await allOf()).filter(({ isBuiltin }) => !isBuiltin)
-      if (own.length >= bounds.alertRules)
-        throw conflict(`There are ${bounds.alertRules} rules already. Delete one first.`)
+      admit(contract.createAlertRule.leaves, { all: (await allOf()).filter(({ isBuiltin }) => !isBuiltin).length })
       const usual = kindDefaults[kind]
       const targets = targeting.named(actor, body.target ?? { all: true })
       const at = clock()

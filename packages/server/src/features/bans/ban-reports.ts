@@ -1,7 +1,6 @@
 import { bounds } from '@stockade/contract'
 import type { ReplyOf, bans as contract } from '@stockade/contract'
 import { recordOf } from '@stockade/contract/untrusted.ts'
-import { system } from '../../core/author.ts'
 import type { AgentActor } from '../../core/actor.ts'
 import { day, iso, minute } from '../../core/clock.ts'
 import type { Clock } from '../../core/clock.ts'
@@ -103,7 +102,7 @@ export interface BanReportNeeds {
   quotas: Quotas
   /** So many bytes of a ban's log lines are kept. */
   logLines: number
-  commands: Pick<CommandsService, 'queue' | 'initiatorOf'>
+  commands: Pick<CommandsService, 'liftListed' | 'initiatorOf'>
   ipinfo: Pick<IpInfo, 'locate' | 'ready'>
   /** Whether the whitelist covers an address or a range. */
   isListed: (ip: IpRange) => boolean
@@ -176,8 +175,11 @@ export const createBanReports = (needs: BanReportNeeds & { reading: Pick<BanRead
   const { accept, banOf, endOf } = createIntake(needs)
   const isListed = ({ ip, prefix }: NewBan) => needs.isListed({ bytes: ip, prefix, text: '' })
   /** A host banned what the whitelist covers: it did happen, so it is kept, and it is undone. */
-  const undo = ({ serverNo, ip, prefix }: NewBan) =>
-    commands.queue(system, serverNo, 'unban-ip', { jail: '*', ip: ipText(ip, prefix) })
+  const undo = (serverNo: number, bans: readonly NewBan[]) =>
+    commands.liftListed(
+      serverNo,
+      bans.map(({ ip, prefix }) => ipText(ip, prefix)),
+    )
   let unsummed = true
   const group = createGroup<Append, Appended>(
     async items => {
@@ -206,7 +208,7 @@ export const createBanReports = (needs: BanReportNeeds & { reading: Pick<BanRead
     if (!isFirst && listed.length === 0) return undefined
     return (async () => {
       if (isFirst) await needs.onFirstBan(serverNo, clock())
-      for (const ban of listed) await undo(ban)
+      if (listed.length > 0) await undo(serverNo, listed)
     })()
   }
   /** Writes what one host reported, within what it may report. */
@@ -271,8 +273,9 @@ export const createBanReports = (needs: BanReportNeeds & { reading: Pick<BanRead
           return { ...ban, isAdopted: true }
         })
       const results = await write(agent.serverNo, batch.items)
-      for (const [index, item] of batch.items.entries())
-        if (item.kind === 'ban' && results[index]?.changed && isListed(item)) await undo(item)
+      const fresh = batch.items.flatMap((item, index) => (item.kind === 'ban' && results[index]?.changed ? [item] : []))
+      const listed = fresh.filter(isListed)
+      if (listed.length > 0) await undo(agent.serverNo, listed)
       return { results: batch.answers(results) }
     },
     async sumUp() {

@@ -1,11 +1,14 @@
+import { isWide } from '@stockade/contract/seal.ts'
 import { times } from '@stockade/contract'
 import type { ReplyOf, bans as contract } from '@stockade/contract'
 import { authorOf } from '../../core/author.ts'
 import type { Principal } from '../../core/actor.ts'
 import { parseRange } from '../../core/ip.ts'
+import { requireProof } from '../../core/proof.ts'
 import type { Change } from '../../events/events.ts'
 import { checkParams } from '../commands/params.ts'
 import type { Params } from '../commands/params.ts'
+import type { CommandsService } from '../commands/commands.service.ts'
 import type { ServersService } from '../servers/servers.service.ts'
 import { createBanReading } from './ban-reading.ts'
 import type { BanReading } from './ban-reading.ts'
@@ -31,6 +34,7 @@ export const createBans = (
   needs: BanReportNeeds &
     Parameters<typeof createBanReading>[0] & {
       servers: Pick<ServersService, 'get'>
+      commands: Pick<CommandsService, 'queue'>
       guardBan: (actor: Principal, params: Params) => void
     },
 ): BansService => {
@@ -44,6 +48,7 @@ export const createBans = (
       const params = checkParams('ban-ip', { jail: 'stockade', ...input })
       const { row: server } = servers.get(actor, serverId)
       needs.guardBan(actor, params)
+      if (isWide(params.ip)) requireProof(actor)
       const whole = params.jail === 'stockade' ? { duration: times.defaultBan, ...params } : params
       const queued = await commands.queue(authorOf(actor), server.no, 'ban-ip', whole, 'ban.create')
       return { message: `The ban of ${String(params.ip)} is queued for ${server.hostname}.`, command_id: queued.id }

@@ -1,9 +1,11 @@
 import { bounds } from '@stockade/contract/limits.ts'
-import type { Blocklist, BodyOf, ReplyOf, blocklists as contract } from '@stockade/contract'
+import { blocklists as contract } from '@stockade/contract'
+import type { Blocklist, BodyOf, ReplyOf } from '@stockade/contract'
 import type { AgentActor, Principal } from '../../core/actor.ts'
 import { authorOf } from '../../core/author.ts'
 import { day, hour } from '../../core/clock.ts'
 import { jsonText } from '../../core/json-text.ts'
+import { admit, creatorOf } from '../../core/leaving.ts'
 import { conflict, forbidden, invalid, notFound } from '../../core/problem.ts'
 import { tameLine } from '../../core/text.ts'
 import type { Change, StoreAccess } from '../../events/events.ts'
@@ -121,8 +123,9 @@ export const createBlocklists = (
         const rows = await allLists(change.sql)
         const name = nameOf(input.name)
         guardName(rows, name, null)
-        if (rows.length >= bounds.blocklists.count)
-          throw conflict(`There are ${bounds.blocklists.count} blocklists, and there may not be more.`)
+        const creator = creatorOf(actor)
+        const own = rows.filter(row => row.creator === creator).length
+        admit(contract.createBlocklist.leaves, { all: rows.length, own }, actor)
         const row = await insertList(change.sql, {
           name,
           source: jsonText(readSource(input.source)),
@@ -149,6 +152,7 @@ export const createBlocklists = (
           last_error: null,
           stale: 0,
           created_by: actor.name,
+          creator,
           created_at: now,
           updated_at: now,
         })

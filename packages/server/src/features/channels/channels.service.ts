@@ -1,8 +1,9 @@
-import type { BodyOf, PresetId, ReplyOf, channels as contract } from '@stockade/contract'
-import { bounds } from '@stockade/contract'
+import type { BodyOf, PresetId, ReplyOf } from '@stockade/contract'
+import { bounds, channels as contract } from '@stockade/contract'
 import type { Author } from '../../core/author.ts'
 import { iso } from '../../core/clock.ts'
 import { jsonText } from '../../core/json-text.ts'
+import { admit } from '../../core/leaving.ts'
 import { Problem, conflict, invalid, notFound } from '../../core/problem.ts'
 import type { Secrets } from '../../core/secrets.ts'
 import type { Message } from '../../db/tables/message.ts'
@@ -114,14 +115,13 @@ export const createChannels = (
       return isBuiltin(id) ? builtinView(id, waiting) : viewOf(await rowOf(id), waiting)
     },
     async create(author, { name, preset, enabled = true, fields }) {
-      if ((await allChannels(db.read)).length >= bounds.channels)
-        throw conflict(`There are ${bounds.channels} channels already. Delete one first.`)
       const plain = await checkName(name, null)
       const values = changedFields(presets[preset], {}, fields)
       await checkTargets(outgoing, presets[preset], values)
       const at = clock()
       const head = { name: plain, name_key: plain.toLowerCase(), preset, enabled: enabled ? 1 : 0 }
       const row = await events.change(async change => {
+        admit(contract.createChannel.leaves, { all: (await allChannels(change.sql)).length })
         const made = await insertChannel(change.sql, {
           ...head,
           ...sealed(preset, values, at),

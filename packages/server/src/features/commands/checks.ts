@@ -1,4 +1,5 @@
 import { commands } from '@stockade/contract'
+import { isWide } from '@stockade/contract/seal.ts'
 import { atLeast } from '../../core/actor.ts'
 import type { Principal } from '../../core/actor.ts'
 import { Problem, forbidden, invalid } from '../../core/problem.ts'
@@ -30,11 +31,18 @@ export const createCommandChecks = (needs: { templates: Pick<TemplatesService, '
     if (!snapshot) throw invalid('params.template_id', `There is no template ${template_id}.`)
     return { command: { ...command, params: { ...command.params, template_id: snapshot.templateId } }, snapshot }
   }
+  /** @throws Problem 403 for a wide ban without a proof of identity, 409 for what must not be banned */
+  const guard = (actor: Principal, command: CheckedCommand): void => {
+    if (command.type !== 'ban-ip') return
+    if (isWide(command.params.ip)) requireProof(actor)
+    guardBan(actor, command.params)
+  }
   return {
     freeze,
+    guard,
     async check(actor: Principal, type: CommandType, given: Params | undefined): Promise<Frozen> {
       const command = checkCommand(type, given)
-      if (command.type === 'ban-ip') guardBan(actor, command.params)
+      guard(actor, command)
       return freeze(command)
     },
     /**
@@ -49,6 +57,7 @@ export const createCommandChecks = (needs: { templates: Pick<TemplatesService, '
     },
     /** Refuses the bans of a batch that must not be, naming each by its place, so that the rest can be sent without them. */
     async guardAll(actor: Principal, entries: readonly { readonly at: string; readonly command: CheckedCommand }[]) {
+      if (entries.some(({ command }) => command.type === 'ban-ip' && isWide(command.params.ip))) requireProof(actor)
       const refused: { path: string; message: string }[] = []
       let count = 0
       await inSlices(entries, ({ at, command }) => {

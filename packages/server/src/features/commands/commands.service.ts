@@ -67,6 +67,8 @@ export interface CommandsService {
   ): Promise<Queued>
   /** Queues many that are checked already, some hundreds in a transaction. */
   queueMany(author: Author, orders: readonly (CheckedCommand & { readonly serverNo: number })[]): Promise<void>
+  /** Lifts on a host what the whitelist covers: each address once, and no more than may wait. */
+  liftListed(serverNo: number, ips: readonly string[]): Promise<void>
   cancel(actor: Principal, id: string): Promise<void>
   /** Cancels those that are pending, in one transaction, and says of each what became of it. */
   cancelMany(actor: Principal, ids: readonly string[]): Promise<ReplyOf<typeof contract.cancelMany>>

@@ -1,5 +1,6 @@
 import { expressionBuilder, sql as raw } from 'kysely'
 import type { ExpressionBuilder, Kysely, Selectable, SqlBool, Updateable } from 'kysely'
+import { system } from '../../core/author.ts'
 import type { ServerScope } from '../../core/actor.ts'
 import { spanOfQuery } from '@stockade/contract'
 import type { QueryNode, QueryTerm } from '@stockade/contract'
@@ -276,6 +277,49 @@ const isOpen = raw<SqlBool>`status in ('pending', 'running')`
 /** Everything that may still have to be handed out or timed out. */
 export const openCommands = (sql: Sql): Promise<CommandRow[]> =>
   sql.selectFrom('commands').selectAll().where(isOpen).orderBy('created_at').orderBy('id').execute()
+type Counts = ReadonlyMap<number, number>
+const countsOf = (rows: readonly { readonly server_no: number; readonly n: number }[]): Counts =>
+  new Map(rows.map(({ server_no, n }) => [Number(server_no), Number(n)]))
+/** How many commands that somebody queued wait for each of some servers. What Stockade lifts by itself waits beside them. */
+export const countWaiting = async (sql: Sql, engine: Engine, serverNos: readonly number[]): Promise<Counts> =>
+  countsOf(
+    await sql
+      .selectFrom('commands')
+      .select(['server_no', eb => eb.fn.countAll<number>().as('n')])
+      .where(among(engine, 'server_no', serverNos))
+      .where(isOpen)
+      .where('status', '=', 'pending')
+      .where('initiated_by', '<>', system.name)
+      .groupBy('server_no')
+      .execute(),
+  )
+/** How many commands somebody queued for each of some servers since a time, whatever became of them. */
+export const countQueuedSince = async (
+  sql: Sql,
+  engine: Engine,
+  serverNos: readonly number[],
+  since: number,
+): Promise<Counts> =>
+  countsOf(
+    await sql
+      .selectFrom('commands')
+      .select(['server_no', eb => eb.fn.countAll<number>().as('n')])
+      .where(among(engine, 'server_no', serverNos))
+      .where('created_at', '>', since)
+      .where('initiated_by', '<>', system.name)
+      .groupBy('server_no')
+      .execute(),
+  )
+/** Orders of Stockade itself that lift bans of a server and are not done yet. */
+export const openLifts = (sql: Sql, serverNo: number): Promise<Pick<CommandRow, 'params'>[]> =>
+  sql
+    .selectFrom('commands')
+    .select('params')
+    .where('server_no', '=', serverNo)
+    .where(isOpen)
+    .where('type', '=', 'unban-ip')
+    .where('initiated_by', '=', system.name)
+    .execute()
 /** At most some hundred servers at once. */
 export const openCommandsOf = (sql: Sql, engine: Engine, serverNos: readonly number[]): Promise<CommandRow[]> =>
   sql

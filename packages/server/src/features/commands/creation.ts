@@ -1,3 +1,4 @@
+import { bounds } from '@stockade/contract/limits.ts'
 import type { BodyOf, EventName, ReplyOf, commands as contract } from '@stockade/contract'
 import type { Principal } from '../../core/actor.ts'
 import { authorOf, system } from '../../core/author.ts'
@@ -6,15 +7,17 @@ import type { Clock } from '../../core/clock.ts'
 import { uuid7 } from '../../core/ids.ts'
 import { jsonText } from '../../core/json-text.ts'
 import { conflict } from '../../core/problem.ts'
+import type { Database } from '../../db/database.ts'
 import type { ServersService } from '../servers/servers.service.ts'
 import type { Snapshot } from '../templates/templates.service.ts'
 import type { createAdding, NewCommands } from './adding.ts'
 import { entriesOf } from './batch.ts'
 import type { CommandChecks, RefuseBan } from './checks.ts'
+import { openLifts } from './commands.store.ts'
 import type { CommandRow, CommandView } from './commands.store.ts'
 import { checkCommand, commandOf, storedCommand } from './params.ts'
 import type { CheckedCommand, CommandType, Params, ParamsOf } from './params.ts'
-import { queuedOf } from './rows.ts'
+import { paramsOf, queuedOf } from './rows.ts'
 import type { Queued, RowOf } from './rows.ts'
 import type { Sealing } from './sealing.ts'
 
@@ -25,6 +28,7 @@ const perTransaction = 500
 
 /** The ways in which commands come to be. */
 export const createCreation = (needs: {
+  db: Pick<Database, 'read'>
   clock: Clock
   servers: Pick<ServersService, 'get' | 'named' | 'refuseQuarantined'>
   guardBan: RefuseBan
@@ -33,7 +37,7 @@ export const createCreation = (needs: {
   rowOf: RowOf
   add: ReturnType<typeof createAdding>
 }) => {
-  const { clock, servers, guardBan, checks, sealing, rowOf, add } = needs
+  const { db, clock, servers, guardBan, checks, sealing, rowOf, add } = needs
   /** For what an operator asks for: refused if a host takes it only signed. */
   const addUnsigned = (added: NewCommands) => {
     sealing.requireNone(added.rows)
@@ -49,9 +53,21 @@ export const createCreation = (needs: {
       command: checkCommand(type, given, at),
     }))
     const [first] = entries
-    if (batch.params && first?.command.type === 'ban-ip') guardBan(actor, first.command.params)
+    if (batch.params && first) checks.guard(actor, first.command)
     else await checks.guardAll(actor, entries)
     return entries
+  }
+
+  const queueMany = async (
+    author: Author,
+    orders: readonly (CheckedCommand & { readonly serverNo: number })[],
+  ): Promise<void> => {
+    // For a host in quarantine they wait until its release.
+    for (let start = 0; start < orders.length; start += perTransaction) {
+      const part = orders.slice(start, start + perTransaction)
+      const rows = part.map(({ serverNo, ...command }) => rowOf(author, serverNo, command))
+      await add({ author, rows, name: 'command.create' })
+    }
   }
 
   return {
@@ -132,16 +148,13 @@ export const createCreation = (needs: {
       await (isSystem ? add : addUnsigned)({ author, rows: [row], name: 'command.create', also })
       return queuedOf(row)
     },
-    async queueMany(
-      author: Author,
-      orders: readonly (CheckedCommand & { readonly serverNo: number })[],
-    ): Promise<void> {
-      // For a host in quarantine they wait until its release.
-      for (let start = 0; start < orders.length; start += perTransaction) {
-        const part = orders.slice(start, start + perTransaction)
-        const rows = part.map(({ serverNo, ...command }) => rowOf(author, serverNo, command))
-        await add({ author, rows, name: 'command.create' })
-      }
+    queueMany,
+    async liftListed(serverNo: number, ips: readonly string[]): Promise<void> {
+      const open = new Set((await openLifts(db.read, serverNo)).map(row => String(paramsOf(row).ip)))
+      const room = Math.max(0, bounds.waitingCommands - open.size)
+      const fresh = [...new Set(ips)].filter(ip => !open.has(ip)).slice(0, room)
+      const orders = fresh.map(ip => ({ serverNo, ...commandOf('unban-ip', { jail: '*', ip }) }))
+      await queueMany(system, orders)
     },
     async retry(actor: Principal, failed: CommandView): Promise<Queued & { retry_of: string }> {
       const stored = storedCommand(failed)

@@ -162,6 +162,15 @@ export const createSealing = (needs: {
         signed.push({ ...opened, seal: { statement, proof: proofs[index] ?? [], signature } })
       }
       requireOneType(signed)
+      const unsealed = [
+        ...new Set(signed.flatMap(({ server }) => (sealedOf(server.no)?.sealed ? [] : [server.hostname]))),
+      ]
+      if (unsealed.length > 0)
+        throw new Problem(
+          409,
+          'Conflict',
+          `${listed(unsealed)} ${unsealed.length === 1 ? 'asks' : 'ask'} for no signature, since root trusts no operator there. Send the command without one.`,
+        )
       const distrusting = signed.filter(({ server, command }) => {
         const sealed = sealedOf(server.no)?.sealed
         return (

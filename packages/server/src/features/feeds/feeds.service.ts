@@ -1,12 +1,14 @@
+import { feeds as contract } from '@stockade/contract'
 import { gzip } from 'node:zlib'
 import { promisify } from 'node:util'
 import { bounds } from '@stockade/contract/limits.ts'
-import type { BodyOf, QueryOf, ReplyOf, feeds as contract } from '@stockade/contract'
+import type { BodyOf, QueryOf, ReplyOf } from '@stockade/contract'
 import type { Principal } from '../../core/actor.ts'
 import { authorOf } from '../../core/author.ts'
 import { iso, isoOrNull, minute, second } from '../../core/clock.ts'
 import { randomText, sha256 } from '../../core/ids.ts'
 import { jsonText } from '../../core/json-text.ts'
+import { admit } from '../../core/leaving.ts'
 import { conflict, notFound } from '../../core/problem.ts'
 import { tame } from '../../core/text.ts'
 import { readSearch } from '../../db/search.ts'
@@ -153,8 +155,7 @@ export const createFeeds = (
       const contents = jsonText(contentsWith(usual, input))
       const token = `feed_${randomText(40)}`
       const row = await events.change(async change => {
-        if ((await countFeeds(change.sql)) >= bounds.feeds)
-          throw conflict(`There are ${bounds.feeds} feeds, and there may not be more.`)
+        admit(contract.createFeed.leaves, { all: await countFeeds(change.sql) })
         await refuseTakenName(change, name, null)
         const now = clock()
         const added = await insertFeed(change.sql, {

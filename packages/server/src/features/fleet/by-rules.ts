@@ -42,6 +42,7 @@ export const createSourcedBans = (clock: Clock, eventData: (row: FleetBanRow) =>
     if ((await countStanding(change.sql)) >= bounds.fleetBans) return null
     return insertBan(change.sql, {
       ...given,
+      creator: null,
       target,
       reach: target,
       force: 0,

@@ -1,13 +1,14 @@
-import { bounds } from '@stockade/contract/limits.ts'
+import { fleetBans } from '@stockade/contract'
 import type { Principal } from '../../core/actor.ts'
 import { authorOf } from '../../core/author.ts'
 import { isoOrNull } from '../../core/clock.ts'
 import type { Clock } from '../../core/clock.ts'
+import { admit, creatorOf } from '../../core/leaving.ts'
 import { conflict, notFound } from '../../core/problem.ts'
 import type { Change, EventInput } from '../../events/events.ts'
 import { targetsOf, textOf, union } from '../servers/targets.ts'
 import type { Targets } from '../servers/targets.ts'
-import { countStanding, findBan, findStanding, insertBan, updateBan } from './fleet.store.ts'
+import { countStanding, countStandingOf, findBan, findStanding, insertBan, updateBan } from './fleet.store.ts'
 import type { FleetBanRow } from './fleet.store.ts'
 
 export type RowChange = Partial<Pick<FleetBanRow, 'reason' | 'expires_at' | 'target' | 'force'>>
@@ -26,6 +27,7 @@ export const createFleetChanges = (needs: {
   const insertOrChange = async (
     change: Change,
     version: number,
+    actor: Principal,
     given: Pick<FleetBanRow, 'entry' | 'reason' | 'target' | 'force' | 'expires_at' | 'created_by'>,
   ): Promise<{ readonly row: FleetBanRow; readonly before: FleetBanRow | null }> => {
     const now = clock()
@@ -41,10 +43,12 @@ export const createFleetChanges = (needs: {
       })
       return { row, before }
     }
-    if ((await countStanding(change.sql)) >= bounds.fleetBans)
-      throw conflict(`There are ${bounds.fleetBans} fleet bans, and there may not be more.`)
+    const creator = creatorOf(actor)
+    const own = await countStandingOf(change.sql, creator)
+    admit(fleetBans.createFleetBan.leaves, { all: await countStanding(change.sql), own }, actor)
     const row = await insertBan(change.sql, {
       ...given,
+      creator,
       reach: given.target,
       source: manual,
       version,

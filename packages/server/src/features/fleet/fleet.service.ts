@@ -1,3 +1,5 @@
+import { isWider, widest } from '@stockade/contract/reach.ts'
+import { isWide } from '@stockade/contract/seal.ts'
 import { bounds, times } from '@stockade/contract/limits.ts'
 import type { BodyOf, ReplyOf, fleetBans as contract } from '@stockade/contract'
 import type { AgentActor, Principal } from '../../core/actor.ts'
@@ -5,6 +7,7 @@ import { authorOf, system } from '../../core/author.ts'
 import { day, isoOrNull, second } from '../../core/clock.ts'
 import type { IpRange } from '../../core/ip.ts'
 import { badRequest, forbidden, invalid } from '../../core/problem.ts'
+import { requireProof } from '../../core/proof.ts'
 import { tame } from '../../core/text.ts'
 import type { Change, StoreAccess } from '../../events/events.ts'
 import type { Registry } from '../servers/registry.ts'
@@ -106,6 +109,7 @@ export const createFleetBans = (
     ...createSourcedBans(clock, eventData),
     async create(actor, input) {
       const range = needs.guardEntry(actor, input.entry, input.force === true)
+      if (isWider(range, widest.unproved)) requireProof(actor)
       const targets = targeting.named(actor, input.target)
       const end = endNamed(input)
       const given = {
@@ -119,7 +123,7 @@ export const createFleetBans = (
       const id = await events.change(async change => {
         let madeId = 0
         await raise(change, async version => {
-          const { row, before } = await insertOrChange(change, version, given)
+          const { row, before } = await insertOrChange(change, version, actor, given)
           madeId = row.id
           await change.record({
             name: before ? 'fleet_ban.update' : 'fleet_ban.create',
@@ -135,6 +139,7 @@ export const createFleetBans = (
     },
     async change(actor, id, input) {
       const before = await ownRow(actor, id)
+      if (isWide(before.entry)) requireProof(actor)
       const targets = input.target === undefined ? undefined : targeting.named(actor, input.target)
       if (input.target !== undefined || input.force !== undefined)
         needs.guardEntry(actor, before.entry, input.force ?? before.force === 1)

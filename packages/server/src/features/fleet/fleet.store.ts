@@ -100,6 +100,8 @@ export const standingOfSource = (sql: Sql, source: string): Promise<FleetBanRow[
   sql.selectFrom('fleet_bans').selectAll().where('source', '=', source).where('ended_at', 'is', null).execute()
 export const countStanding = (sql: Sql): Promise<number> =>
   rowCount(sql.selectFrom('fleet_bans').where('ended_at', 'is', null))
+export const countStandingOf = (sql: Sql, creator: string): Promise<number> =>
+  rowCount(sql.selectFrom('fleet_bans').where('ended_at', 'is', null).where('creator', '=', creator))
 export const insertBan = (sql: Sql, row: Insertable<FleetBansTable>): Promise<FleetBanRow> =>
   sql.insertInto('fleet_bans').values(row).returningAll().executeTakeFirstOrThrow()
 export const updateBan = (sql: Sql, id: number, set: Partial<Omit<FleetBanRow, 'id'>>): Promise<FleetBanRow> =>

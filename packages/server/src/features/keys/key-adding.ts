@@ -1,4 +1,4 @@
-import { bounds } from '@stockade/contract/limits.ts'
+import { keys as contract } from '@stockade/contract'
 import type { KeyScope } from '@stockade/contract'
 import type { Principal } from '../../core/actor.ts'
 import { authorOf } from '../../core/author.ts'
@@ -7,6 +7,7 @@ import type { Clock } from '../../core/clock.ts'
 import { randomText, sha256 } from '../../core/ids.ts'
 import { parseRange } from '../../core/ip.ts'
 import { jsonText } from '../../core/json-text.ts'
+import { admit } from '../../core/leaving.ts'
 import { timeOf } from '../../core/page.ts'
 import { conflict, invalid } from '../../core/problem.ts'
 import type { Events } from '../../events/events.ts'
@@ -87,8 +88,7 @@ export const createKeyAdding = (needs: {
     if (expires !== null && expires <= clock()) throw invalid('expires_at', 'expires_at is past.')
     const { key, hash, prefix } = makeKey()
     const row = await events.change(async change => {
-      if (userId !== null && (await countKeysOf(change.sql, userId)) >= bounds.keysPerUser)
-        throw conflict(`This user has ${bounds.keysPerUser} API keys. Revoke some that are not used first.`)
+      admit(contract.createKey.leaves, { all: await countKeysOf(change.sql, userId) })
       const made = await insertKey(change.sql, {
         name,
         permissions,

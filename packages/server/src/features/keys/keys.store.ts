@@ -61,8 +61,14 @@ export const removeOldKeyChanges = async (sql: Sql, engine: Engine, hours: numbe
 export const removeKey = async (sql: Sql, id: number): Promise<void> => {
   await sql.deleteFrom('api_keys').where('id', '=', id).execute()
 }
-export const countKeysOf = (sql: Sql, userId: number): Promise<number> =>
-  rowCount(sql.selectFrom('api_keys').where('user_id', '=', userId))
+/** The keys that a user made; null: those that belong to nobody. */
+export const countKeysOf = (sql: Sql, userId: number | null): Promise<number> =>
+  rowCount(
+    sql
+      .selectFrom('api_keys')
+      .where('kind', '=', 'user')
+      .where('user_id', userId === null ? 'is' : '=', userId),
+  )
 export const removeKeysOf = (sql: Sql, userId: number): Promise<KeyRow[]> =>
   sql.deleteFrom('api_keys').where('user_id', '=', userId).returningAll().execute()
 /** The keys that are bound to a server and still good. */

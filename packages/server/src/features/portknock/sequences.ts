@@ -1,10 +1,12 @@
+import { portknock as contract } from '@stockade/contract'
 import { bounds } from '@stockade/contract/limits.ts'
-import type { BodyOf, ReplyOf, portknock as contract } from '@stockade/contract'
+import type { BodyOf, ReplyOf } from '@stockade/contract'
 import { sees } from '../../core/actor.ts'
 import type { Principal } from '../../core/actor.ts'
 import { authorOf } from '../../core/author.ts'
 import { iso } from '../../core/clock.ts'
 import { jsonText } from '../../core/json-text.ts'
+import { admit } from '../../core/leaving.ts'
 import { conflict, forbidden, notFound } from '../../core/problem.ts'
 import { tame } from '../../core/text.ts'
 import type { StoreAccess } from '../../events/events.ts'
@@ -125,10 +127,7 @@ export const createSequences = (
       const now = clock()
       const { row, raised } = await events.change(async change => {
         await lockSequences(change.sql, db.engine)
-        if ((await countSequences(change.sql)) >= mostSequences)
-          throw conflict(
-            `There are ${mostSequences} sequences already, which is as many as there can be. Delete one first.`,
-          )
+        admit(contract.createSequence.leaves, { all: await countSequences(change.sql) })
         await checkNeighbours(change.sql, null, fields, serverNos)
         const made = await insertSequence(change.sql, {
           ...fields,

@@ -1,13 +1,15 @@
+import { reports as contract } from '@stockade/contract'
 import { withoutUndefined } from '@stockade/contract/records.ts'
 import type { FastifyBaseLogger } from 'fastify'
 import { bounds } from '@stockade/contract/limits.ts'
-import type { BodyOf, ReplyOf, reports as contract } from '@stockade/contract'
+import type { BodyOf, ReplyOf } from '@stockade/contract'
 import type { Principal } from '../../core/actor.ts'
 import { authorOf } from '../../core/author.ts'
 import { isTimeZone } from '../../core/checks.ts'
 import { iso, isoOrNull, minute } from '../../core/clock.ts'
 import { jsonText, parseJson } from '../../core/json-text.ts'
 import type { JsonText } from '../../core/json-text.ts'
+import { admit } from '../../core/leaving.ts'
 import { conflict, invalid, notFound } from '../../core/problem.ts'
 import { tame } from '../../core/text.ts'
 import type { Change, StoreAccess } from '../../events/events.ts'
@@ -164,10 +166,9 @@ export const createSchedules = (
         target: 'all',
         ...(await columnsOf(actor, { ...input, target: input.target ?? { all: true } })),
       }
-      if ((await allSchedules(db.read)).length >= bounds.reportSchedules)
-        throw conflict(`There are ${bounds.reportSchedules} schedules, and there may not be more.`)
       const now = clock()
       const row = await events.change(async change => {
+        admit(contract.createReportSchedule.leaves, { all: (await allSchedules(change.sql)).length })
         const added = await insertSchedule(change.sql, {
           ...columns,
           name,

@@ -1,10 +1,13 @@
+import { rules as contract } from '@stockade/contract'
 import { bounds } from '@stockade/contract/limits.ts'
-import type { BodyOf, QueryOf, ReplyOf, rules as contract } from '@stockade/contract'
+import type { BodyOf, QueryOf, ReplyOf } from '@stockade/contract'
 import type { Principal } from '../../core/actor.ts'
 import { authorOf } from '../../core/author.ts'
 import { day, hour } from '../../core/clock.ts'
 import { jsonText } from '../../core/json-text.ts'
+import { admit } from '../../core/leaving.ts'
 import { conflict, notFound } from '../../core/problem.ts'
+import { requireProof } from '../../core/proof.ts'
 import { tame } from '../../core/text.ts'
 import type { Change, StoreAccess } from '../../events/events.ts'
 import type { FleetBans } from '../fleet/fleet.service.ts'
@@ -133,8 +136,7 @@ export const createRules = (
       const conditions = conditionsFrom(actor, usualConditions, input)
       const limits = limitsWith(usualLimits, input)
       const row = await events.change(async change => {
-        if ((await countRules(change.sql)) >= bounds.rules)
-          throw conflict(`There are ${bounds.rules} sharing rules, and there may not be more.`)
+        admit(contract.createRule.leaves, { all: await countRules(change.sql) })
         await refuseTakenName(change, name, null)
         const now = clock()
         const added = await insertRule(change.sql, {
@@ -161,6 +163,7 @@ export const createRules = (
       const row = await events.change(async change => {
         const before = await findRule(change.sql, id)
         if (!before) throw notFound(`There is no sharing rule ${id}.`)
+        if (before.state === 'armed') requireProof(actor)
         const name = typed === undefined ? before.name : tame(typed, bounds.name * 4)
         await refuseTakenName(change, name, id)
         const conditions = jsonText(conditionsFrom(actor, conditionsOf(before), input))

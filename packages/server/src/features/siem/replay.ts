@@ -1,8 +1,10 @@
-import type { siem as contract, ReplyOf, SiemType } from '@stockade/contract'
+import { siem as contract } from '@stockade/contract'
+import type { ReplyOf, SiemType } from '@stockade/contract'
 import type { Author } from '../../core/author.ts'
 import { iso, minute, second } from '../../core/clock.ts'
 import { uuid7 } from '../../core/ids.ts'
 import { jsonText, parseJson } from '../../core/json-text.ts'
+import { admit } from '../../core/leaving.ts'
 import { conflict, notFound } from '../../core/problem.ts'
 import type { Change, StoreAccess } from '../../events/events.ts'
 import { namesOf } from './canonical.ts'
@@ -36,7 +38,6 @@ export interface Replays {
   rewind(sql: Change['sql'], since: number): Promise<void>
 }
 
-const mostRunning = 5
 /** Ids that one look goes through: a few milliseconds. */
 const window = 20_000
 /** Clocks of hosts that write the stream, and their steps, stay within this of its order. */
@@ -71,8 +72,7 @@ export const createReplays = (
 
   return {
     async start(author, { from, to, types }) {
-      if ((await runningReplays(db.read)).length >= mostRunning)
-        throw conflict(`${mostRunning} replays are under way. Start another one when one of them is done.`)
+      admit(contract.startReplay.leaves, { all: (await runningReplays(db.read)).length })
       const now = clock()
       const ends = await eventEnds(db.read)
       const after = (await firstAt(from - disorder, ends)) - 1

@@ -1,11 +1,12 @@
 import { createHash } from 'node:crypto'
-import { bounds, isTemplateName } from '@stockade/contract'
-import type { BodyOf, QueryOf, ReplyOf, commands as commandContract, templates as contract } from '@stockade/contract'
+import { bounds, isTemplateName, templates as contract } from '@stockade/contract'
+import type { BodyOf, QueryOf, ReplyOf, commands as commandContract } from '@stockade/contract'
 import { authorOf } from '../../core/author.ts'
 import type { Principal } from '../../core/actor.ts'
 import { iso } from '../../core/clock.ts'
 import type { Clock } from '../../core/clock.ts'
 import { jsonText, parseJson } from '../../core/json-text.ts'
+import { admit } from '../../core/leaving.ts'
 import { Problem, conflict, forbidden, invalid, notFound } from '../../core/problem.ts'
 import { tame } from '../../core/text.ts'
 import type { Database } from '../../db/database.ts'
@@ -17,6 +18,7 @@ import { createTrials, readSample } from './sample/trials.ts'
 import {
   allTemplateRows,
   changeTemplate,
+  countTemplates,
   findSnapshots,
   findTemplateRow,
   findTemplateRowByName,
@@ -209,6 +211,7 @@ export const createTemplates = (needs: { db: Database; clock: Clock; events: Eve
       if (builtinTemplates.some(builtin => builtin.name === name)) throw taken()
       const now = clock()
       const row = await events.change(async change => {
+        admit(contract.createTemplate.leaves, { all: await countTemplates(change.sql) })
         const made = await insertTemplate(change.sql, {
           name,
           display_name: word(input.display_name ?? name, bounds.name),

@@ -1,4 +1,5 @@
 import type { Insertable, Kysely, Selectable, Updateable } from 'kysely'
+import { rowCount } from '../../db/row-count.ts'
 import type { Schema } from '../../db/schema.ts'
 import type { TemplatesTable, TemplateSnapshotsTable } from '../../db/tables/commands.ts'
 
@@ -12,6 +13,7 @@ export const findTemplateRow = (sql: Sql, id: number): Promise<TemplateRow | und
   sql.selectFrom('templates').selectAll().where('id', '=', id).executeTakeFirst()
 export const findTemplateRowByName = (sql: Sql, name: string): Promise<TemplateRow | undefined> =>
   sql.selectFrom('templates').selectAll().where('name', '=', name).executeTakeFirst()
+export const countTemplates = (sql: Sql): Promise<number> => rowCount(sql.selectFrom('templates'))
 /** Null when the name is taken. */
 export const insertTemplate = async (sql: Sql, row: Insertable<TemplatesTable>): Promise<TemplateRow | null> =>
   (await sql

@@ -1,7 +1,9 @@
+import { users as contract } from '@stockade/contract'
 import type { Author } from '../../core/author.ts'
 import { permissionOf } from '../../core/actor.ts'
 import type { Role, ServerScope } from '../../core/actor.ts'
 import type { Clock } from '../../core/clock.ts'
+import { admit } from '../../core/leaving.ts'
 import { conflict, invalid } from '../../core/problem.ts'
 import type { Database } from '../../db/database.ts'
 import type { Change } from '../../events/events.ts'
@@ -98,6 +100,7 @@ export const createUsers = (db: Database, clock: Clock, settings: Pick<SettingsS
   async create(change, author, { username, email, passwordHash, role, provider, mfaRequired = false, invite }) {
     const taken = await takenName(change.sql, { username, email })
     if (taken) throw conflict(`This ${taken === 'email' ? 'e-mail address' : 'username'} is taken.`)
+    admit(contract.createUser.leaves, { all: await countUsers(change.sql) })
     const at = clock()
     const user = await insertUser(change.sql, {
       username,

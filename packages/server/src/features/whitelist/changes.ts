@@ -1,3 +1,4 @@
+import { bounds } from '@stockade/contract/limits.ts'
 import { randomBytes } from 'node:crypto'
 import type { Author } from '../../core/author.ts'
 import { authorOf } from '../../core/author.ts'
@@ -14,8 +15,6 @@ import type { NewEntry } from './entries.ts'
 import { holdState, insertEntries, rangesOf, saveState } from './whitelist.store.ts'
 import type { EntryRow } from './whitelist.store.ts'
 
-/** More entries than this no host applies in bearable time. */
-const mostEntries = 500_000
 /** Rows in one statement. */
 export const chunk = 2000
 
@@ -83,9 +82,9 @@ export const createListChanges = (
           })),
         )
       }
-      if (state.entries + made.length > mostEntries)
+      if (state.entries + made.length > bounds.whitelist)
         throw conflict(
-          `The whitelist holds ${state.entries} entries and may hold ${mostEntries}; ${made.length} more do not fit.`,
+          `The whitelist holds ${state.entries} entries and may hold ${bounds.whitelist}; ${made.length} more do not fit.`,
         )
       if (made.length > 0)
         await saveState(change.sql, {
