@@ -60,6 +60,7 @@ const banOf = (place: number): SeenBan => {
   return {
     id: place + 1,
     at: Date.UTC(2026, 0, 1) + (place + 1) * 86,
+    isLate: false,
     serverNo: made.server[place] ?? 0,
     jailId: made.jail[place] ?? 0,
     countryId: made.country[place] ?? 0,

@@ -15,6 +15,7 @@ import { activeTotals } from './migrations/0073-active-totals.ts'
 import { openCommands } from './migrations/0074-open-commands.ts'
 import { banChanges } from './migrations/0075-ban-changes.ts'
 import { creators } from './migrations/0080-creators.ts'
+import { lateBans } from './migrations/0081-late-bans.ts'
 
 /** Every change of the schema by its name, in order. */
 const migrationsOf = (engine: Database['engine']) => ({
@@ -29,6 +30,7 @@ const migrationsOf = (engine: Database['engine']) => ({
   '0074-open-commands': openCommands(),
   '0075-ban-changes': banChanges(engine),
   '0080-creators': creators(),
+  '0081-late-bans': lateBans(engine),
 })
 
 /** Migrations that only add what an older program can do without. */
@@ -38,6 +40,7 @@ const additive = new Set([
   '0074-open-commands',
   '0075-ban-changes',
   '0080-creators',
+  '0081-late-bans',
 ])
 
 /** Names of all migrations that this code knows, in order. */

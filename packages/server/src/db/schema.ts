@@ -38,6 +38,7 @@ export interface Schema {
   countries: bans.CountriesTable
   networks: bans.NetworksTable
   bans: bans.BansTable
+  late_bans: bans.LateBansTable
   active_bans: bans.ActiveBansTable
   ban_cube: bans.BanCubeTable
   ban_fleet: bans.BanFleetTable

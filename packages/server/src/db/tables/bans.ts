@@ -46,6 +46,11 @@ export interface BansTable extends BanColumns {
   dropped_seen: number | null
   dropped_at: number | null
 }
+/** When late reports arrived (`lateAfter`); no row: in time. */
+export interface LateBansTable {
+  ban_id: number
+  arrived_at: number
+}
 /** What is banned now, narrow, so that "active" needs no index on the big table. */
 export interface ActiveBansTable extends BanColumns {
   ban_id: number

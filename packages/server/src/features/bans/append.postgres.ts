@@ -1,5 +1,5 @@
 import type { ClientBase, PoolClient } from 'pg'
-import { expiryOf } from './ban-input.ts'
+import { expiryOf, lateAfter } from './ban-input.ts'
 import type { AppendInput, Appended, BanEnd, NewBan } from './ban-input.ts'
 import { knownNamesOf } from './known-names.ts'
 import { sumUp } from './sums.postgres.ts'
@@ -68,6 +68,8 @@ const afterBans = [
   `recorded as (
     insert into events (at, name, server_no, ban_id)
       select $1, 'ban.report', server_no, id from written where origin is null order by id)`,
+  `late as (
+    insert into late_bans (ban_id, arrived_at) select id, $1 from written where banned_at < $1 - ${lateAfter} and origin is null)`,
   `queued as (
     insert into unsummed_bans (ban_id, server_no, jail_id, country_id, ip, banned_at, active)
       select id, server_no, jail_id, country_id, ip, banned_at, (unbanned_at is null)::int from written)`,

@@ -3,7 +3,7 @@ import type { PreparedProcedure } from '../../db/database.ts'
 import { selecting, selectingArrays, selectingOne } from '../../db/selecting.ts'
 import { packResults, unpackBatch } from './packed.ts'
 import type { PackedBatch } from './packed.ts'
-import { expiryOf } from './ban-input.ts'
+import { expiryOf, lateAfter } from './ban-input.ts'
 import type { Appended, BanEnd, NewBan } from './ban-input.ts'
 import { cellTables, cellsOf, lastBansMoved, listingTables } from './sums.ts'
 
@@ -78,6 +78,7 @@ export const prepare = (db: DatabaseSync): PreparedProcedure<PackedBatch, Float6
     from bans where id between ? and ? and unbanned_at is null order by id`)
   const recordReports = db.prepare(`insert into events (at, name, server_no, ban_id)
     select ?, 'ban.report', server_no, id from bans where id between ? and ? order by id`)
+  const noteLate = db.prepare('insert into late_bans (ban_id, arrived_at) values (?, ?)')
   const adopt = db.prepare(`update bans set origin = 'adopted' where id between ? and ?`)
   // By the address's index of the big table: what is active is clustered by time and has no index of its own for this.
   const findActive = (onJail: string) =>
@@ -177,6 +178,7 @@ export const prepare = (db: DatabaseSync): PreparedProcedure<PackedBatch, Float6
     }
     const id = nextId++
     const { isAdopted = false } = ban
+    if (!isAdopted && ban.bannedAt < now - lateAfter) noteLate.run(id, now)
     const result = { id, changed: true, bannedAt: ban.bannedAt, eventId: null }
     if (fresh && fresh.isAdopted !== isAdopted) settleFresh(now)
     if (fresh) {

@@ -30,6 +30,9 @@ export interface BanEnd {
 }
 export type Append = NewBan | BanEnd
 
+/** A ban whose report comes so many milliseconds after it, by the clock of its host, is late: when it arrived is kept beside it. */
+export const lateAfter = 15 * 60_000
+
 /** What became of an item, in the order of the items. */
 export interface Appended {
   /** The ban's row: the new one, the first one of the same event, or the one that ended. */

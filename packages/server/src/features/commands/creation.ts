@@ -122,7 +122,7 @@ export const createCreation = (needs: {
           id: ids[index] ?? uuid7(clock()),
           batch_id,
           template_hash: snapshot?.hash ?? null,
-          seal: jsonText(seal),
+          seal: seal && jsonText(seal),
         }),
       )
       await add({ author, rows, name: 'command.create', snapshot: signed[0]?.snapshot ?? null })

@@ -221,9 +221,9 @@ const signedDisable = async () => {
   return { statements: prepared.statements, signature: signatureOf(prepared) }
 }
 
-test('a thousand statements are one request', async () => {
-  const list = Array.from({ length: 1000 }, (_, index) => ({ jail: 'sshd', ip: `198.18.${index >> 8}.${index & 255}` }))
-  const prepared = await prepare({ type: 'ban-ip', params_list: list, server_ids: [open.id] })
+test('about a thousand statements are one request', async () => {
+  const list = Array.from({ length: 490 }, (_, index) => ({ jail: 'sshd', ip: `198.18.${index >> 8}.${index & 255}` }))
+  const prepared = await prepare({ type: 'ban-ip', params_list: list, server_ids: [open.id, host.id] })
   const { statements } = prepared
   expect(await ask('/commands/sealed', { statements, signature: signatureOf(prepared) })).toMatchObject({ status: 201 })
 })

@@ -34,7 +34,8 @@ export interface SignedCommand {
   readonly server: { readonly no: number; readonly id: string; readonly hostname: string }
   readonly command: CheckedCommand
   readonly snapshot: Snapshot | null
-  readonly seal: Seal
+  /** Null for a host that asks for none. */
+  readonly seal: Seal | null
 }
 
 export const createSealing = (needs: {
@@ -162,15 +163,15 @@ export const createSealing = (needs: {
         signed.push({ ...opened, seal: { statement, proof: proofs[index] ?? [], signature } })
       }
       requireOneType(signed)
-      const unsealed = [
-        ...new Set(signed.flatMap(({ server }) => (sealedOf(server.no)?.sealed ? [] : [server.hostname]))),
-      ]
-      if (unsealed.length > 0)
+      const isOpen = ({ server }: SignedCommand) => !sealedOf(server.no)?.sealed
+      if (signed.every(isOpen)) {
+        const hosts = [...new Set(signed.map(({ server }) => server.hostname))]
         throw new Problem(
           409,
           'Conflict',
-          `${listed(unsealed)} ${unsealed.length === 1 ? 'asks' : 'ask'} for no signature, since root trusts no operator there. Send the command without one.`,
+          `${listed(hosts)} ${hosts.length === 1 ? 'asks' : 'ask'} for no signature, since root trusts no operator there. Send the command without one.`,
         )
+      }
       const distrusting = signed.filter(({ server, command }) => {
         const sealed = sealedOf(server.no)?.sealed
         return (
@@ -186,7 +187,8 @@ export const createSealing = (needs: {
           'Conflict',
           `${listed(hosts)} ${hosts.length === 1 ? 'does' : 'do'} not trust the key ${signature.key}. Its root adds it there: sudo stockade-agent trust add KEY`,
         )
-      return signed
+      // What a host does not judge is not kept with its command.
+      return signed.map(command => (isOpen(command) ? { ...command, seal: null } : command))
     },
   }
 }

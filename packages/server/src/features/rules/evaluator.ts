@@ -5,8 +5,13 @@ import type { AddressKey, BanHistory, RuleBits } from './history.ts'
 /** A ban that a host reported, as rules see it. */
 export interface SeenBan {
   readonly id: number
-  /** Milliseconds. */
+  /**
+   * Milliseconds: when the host made it, as it says, or when a late report arrived. So the clock of a host moves a ban by a quarter of an hour at most
+   * (`lateAfter`), and a simulation counts as the rule does.
+   */
   readonly at: number
+  /** Its report came long after it: it is evidence for later ones, and completes no match. */
+  readonly isLate: boolean
   readonly serverNo: number
   readonly jailId: number
   readonly countryId: number
@@ -259,7 +264,7 @@ export const createEvaluator = (
     remember: ban => void add(ban),
     take(ban) {
       const place = add(ban)
-      if (place < 0) return none
+      if (place < 0 || ban.isLate) return none
       // Two thirds of the bans are the only one of their address.
       if (fewestBans > 1 && history.before(place) < 0) return none
       countChain(place)

@@ -11,6 +11,7 @@ let lastId = 0
 const ban = (ip: string, serverNo: number, at: number, more: Partial<SeenBan> = {}): SeenBan => ({
   id: ++lastId,
   at: start + at,
+  isLate: false,
   serverNo,
   jailId: 1,
   countryId: 0,
@@ -52,6 +53,15 @@ test('bans count only within the window, whichever comes first', () => {
   evaluator.take(ban('192.0.2.7', 1, 0))
   expect(evaluator.take(ban('192.0.2.7', 2, hour + 1))).toEqual([])
   expect(evaluator.take(ban('192.0.2.7', 3, 30 * minute)), 'a late report').toHaveLength(1)
+})
+
+test('a late report completes no match, and counts when it arrives', () => {
+  const evaluator = evaluatorOf(rule({ minServers: 2, minBans: 2 }))
+  evaluator.take(ban('192.0.2.7', 1, 0))
+  expect(evaluator.take(ban('192.0.2.7', 2, minute, { isLate: true }))).toEqual([])
+  expect(evaluator.take(ban('192.0.2.7', 3, 2 * minute))).toMatchObject([{ servers: [3, 2, 1] }])
+  expect(evaluator.take(ban('192.0.2.8', 2, 3 * minute, { isLate: true }))).toEqual([])
+  expect(evaluator.take(ban('192.0.2.8', 1, 4 * minute))).toMatchObject([{ servers: [1, 2] }])
 })
 
 test('one server can not match alone where a rule asks for two', () => {

@@ -33,6 +33,7 @@ import {
   deleteMatches,
   deleteRule,
   findRule,
+  forgetLate,
   findRuleNamed,
   insertRule,
   pageOfMatches,
@@ -70,6 +71,8 @@ export interface RulesService {
 }
 
 const usualDays = 30
+/** A simulation looks back 30 days at most. */
+const lateKept = 31 * day
 /** A simulation describes the fleet at that time, so it expires. */
 const simulationHolds = 24 * hour
 
@@ -261,7 +264,10 @@ export const createRules = (
       const total = await countMatches(db.read, id, outcome)
       return { matches: rows.map(row => viewMatch(needs, actor, row)), total, page, limit }
     },
-    forgetOld: () => deleteMatches(db.write, clock() - rememberedFor),
+    async forgetOld() {
+      await deleteMatches(db.write, clock() - rememberedFor)
+      await forgetLate(db.write, clock() - lateKept)
+    },
   }
 }
 

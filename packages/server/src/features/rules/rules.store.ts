@@ -3,6 +3,7 @@ import type { Insertable, Kysely, Selectable } from 'kysely'
 import type { RuleMatchesTable, RulesTable } from '../../db/tables/policy.ts'
 import { rowCount } from '../../db/row-count.ts'
 import type { Schema } from '../../db/schema.ts'
+import { lateAfter } from '../bans/ban-input.ts'
 import type { SeenBan } from './evaluator.ts'
 
 type Sql = Kysely<Schema>
@@ -95,43 +96,94 @@ interface SeenRow {
 const seen = raw`id, banned_at, server_no, jail_id, country_id, asn, ip`
 /** Bans by operators, of ranges, and from before the enrolment do not count. */
 const counts = raw`banned_by is null and prefix is null and origin is null`
-const seenOf = (row: SeenRow): SeenBan => ({
-  id: row.id,
-  at: row.banned_at,
-  serverNo: row.server_no,
-  jailId: row.jail_id,
-  countryId: row.country_id,
-  asn: row.asn,
-  ip: row.ip,
-})
-export const bansForRules = async (sql: Sql, ids: readonly number[]): Promise<ReadonlyMap<number, SeenBan>> => {
-  if (ids.length === 0) return new Map()
-  const { rows } = await raw<SeenRow>`select ${seen} from bans
-    where id in (${raw.join([...ids])}) and ${counts}`.execute(sql)
-  return new Map(rows.map(row => [row.id, seenOf(row)]))
+/** @param arrivedAt when the report arrived, as far as that is known to differ */
+const seenOf = (row: SeenRow, arrivedAt = row.banned_at): SeenBan => {
+  const isLate = arrivedAt - row.banned_at > lateAfter
+  return {
+    id: row.id,
+    at: isLate ? arrivedAt : row.banned_at,
+    isLate,
+    serverNo: row.server_no,
+    jailId: row.jail_id,
+    countryId: row.country_id,
+    asn: row.asn,
+    ip: row.ip,
+  }
 }
-/** Where a walk over the bans is: they come in the order of time. */
-export interface BanPlace {
+/** @param arrivals when the reports of some bans arrived, by id */
+export const bansForRules = async (
+  sql: Sql,
+  arrivals: ReadonlyMap<number, number>,
+): Promise<ReadonlyMap<number, SeenBan>> => {
+  if (arrivals.size === 0) return new Map()
+  const { rows } = await raw<SeenRow>`select ${seen} from bans
+    where id in (${raw.join([...arrivals.keys()])}) and ${counts}`.execute(sql)
+  return new Map(rows.map(row => [row.id, seenOf(row, arrivals.get(row.id))]))
+}
+/** Where a walk over the bans is: they come in the order of their arrival. */
+interface BanPlace {
   readonly at: number
   readonly id: number
 }
-/** The next bans after a place, those with an id below a bound, and the place behind them; null at the end. */
-export const nextBansForRules = async (
-  sql: Sql,
-  place: BanPlace,
-  bounds: { readonly to: number; readonly belowId: number },
-  most: number,
-): Promise<{ readonly bans: readonly SeenBan[]; readonly next: BanPlace | null }> => {
-  const { rows } = await raw<
-    SeenRow & { counts: number }
-  >`select ${seen}, case when ${counts} then 1 else 0 end as counts
-    from bans where (banned_at, id) > (${place.at}, ${place.id}) and banned_at <= ${bounds.to} and id < ${bounds.belowId}
-    order by banned_at, id limit ${most}`.execute(sql)
+interface Page {
+  readonly bans: readonly SeenBan[]
+  /** The place behind the page; null at the end. */
+  readonly next: BanPlace | null
+}
+type WalkRow = SeenRow & { readonly counts: number; readonly arrived_at: number }
+const pageOf = (rows: readonly WalkRow[], most: number): Page => {
   const last = rows.at(-1)
   return {
-    bans: rows.flatMap(row => (row.counts === 1 ? [seenOf(row)] : [])),
-    next: last && rows.length === most ? { at: last.banned_at, id: last.id } : null,
+    bans: rows.flatMap(row => (row.counts === 1 ? [seenOf(row, row.arrived_at)] : [])),
+    next: last && rows.length === most ? { at: last.arrived_at, id: last.id } : null,
   }
+}
+const counting = raw`case when ${counts} then 1 else 0 end as counts`
+/** Bans that were reported in time, which is about when they were made. */
+const nextInTime = async (sql: Sql, place: BanPlace, bounds: WalkBounds, most: number): Promise<Page> => {
+  const { rows } = await raw<WalkRow>`select ${seen}, banned_at as arrived_at, case
+      when exists (select 1 from late_bans where ban_id = bans.id) then 0 when ${counts} then 1 else 0 end as counts
+    from bans where (banned_at, id) > (${place.at}, ${place.id}) and banned_at <= ${bounds.to} and id < ${bounds.belowId}
+    order by banned_at, id limit ${most}`.execute(sql)
+  return pageOf(rows, most)
+}
+const nextLate = async (sql: Sql, place: BanPlace, bounds: WalkBounds, most: number): Promise<Page> => {
+  const { rows } = await raw<WalkRow>`select ${seen}, arrived_at, ${counting}
+    from late_bans join bans on bans.id = late_bans.ban_id
+    where (arrived_at, ban_id) > (${place.at}, ${place.id}) and arrived_at <= ${bounds.to} and ban_id < ${bounds.belowId}
+    order by arrived_at, ban_id limit ${most}`.execute(sql)
+  return pageOf(rows, most)
+}
+interface WalkBounds {
+  readonly from: number
+  readonly to: number
+  /** Bans with this id or a higher one are left out. */
+  readonly belowId: number
+}
+/** The bans that arrived in a span, in the order of their arrival, some thousand at a time. */
+export async function* bansInOrder(sql: Sql, bounds: WalkBounds, most: number): AsyncGenerator<readonly SeenBan[]> {
+  const start = { at: bounds.from, id: -1 }
+  let late = await nextLate(sql, start, bounds, most)
+  for (let place: BanPlace | null = start; place !== null;) {
+    const inTime: Page = await nextInTime(sql, place, bounds, most)
+    const until = inTime.next?.at ?? Infinity
+    const between: SeenBan[] = []
+    for (;;) {
+      const split = late.bans.findIndex(({ at }) => at > until)
+      between.push(...(split < 0 ? late.bans : late.bans.slice(0, split)))
+      if (split >= 0 || late.next === null) {
+        late = { bans: split < 0 ? [] : late.bans.slice(split), next: late.next }
+        break
+      }
+      late = await nextLate(sql, late.next, bounds, most)
+    }
+    yield between.length === 0 ? inTime.bans : [...inTime.bans, ...between].sort((a, b) => a.at - b.at || a.id - b.id)
+    place = inTime.next
+  }
+}
+/** Arrivals of late reports that no simulation asks for any more. */
+export const forgetLate = async (sql: Sql, before: number): Promise<void> => {
+  await sql.deleteFrom('late_bans').where('arrived_at', '<', before).execute()
 }
 /** The time of the ban from which on at most so many follow; null: there are no more. */
 export const timeOfNewest = async (sql: Sql, most: number): Promise<number | null> => {

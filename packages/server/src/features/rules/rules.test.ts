@@ -168,6 +168,49 @@ describe('an armed rule', () => {
     await disarm(rule.id, true)
   })
 
+  test('is not filled by bans that hosts date back, nor kept from stopping', async () => {
+    const rule = await armed({ jails: ['backdated'], min_servers: 2, min_bans: 2, within: 86_400, per_hour: 3 })
+    const burst = async (place: number, from: number, ageInMinutes: number) => {
+      const bans = Array.from({ length: 40 }, (_, at) => ({
+        ip: `198.51.100.${from + at}`,
+        jail: 'backdated',
+        banned_at: new Date(clock() - ageInMinutes * 60_000).toISOString(),
+      }))
+      const { results } = await (hosts[place] as EnrolledHost).client.call('POST /bans/batch', { body: { bans } })
+      expect(results.every(({ error }) => error === null)).toBe(true)
+    }
+    for (const age of [120, 16]) for (const place of [0, 1]) await burst(place, age, age)
+    // What comes afterwards stands behind them in the stream of events.
+    const last = await armed({ jails: ['after-the-burst'], min_servers: 1 })
+    await report(0, '192.0.2.98', { jail: 'after-the-burst' })
+    await matched(last.id)
+    expect(await matchesOf(rule.id)).toEqual([])
+    // Within what a report may take, the limit of an hour holds.
+    for (const place of [0, 1]) await burst(place, 200, 14)
+    const outcomes = (await matched(rule.id, 4)).map(({ outcome }) => outcome)
+    expect(outcomes).toEqual(['tripped', 'banned', 'banned', 'banned'])
+    expect(await read(rule.id)).toMatchObject({ state: 'tripped' })
+    const simulation = await simulate(rule.id)
+    expect(simulation).toMatchObject({ banned: 3, tripped_at: expect.any(String) })
+    await disarm(rule.id, true)
+    await disarm(last.id, true)
+  })
+
+  test('counts a late report as evidence, also after a restart of its windows, and as the simulation does', async () => {
+    const conditions = { jails: ['late'], min_servers: 2, min_bans: 2, within: 3600 }
+    const rule = await armed(conditions)
+    const made = new Date(clock() - 5 * 3_600_000).toISOString()
+    await report(0, '198.51.100.77', { jail: 'late', banned_at: made })
+    // Another rule that is armed makes the runner read its windows again.
+    const other = await armed({ jails: ['nothing'], min_servers: 1 })
+    await report(1, '198.51.100.77', { jail: 'late' })
+    expect(await matched(rule.id)).toMatchObject([{ entry: '198.51.100.77', outcome: 'banned' }])
+    expect(await operator.client.call('POST /rules/simulate', { body: { days: 1, ...conditions } })).toMatchObject({
+      banned: 1,
+    })
+    for (const { id } of [rule, other]) await disarm(id, true)
+  })
+
   test('does what the simulation of the same bans says it would have done', async () => {
     const conditions = {
       jails: ['equal'],

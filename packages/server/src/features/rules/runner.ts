@@ -12,7 +12,7 @@ import { createEvaluator, rememberedFor } from './evaluator.ts'
 import type { Evaluator, JudgedMatch, PastMatch, SeenBan } from './evaluator.ts'
 import { lookAtGuard } from './guard.ts'
 import type { EntryRefusal } from './guard.ts'
-import { armedRules, bansForRules, insertMatch, matchesSince, nextBansForRules, updateRule } from './rules.store.ts'
+import { armedRules, bansForRules, bansInOrder, insertMatch, matchesSince, updateRule } from './rules.store.ts'
 import type { MatchRow, RuleRow } from './rules.store.ts'
 
 /** Armed rules with the bans of their windows. */
@@ -26,7 +26,7 @@ interface Watch {
 /** Events of one transaction. */
 const batch = 1000
 const page = 5000
-/** Hosts may report a ban so long after it was made, and it still counts for the window. */
+/** Bans of a host whose clock is ahead. */
 const slack = day
 
 /**
@@ -56,12 +56,9 @@ export const createRuleRunner = (
     const evaluator = createEvaluator(logics, (ruleId, entry) => refusal(entry, excluded.get(ruleId) ?? []))
     const now = clock()
     const longest = Math.max(...logics.map(({ within }) => within))
-    const bounds = { to: now + slack, belowId: (await reader.firstWaitingBan()) ?? Number.MAX_SAFE_INTEGER }
-    for (let place: { at: number; id: number } | null = { at: now - longest - slack, id: -1 }; place !== null;) {
-      const { bans, next } = await nextBansForRules(db.scan, place, bounds, page)
-      for (const ban of bans) evaluator.remember(ban)
-      place = next
-    }
+    const belowId = (await reader.firstWaitingBan()) ?? Number.MAX_SAFE_INTEGER
+    const bounds = { from: now - longest, to: now + slack, belowId }
+    for await (const bans of bansInOrder(db.scan, bounds, page)) for (const ban of bans) evaluator.remember(ban)
     const past = await matchesSince(
       db.read,
       rules.map(({ id }) => id),
@@ -95,10 +92,12 @@ export const createRuleRunner = (
   }
 
   const takeIn = async (watched: Watch, told: readonly StockadeEvent[]): Promise<JudgedMatch[]> => {
-    const ids = told.flatMap(({ name, banId }) => (name === 'ban.report' && banId !== null ? [banId] : []))
-    if (ids.length === 0) return []
-    const bans = await bansForRules(db.read, ids)
-    const seen = ids.flatMap((id): SeenBan[] => {
+    const arrivals = new Map(
+      told.flatMap(({ name, banId, at }) => (name === 'ban.report' && banId !== null ? [[banId, at] as const] : [])),
+    )
+    if (arrivals.size === 0) return []
+    const bans = await bansForRules(db.read, arrivals)
+    const seen = [...arrivals.keys()].flatMap((id): SeenBan[] => {
       const ban = bans.get(id)
       return ban ? [ban] : []
     })

@@ -3,7 +3,7 @@ import { dayOf } from '../../core/clock.ts'
 import type { Database } from '../../db/database.ts'
 import { createEvaluator } from './evaluator.ts'
 import type { JudgedMatch, RuleLogic, SeenBan } from './evaluator.ts'
-import { nextBansForRules, timeOfNewest } from './rules.store.ts'
+import { bansInOrder, timeOfNewest } from './rules.store.ts'
 
 /** What a rule would have done. */
 export interface Simulated {
@@ -61,16 +61,10 @@ export const simulate = async (
     }
   }
 
-  for (let place: { at: number; id: number } | null = { at: from, id: -1 }; place !== null;) {
-    const { bans, next } = await nextBansForRules(
-      db.scan,
-      place,
-      { to: span.to, belowId: Number.MAX_SAFE_INTEGER },
-      page,
-    )
+  const bounds = { from, to: span.to, belowId: Number.MAX_SAFE_INTEGER }
+  for await (const bans of bansInOrder(db.scan, bounds, page)) {
     bansRead += bans.length
     for (const ban of bans) takeIn(ban)
-    place = next
     await turn()
   }
   return { ...span, from, isComplete: from === span.from, bansRead, matches, returned, spared, trippedAt }
