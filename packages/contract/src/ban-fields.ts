@@ -46,6 +46,10 @@ export const banFields = {
   ),
   dropped_packets,
   dropped_at: field(nullable(timestamp), 'Time of the last report of such packets; null before the first one.'),
+  wide: field(
+    Type.Boolean(),
+    'Whether it is a range wider than /24 (IPv4) or /48 (IPv6). Such a ban is one server’s own: it is in no feed, and counts for no rule and no reputation report.',
+  ),
   whitelisted: field(Type.Boolean(), 'Whether the whitelist covers the address now. The server lifts such a ban.'),
   reason,
 }

@@ -114,6 +114,8 @@ export const eventKinds = {
   'feed.create': audit,
   'feed.update': audit,
   'feed.rotate': audit,
+  // Bans are left out of a feed, since one server or one moment brought too many; once a day for each feed.
+  'feed.limit': kind({ audited: true, notify: 'notify_errors' }),
   'feed.delete': audit,
   'report.create': audit,
   'report.update': audit,

@@ -91,6 +91,19 @@ export const createFeed = endpoint('POST /fleet/feeds', {
   reply: newFeed,
   refusals: [409],
 })
+const left_out = field(
+  shape({
+    wide: field(count, 'Reported ranges wider than /24 (IPv4) or /48 (IPv6): no feed holds them.'),
+    of_one_server: field(count, 'Bans of single servers beyond a quarter of the maximum; the newest stay.'),
+    of_some_servers: field(count, 'Fleet bans that are not for all servers.'),
+    protected: field(
+      count,
+      'Addresses and ranges with something that is never in a feed: whitelist, servers, addresses of people, private and reserved ones.',
+    ),
+    held_back: field(count, 'The newest bans, which the next readings bring: a feed doubles at most within a minute.'),
+  }),
+  'What it does not hold, and why.',
+)
 export const previewFeed = endpoint('POST /fleet/feeds/preview', {
   ...family,
   fleet: true,
@@ -106,6 +119,7 @@ export const previewFeed = endpoint('POST /fleet/feeds/preview', {
     ipv6: field(count, 'Of them addresses and ranges of IPv6.'),
     collapsed: field(count, 'Number of entries when neighbours are joined into ranges.'),
     truncated: field(Type.Boolean(), 'Whether older bans are left out, because there are more than the maximum.'),
+    left_out,
     samples: field(Type.Array(Type.String({ examples: ['198.51.100.7'] })), 'The first ten entries.'),
   }),
 })
@@ -151,6 +165,7 @@ const feedContents = resource('FeedContents', {
   generated_at: field(timestamp, 'Time at which these entries were read.'),
   total: field(count, 'Number of entries.'),
   truncated: field(Type.Boolean(), 'Whether older bans were left out, because there are more than the maximum.'),
+  left_out,
   entries: field(
     Type.Array(Type.String({ examples: ['198.51.100.7', '203.0.113.0/24'] })),
     'Addresses and ranges, each once, in the order of addresses.',

@@ -1,4 +1,4 @@
-import { networkOf, spansOfNetworks, subtract } from './spans.ts'
+import { networkOf, spansOfNetworks, subtract, touches } from './spans.ts'
 import type { Network, Spans } from './spans.ts'
 
 /*
@@ -37,23 +37,29 @@ export const neverBanned = [
   'fe80::/10',
   'ff00::/8',
 ] as const
+/** Unspecified, loopback and multicast addresses: no engine bans these, so a host that reports one is mistaken, or not honest. */
+const neverReported = ['0.0.0.0/8', '127.0.0.0/8', '224.0.0.0/4', '::/127', 'ff00::/8'] as const
 /** Somebody else on each network, so that they are never shared. */
 export const privateNetworks = ['10.0.0.0/8', '100.64.0.0/10', '172.16.0.0/12', '192.168.0.0/16', 'fc00::/7'] as const
 /**
- * IPv6 that stands for IPv4: compatible and mapped addresses (RFC 4291), IPv4-translated (RFC 7915), and the prefixes of NAT64 (RFC 6052 and RFC 8215).
- * For a host behind a translator a network of these is IPv4 itself, and its length says nothing of what it reaches.
+ * IPv6 that stands for IPv4: compatible addresses (RFC 4291), IPv4-translated (RFC 7915), and the prefixes of NAT64 (RFC 6052 and RFC 8215). For a host
+ * behind a translator a network of these is IPv4 itself, and its length says nothing of what it reaches. Mapped addresses are not among them: whoever reads
+ * one has the IPv4 address.
  */
-export const translatedNetworks = [
-  '::/96',
-  '::ffff:0:0/96',
-  '::ffff:0:0:0/96',
-  '64:ff9b::/96',
-  '64:ff9b:1::/48',
-] as const
+export const translatedNetworks = ['::/96', '::ffff:0:0:0/96', '64:ff9b::/96', '64:ff9b:1::/48'] as const
 /** Other IPv4 addresses that are not public: protocol assignments, documentation, benchmarks. */
 const otherSpecial = ['192.0.0.0/24', '192.0.2.0/24', '198.18.0.0/15', '198.51.100.0/24', '203.0.113.0/24'] as const
 
 const spansOfTexts = (texts: readonly string[]): Spans => spansOfNetworks(texts.map(networkOf))
+const unreported = spansOfTexts(neverReported)
+/** Why a ban that a host reports is refused; null where it is kept. Wide ones that are kept count nowhere else (`widest.counted`). */
+export const whyNotReported = (network: Network): string | null => {
+  if (isWider(network, widest.reported))
+    return `is a range wider than /${widest.reported[familyOf(network)]}, which no server bans`
+  return touches(unreported, network)
+    ? 'holds loopback, multicast or unspecified addresses, which no server bans'
+    : null
+}
 const notPublic = spansOfTexts([
   ...[...neverBanned, ...privateNetworks, ...otherSpecial].filter(text => !text.includes(':')),
   // All that is not given out to the Internet: everything outside of 2000::/3.

@@ -173,6 +173,27 @@ export const touches = ({ v4, v6 }: Spans, network: Network): boolean => {
   const place = firstPlace(size, at => numberAt(v4, at * 2 + 1) >= first)
   return place < size && numberAt(v4, place * 2) <= number4(lastOf(network))
 }
+/** What the spans and a network have in common. */
+export const within = ({ v4, v6 }: Spans, network: Network): Spans => {
+  const last = lastOf(network)
+  if (network.bytes.length === 16) {
+    const [from, to] = [number6(network.bytes), number6(last)]
+    const parts: [bigint, bigint][] = []
+    for (let place = firstPlace(v6.length, at => (v6[at]?.[1] ?? 0n) >= from); place < v6.length; place++) {
+      const [first, end] = v6[place] ?? [to + 1n, 0n]
+      if (first > to) break
+      parts.push([first > from ? first : from, end < to ? end : to])
+    }
+    return { v4: new Float64Array(), v6: parts }
+  }
+  const [from, to] = [number4(network.bytes), number4(last)]
+  const parts: number[] = []
+  for (let at = firstPlace(v4.length / 2, place => numberAt(v4, place * 2 + 1) >= from) * 2; at < v4.length; at += 2) {
+    if (numberAt(v4, at) > to) break
+    parts.push(Math.max(numberAt(v4, at), from), Math.min(numberAt(v4, at + 1), to))
+  }
+  return { v4: Float64Array.from(parts), v6: [] }
+}
 /** The first of some places in order for which it is true; their number where it is true for none. */
 const firstPlace = (size: number, isTrue: (place: number) => boolean): number => {
   let low = 0

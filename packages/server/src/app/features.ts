@@ -28,6 +28,7 @@ import { oauthFeature } from '../features/oauth/oauth.feature.ts'
 import { passkeysFeature } from '../features/passkeys/passkeys.feature.ts'
 import { portknockFeature } from '../features/portknock/portknock.feature.ts'
 import { preferencesFeature } from '../features/preferences/preferences.feature.ts'
+import { createProtection } from '../features/reach/protected.ts'
 import { reportsFeature } from '../features/reports/reports.feature.ts'
 import { reputationFeature } from '../features/reputation/reputation.feature.ts'
 import { retentionFeature } from '../features/retention/retention.feature.ts'
@@ -75,7 +76,8 @@ export const buildFeatures = async (core: Core, taken: () => Promise<unknown>) =
   const { service: commands } = add(
     await commandsFeature({ ...below, servers, registry, templates, passkeys, guardBan }),
   )
-  const fleet = { ...below, servers, registry, tags, targeting, mirror, templates, commands }
+  const protection = createProtection({ ...below, mirror, registry })
+  const fleet = { ...below, servers, registry, tags, targeting, mirror, protection, templates, commands }
   add(deploymentsFeature(fleet))
   const { service: bans, quotas, reasons, warmUp } = add(await bansFeature({ ...fleet, ipinfo, guardBan }))
   const { service: reputation } = add(reputationFeature(fleet))

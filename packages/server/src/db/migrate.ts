@@ -16,6 +16,7 @@ import { openCommands } from './migrations/0074-open-commands.ts'
 import { banChanges } from './migrations/0075-ban-changes.ts'
 import { creators } from './migrations/0080-creators.ts'
 import { lateBans } from './migrations/0081-late-bans.ts'
+import { feedSizes } from './migrations/0082-feed-sizes.ts'
 
 /** Every change of the schema by its name, in order. */
 const migrationsOf = (engine: Database['engine']) => ({
@@ -31,6 +32,7 @@ const migrationsOf = (engine: Database['engine']) => ({
   '0075-ban-changes': banChanges(engine),
   '0080-creators': creators(),
   '0081-late-bans': lateBans(engine),
+  '0082-feed-sizes': feedSizes(engine),
 })
 
 /** Migrations that only add what an older program can do without. */
@@ -41,6 +43,7 @@ const additive = new Set([
   '0075-ban-changes',
   '0080-creators',
   '0081-late-bans',
+  '0082-feed-sizes',
 ])
 
 /** Names of all migrations that this code knows, in order. */

@@ -4,6 +4,7 @@ import type { Ban } from '../queries.ts'
 export const aBan = (given: Partial<Ban> = {}): Ban => ({
   id: 1,
   ip: '203.0.113.7',
+  wide: false,
   jail: 'sshd',
   server: { id: 'a', hostname: 'web-01' },
   country: 'NL',

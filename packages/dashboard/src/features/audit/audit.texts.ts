@@ -70,6 +70,7 @@ const actions: Partial<Record<EventName, string>> = {
   'feed.update': 'Changed a feed',
   'feed.rotate': 'Gave a feed a new token',
   'feed.delete': 'Deleted a feed',
+  'feed.limit': 'A feed left bans out',
   'report.create': 'Created a schedule of reports',
   'report.update': 'Changed a schedule of reports',
   'report.delete': 'Deleted a schedule of reports',

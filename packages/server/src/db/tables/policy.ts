@@ -204,4 +204,9 @@ export interface FeedsTable {
   digest: string | null
   /** Since when it holds that; 0: never read. */
   changed_at: Generated<number>
+  /** Entries that it may hold now, and since when: it grows by steps. Null: never read. */
+  allowed: number | null
+  allowed_at: number | null
+  /** When somebody was told last that bans are left out. */
+  told_at: number | null
 }

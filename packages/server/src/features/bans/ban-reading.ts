@@ -1,3 +1,4 @@
+import { isWider, widest } from '@stockade/contract/reach.ts'
 import type { QueryOf, ReplyOf, bans as contract } from '@stockade/contract'
 import { sees } from '../../core/actor.ts'
 import type { Principal } from '../../core/actor.ts'
@@ -48,6 +49,7 @@ const plainView = (row: BanRow, now: number): Omit<contract.Ban, 'whitelisted' |
   return {
     id: row.id,
     ip: ipText(row.ip, row.prefix),
+    wide: isWider({ bytes: row.ip, prefix: row.prefix }, widest.counted),
     jail: row.jail,
     server: { id: row.server_id, hostname: row.hostname },
     country: row.country,

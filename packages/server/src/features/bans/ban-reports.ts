@@ -1,5 +1,6 @@
 import { bounds } from '@stockade/contract'
 import type { ReplyOf, bans as contract } from '@stockade/contract'
+import { whyNotReported } from '@stockade/contract/reach.ts'
 import { recordOf } from '@stockade/contract/untrusted.ts'
 import type { AgentActor } from '../../core/actor.ts'
 import { day, iso, minute } from '../../core/clock.ts'
@@ -119,6 +120,8 @@ const createIntake = ({ registry, quotas, commands, ipinfo, logLines }: BanRepor
   const complete = (agent: AgentActor, report: contract.BanReport, by: string | null, now: number): NewBan => {
     const ip = parseRange(report.ip)
     if (!ip) throw invalid('ip', 'ip must be an IPv4 or IPv6 address or a CIDR.')
+    const why = whyNotReported(ip)
+    if (why !== null) throw invalid('ip', `ip ${why}.`)
     const told = report.banned_at === undefined ? now : timeOf('banned_at', report.banned_at)
     const duration = report.ban_duration ?? null
     if (duration === null || duration < 0) quotas.admitEndless(agent.serverNo)

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 import type { ReplyOf, feeds as contract } from '@stockade/contract'
 import type { Clock } from '../../core/clock.ts'
-import { second } from '../../core/clock.ts'
-import { ipText, parseRange } from '../../core/ip.ts'
+import { minute, second } from '../../core/clock.ts'
+import { covers, ipText, parseRange } from '../../core/ip.ts'
 import type { IpRange } from '../../core/ip.ts'
 import { parseJson } from '../../core/json-text.ts'
 import { inSlices } from '../../core/slices.ts'
@@ -11,12 +11,13 @@ import { readSearch } from '../../db/search.ts'
 import { narrow } from '../bans/narrow.store.ts'
 import { matchingSearch } from '../bans/search.store.ts'
 import type { SearchContext } from '../bans/search.store.ts'
-import type { Cuts } from '../blocklists/cuts.ts'
-import { SpanCollector, touches } from '@stockade/contract/spans.ts'
+import type { Protection } from '../reach/protected.ts'
+import { isWider, widest } from '@stockade/contract/reach.ts'
+import { SpanCollector, touches, within } from '@stockade/contract/spans.ts'
 import { entriesOf } from '../../core/entries.ts'
 import type { Spans } from '@stockade/contract/spans.ts'
 import type { Registry } from '../servers/registry.ts'
-import { activeEntries, fleetEntries } from './feeds.store.ts'
+import { activeEntries, fleetEntries, noteAllowed } from './feeds.store.ts'
 import type { FeedRow } from './feeds.store.ts'
 import type { Entries } from './formats.ts'
 
@@ -30,64 +31,96 @@ export interface Loaded {
   /** Neighbours joined into ranges. */
   readonly collapsed: Entries
   readonly isTruncated: boolean
+  /** What it does not hold, and why. */
+  readonly left_out: ReplyOf<typeof contract.previewFeed>['left_out']
   /** Names what it holds. */
   readonly digest: string
   readonly loadedAt: number
 }
 /** What is read of a feed. An older reading than `changed_at` is out of date: another process saw a change since. */
-export type ReadFeed = Pick<FeedRow, 'id' | 'contents' | 'changed_at'>
+export type ReadFeed = Pick<FeedRow, 'id' | 'contents' | 'changed_at' | 'allowed' | 'allowed_at'>
 
 /** A consumer that asks each second gets the same text for so long. */
 const fresh = 5 * second
+
+/** A feed grows to twice as much in a step, and by some thousand in any case; the next step comes with a reading a minute later. */
+const stepAfter = minute
+const leastStep = 5000
+const grown = (size: number): number => Math.max(size * 2, size + leastStep)
+/** The part of a feed that bans of one server may be: a quarter, and more where there are fewer servers than four. */
+const partOfOne = (maximum: number, servers: number): number =>
+  Math.max(1000, Math.ceil(maximum / Math.min(4, Math.max(1, servers))))
+const sizeOf = ({ ipv4, ipv6 }: Entries): number => ipv4.length + ipv6.length
 
 /** Reads what feeds hold. Several requests at once wait for one reading. */
 export const createFeedReader = (needs: {
   readonly db: Database
   readonly clock: Clock
   readonly registry: Pick<Registry, 'all'>
-  readonly cuts: { now(): Promise<Cuts> }
+  readonly protection: Pick<Protection, 'now'>
   readonly contextAt: (now: number) => SearchContext
 }): ((row: ReadFeed) => Promise<Loaded>) => {
   const { db, clock } = needs
   const loaded = new Map<string, Loaded>()
   const underWay = new Map<string, Promise<Loaded>>()
 
-  const hostEntries = async ({ q, maximum }: Contents, now: number): Promise<IpRange[]> => {
+  const hostEntries = async ({ q, maximum }: Contents, now: number) => {
     const context = needs.contextAt(now)
     const search = await narrow(db.read, { servers: 'all' }, readSearch(q, 'bans'), context)
-    if (!search) return []
+    if (!search) return { ranges: [], wide: 0, crowded: 0 }
     const among = q.trim() === '' ? null : matchingSearch(search, context)
-    const distrusted = needs.registry.all().filter(({ row }) => row.quarantined_at !== null)
-    const rows = await activeEntries(db.scan, {
+    const all = needs.registry.all()
+    const distrusted = all.filter(({ row }) => row.quarantined_at !== null)
+    const found = await activeEntries(db.scan, {
       among,
       now,
       most: maximum + 1,
       without: distrusted.map(({ row }) => row.no),
+      ofOne: partOfOne(maximum, all.length - distrusted.length),
     })
-    return rows.map(({ ip, prefix }) => ({ bytes: ip, prefix, text: ipText(ip, prefix) }))
+    const ranges = found.entries.map(({ ip, prefix }) => ({ bytes: ip, prefix, text: ipText(ip, prefix) }))
+    return { ...found, ranges }
   }
   const read = async (contents: Contents, now: number) => {
-    const fleet = contents.fleet_bans ? await fleetEntries(db.read, now) : []
-    const hosts = contents.bans ? await hostEntries(contents, now) : []
-    const all = [...fleet.flatMap(text => parseRange(text) ?? []), ...hosts]
-    const once = [...new Map(all.map(range => [range.text, range])).values()]
-    return { ranges: once.slice(0, contents.maximum), isTruncated: once.length > contents.maximum }
+    const fleet = contents.fleet_bans ? await fleetEntries(db.read, now) : { entries: [], partial: 0 }
+    const hosts = contents.bans ? await hostEntries(contents, now) : { ranges: [], wide: 0, crowded: 0 }
+    // Nothing wider than a ban: not even what an older version let in.
+    const ofFleet = fleet.entries
+      .flatMap(text => parseRange(text) ?? [])
+      .filter(range => !isWider(range, widest.banned))
+    const once = [...new Map([...ofFleet, ...hosts.ranges].map(range => [range.text, range])).values()]
+    const wanted = once.filter(({ bytes }) => isOfFamily(contents.family, bytes))
+    return { ranges: wanted, wide: hosts.wide, of_one_server: hosts.crowded, of_some_servers: fleet.partial }
+  }
+  /** How many entries the feed may hold now: a wave comes in by steps, so that one reading does not bring it all. */
+  const allowedNow = async (row: ReadFeed, count: number, now: number): Promise<number> => {
+    if (row.id === 0) return Infinity
+    const isDue = row.allowed_at === null || now - row.allowed_at >= stepAfter || now < row.allowed_at
+    const allowed = row.allowed ?? Infinity
+    if (isDue) await noteAllowed(db.write, row, { allowed: grown(Math.min(count, allowed)), allowed_at: now })
+    return allowed
   }
   const load = async (row: ReadFeed): Promise<Loaded> => {
     const now = clock()
     const contents = contentsOf(row)
-    const { ranges, isTruncated } = await read(contents, now)
-    const wanted = ranges.filter(({ bytes }) => isOfFamily(contents.family, bytes))
-    const cuts = await needs.cuts.now()
+    const { ranges, ...left } = await read(contents, now)
+    const allowed = await allowedNow(row, ranges.length, now)
+    const held_back = Math.max(0, ranges.length - allowed)
+    // The newest are those that wait.
+    const taken = held_back > 0 ? ranges.slice(held_back) : ranges
     const collector = new SpanCollector()
-    await inSlices(wanted, range => collector.add(range))
-    const { spans } = cuts.cut(collector.spans())
-    const collapsed = await listed(entriesOf(spans))
-    const single = await listed(uncollapsed(wanted.sort(byAddress), spans, cuts))
+    await inSlices(taken, range => collector.add(range))
+    const { spans, counts } = (await needs.protection.now()).cut(collector.spans())
+    const { maximum } = contents
+    const bounds = { most: maximum, widest: widest.banned }
+    const collapsed = await listed(entriesOf(spans, bounds))
+    const single = await listed(uncollapsed(taken.slice(0, maximum).sort(byAddress), spans, maximum))
     const hash = createHash('sha256')
     for (const entries of [single, collapsed]) hash.update(`${entries.ipv4.join()} ${entries.ipv6.join()} `)
     const digest = hash.digest('hex').slice(0, 32)
-    return { single, collapsed, isTruncated, digest, loadedAt: now }
+    const isTruncated = taken.length > maximum || sizeOf(single) >= maximum
+    const cut = Object.values(counts).reduce((sum, count) => sum + count, 0)
+    return { single, collapsed, isTruncated, left_out: { ...left, held_back, protected: cut }, digest, loadedAt: now }
   }
 
   return row => {
@@ -123,15 +156,17 @@ const listed = async (texts: Iterable<string>): Promise<Entries> => {
   return { ipv4, ipv6 }
 }
 
-/** The entries as they were banned, without what must not be in a feed. */
-function* uncollapsed(ranges: readonly IpRange[], left: Spans, cuts: Cuts): Generator<string> {
+/** The entries as they were banned, without what must not be in a feed, and without what a wider one holds. Ends at a number. */
+function* uncollapsed(ranges: readonly IpRange[], left: Spans, most: number): Generator<string> {
+  let count = 0
+  let last: IpRange | null = null
   for (const range of ranges) {
-    if (range.prefix === null) {
-      if (touches(left, range)) yield range.text
-      continue
+    if (last && covers(last, range)) continue
+    if (range.prefix !== null) last = range
+    const parts = range.prefix === null ? (touches(left, range) ? [range.text] : []) : entriesOf(within(left, range))
+    for (const part of parts) {
+      if (count++ >= most) return
+      yield part
     }
-    const own = new SpanCollector()
-    own.add(range)
-    yield* entriesOf(cuts.cut(own.spans()).spans)
   }
 }

@@ -1,9 +1,8 @@
 import { createBanFilterReader } from '../bans/ban-filters.ts'
-import { createCuts } from '../blocklists/cuts.ts'
 import type { Core, Feature } from '../feature.ts'
+import type { Protection } from '../reach/protected.ts'
 import type { Registry } from '../servers/registry.ts'
 import type { ServersService } from '../servers/servers.service.ts'
-import type { Mirror } from '../whitelist/mirror.ts'
 import { createFeedReader } from './contents.ts'
 import { mountFeeds } from './feeds.routes.ts'
 import { createFeeds } from './feeds.service.ts'
@@ -11,10 +10,10 @@ import type { FeedsService } from './feeds.service.ts'
 
 /** What is banned, as texts that firewalls and other programs fetch by a token. */
 export const feedsFeature = (
-  needs: Core & { servers: ServersService; registry: Registry; mirror: Mirror; baseUrl: () => string },
+  needs: Core & { servers: ServersService; registry: Registry; protection: Protection; baseUrl: () => string },
 ): Feature<FeedsService> => {
   const { contextAt } = createBanFilterReader(needs.db, needs.servers)
-  const load = createFeedReader({ ...needs, cuts: createCuts(needs), contextAt })
+  const load = createFeedReader({ ...needs, contextAt })
   const service = createFeeds({ ...needs, load })
   return { service, mount: http => mountFeeds(http, service) }
 }

@@ -5,7 +5,7 @@ import { bounds } from '@stockade/contract/limits.ts'
 import type { BodyOf, QueryOf, ReplyOf } from '@stockade/contract'
 import type { Principal } from '../../core/actor.ts'
 import { authorOf } from '../../core/author.ts'
-import { iso, isoOrNull, minute, second } from '../../core/clock.ts'
+import { day, iso, isoOrNull, minute, second } from '../../core/clock.ts'
 import { randomText, sha256 } from '../../core/ids.ts'
 import { jsonText } from '../../core/json-text.ts'
 import { admit } from '../../core/leaving.ts'
@@ -24,6 +24,7 @@ import {
   findFeedBy,
   insertFeed,
   noteFeedContents,
+  noteTold,
   updateFeed,
 } from './feeds.store.ts'
 import type { FeedRow } from './feeds.store.ts'
@@ -136,6 +137,15 @@ export const createFeeds = (
     const nextSecond = (Math.floor(row.changed_at / second) + 1) * second
     return noteFeedContents(db.write, row.id, digest, Math.max(loadedAt, nextSecond))
   }
+  /** Once a day: what hosts reported and no feed takes, and what came at once. */
+  const tellLeftOut = async (row: FeedRow, { left_out }: Loaded): Promise<void> => {
+    const { wide, of_one_server, held_back } = left_out
+    if (wide + of_one_server + held_back === 0 || (row.told_at !== null && clock() - row.told_at < day)) return
+    await events.change(async change => {
+      if (!(await noteTold(change.sql, row, clock()))) return
+      await change.record({ name: 'feed.limit', data: { id: row.id, name: row.name, wide, of_one_server, held_back } })
+    })
+  }
   const render = async (row: FeedRow, loaded: Shown, asked: Asked, version: string): Promise<Served> => {
     const { format = 'plain', family = 'both', set = 'stockade-feed' } = asked
     const isCollapsed = asked.collapse === true || alwaysCollapsed.has(format)
@@ -167,6 +177,9 @@ export const createFeeds = (
           updated_at: now,
           used_at: null,
           used_from: null,
+          allowed: null,
+          allowed_at: null,
+          told_at: null,
         })
         await record(change, 'feed.create', actor, added)
         return added
@@ -176,7 +189,7 @@ export const createFeeds = (
     async preview(input) {
       // No feed has the id 0, so the reading of a preview never replaces that of a feed.
       const contents = jsonText(contentsWith(usual, input))
-      const loaded = await needs.load({ id: 0, contents, changed_at: 0 })
+      const loaded = await needs.load({ id: 0, contents, changed_at: 0, allowed: null, allowed_at: null })
       return previewOf(loaded)
     },
     async change(actor, id, { name, ...input }) {
@@ -206,6 +219,7 @@ export const createFeeds = (
       await noteUse(row, ip)
       const held = await needs.load(row)
       const loaded = { ...held, changedAt: await changedAtOf(row, held) }
+      await tellLeftOut(row, held)
       const { format = 'plain', collapse = false, family = 'both', set = 'stockade-feed' } = asked
       const version = sha256(`${loaded.digest} ${row.name} ${format} ${collapse} ${family} ${set}`).slice(0, 32)
       const served = texts.get(version) ?? render(row, loaded, asked, version)
@@ -221,12 +235,13 @@ export const createFeeds = (
 }
 
 const sampled = 10
-const previewOf = ({ single, collapsed, isTruncated }: Loaded): ReplyOf<typeof contract.previewFeed> => ({
+const previewOf = ({ single, collapsed, isTruncated, left_out }: Loaded): ReplyOf<typeof contract.previewFeed> => ({
   total: single.ipv4.length + single.ipv6.length,
   ipv4: single.ipv4.length,
   ipv6: single.ipv6.length,
   collapsed: collapsed.ipv4.length + collapsed.ipv6.length,
   truncated: isTruncated,
+  left_out,
   samples: [...single.ipv4.slice(0, sampled), ...single.ipv6.slice(0, sampled)].slice(0, sampled),
 })
 
@@ -242,6 +257,7 @@ const asJson = ({ name }: FeedRow, loaded: Shown, { ipv4, ipv6 }: Entries): stri
     generated_at: iso(loaded.changedAt),
     total: entries.length,
     truncated: loaded.isTruncated,
+    left_out: loaded.left_out,
     entries,
   })
 }

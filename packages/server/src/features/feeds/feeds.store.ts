@@ -1,5 +1,6 @@
 import { sql as raw } from 'kysely'
 import type { Insertable, Kysely, RawBuilder, Selectable } from 'kysely'
+import { widest } from '@stockade/contract/reach.ts'
 import type { FeedsTable } from '../../db/tables/policy.ts'
 import { rowCount } from '../../db/row-count.ts'
 import type { Schema } from '../../db/schema.ts'
@@ -37,30 +38,87 @@ export interface FedEntry {
   readonly ip: Uint8Array
   readonly prefix: number | null
 }
+/** Ranges that count elsewhere. Others are a host's own matter. */
+const counts = raw`(prefix is null or prefix >= case length(ip) when 4 then ${raw.lit(widest.counted[4])} else ${raw.lit(widest.counted[6])} end)`
+interface Asked {
+  /** Conditions on the bans; null for all. */
+  readonly among: RawBuilder<unknown> | null
+  readonly now: number
+  readonly most: number
+  /** Bans of these servers do not count. */
+  readonly without: readonly number[]
+  /** So many bans of one server count at most, the newest. */
+  readonly ofOne: number
+}
 /**
- * What is banned on hosts now, each entry once, those with the newest bans first; `among` are conditions on the bans, and bans of the
- * servers `without` do not count.
+ * What is banned on hosts now, each entry once, those with the newest bans first. Ranges that are too wide and what one server has beyond its part are left out and
+ * counted.
  */
 export const activeEntries = async (
   sql: Sql,
-  asked: { among: RawBuilder<unknown> | null; now: number; most: number; without: readonly number[] },
-): Promise<FedEntry[]> => {
-  const { among, now, most, without } = asked
+  { among, now, most, without, ofOne }: Asked,
+): Promise<{ readonly entries: readonly FedEntry[]; readonly wide: number; readonly crowded: number }> => {
   const found = among === null ? raw`` : raw`and ban_id in (select id from bans where ${among})`
-  const trusted = without.length === 0 ? raw`` : raw`and server_no not in (${raw.join([...without])})`
-  const { rows } = await raw<FedEntry>`select ip, prefix from active_bans
-    where (expires_at is null or expires_at > ${now}) ${trusted} ${found}
+  const not = (servers: readonly number[]) =>
+    servers.length === 0 ? raw`` : raw`and server_no not in (${raw.join([...servers])})`
+  const active = raw`(expires_at is null or expires_at > ${now}) ${not(without)} ${found}`
+  const { rows: servers } = await raw<{ server_no: number; n: number; wide: number }>`select server_no,
+      sum(case when ${counts} then 1 else 0 end) as n, sum(case when ${counts} then 0 else 1 end) as wide
+    from active_bans where ${active} group by server_no`.execute(sql)
+  const crowded = servers.filter(({ n }) => Number(n) > ofOne).map(({ server_no }) => server_no)
+  const own = crowded.map(
+    no => raw`union all select * from (select ip, prefix, banned_at from active_bans
+      where server_no = ${no} and ${active} and ${counts} order by banned_at desc limit ${ofOne}) as of_one`,
+  )
+  const { rows } = await raw<FedEntry>`select ip, prefix from (
+      select ip, prefix, banned_at from active_bans where ${active} and ${counts} ${not(crowded)}
+      ${raw.join(own, raw` `)}) as counted
     group by ip, prefix order by max(banned_at) desc limit ${most}`.execute(sql)
-  return rows
+  return {
+    entries: rows,
+    wide: servers.reduce((sum, { wide }) => sum + Number(wide), 0),
+    crowded: servers.reduce((sum, { n }) => sum + Math.max(0, Number(n) - ofOne), 0),
+  }
 }
-/** The standing fleet bans. */
-export const fleetEntries = async (sql: Sql, now: number): Promise<string[]> => {
+/** The standing fleet bans of all servers, and how many there are of some only, which are no word for others. */
+export const fleetEntries = async (
+  sql: Sql,
+  now: number,
+): Promise<{ readonly entries: readonly string[]; readonly partial: number }> => {
   const rows = await sql
     .selectFrom('fleet_bans')
-    .select('entry')
+    .select(['entry', 'target'])
     .distinct()
     .where('ended_at', 'is', null)
     .where(eb => eb.or([eb('expires_at', 'is', null), eb('expires_at', '>', now)]))
     .execute()
-  return rows.map(({ entry }) => entry)
+  const ofAll = rows.filter(({ target }) => target === 'all')
+  return { entries: ofAll.map(({ entry }) => entry), partial: rows.length - ofAll.length }
+}
+/** Notes what a feed may hold from now on, unless another process did. */
+export const noteAllowed = async (
+  sql: Sql,
+  { id, allowed_at }: Pick<FeedRow, 'id' | 'allowed_at'>,
+  set: { readonly allowed: number; readonly allowed_at: number },
+): Promise<void> => {
+  await sql
+    .updateTable('feeds')
+    .set(set)
+    .where('id', '=', id)
+    .where('allowed_at', allowed_at === null ? 'is' : '=', allowed_at)
+    .execute()
+}
+/** Notes that somebody was told; false where another process did. */
+export const noteTold = async (
+  sql: Sql,
+  { id, told_at }: Pick<FeedRow, 'id' | 'told_at'>,
+  now: number,
+): Promise<boolean> => {
+  const done = await sql
+    .updateTable('feeds')
+    .set({ told_at: now })
+    .where('id', '=', id)
+    .where('told_at', told_at === null ? 'is' : '=', told_at)
+    .executeTakeFirst()
+  return done.numUpdatedRows > 0n
 }

@@ -63,6 +63,7 @@ const linesOf = async (token: string, query = '') => {
   return text.split('\n').filter(line => line !== '')
 }
 
+const none = { wide: 0, of_one_server: 0, of_some_servers: 0, protected: 0, held_back: 0 }
 /** What hosts reported and what the fleet bans, as a feed lists it. */
 const entries = [
   '192.0.2.60',
@@ -116,6 +117,7 @@ describe('a feed', () => {
       ipv6: 1,
       collapsed: 5,
       truncated: false,
+      left_out: none,
       samples: entries,
     })
     expect(await preview({ q: 'jail:nginx', fleet_bans: false, maximum: 1 })).toMatchObject({
@@ -190,6 +192,7 @@ describe('a feed', () => {
       generated_at: expect.stringMatching(/Z$/),
       total: 2,
       truncated: false,
+      left_out: none,
       entries: ['198.51.100.4', '203.0.113.9'],
     })
     const mikrotik = (await get(token, 'format=mikrotik&set=evil')).text

@@ -208,6 +208,19 @@ const wordsOf: Partial<Readonly<Record<EventName, (told: Told) => Words>>> = {
       text: 'Its source could not be read for three intervals. The last good version stays in force.',
       what: 'out of date',
     }),
+  'feed.limit': ({ text }) => ({
+    level: 'warning',
+    title: `The feed ${text('name')} leaves bans out`,
+    text: 'A server reported very wide ranges or very many bans, or very many came at once. What is left out never reaches the firewalls that read the feed, or a step later.',
+    facts: {
+      'Wide ranges': text('wide'),
+      'Beyond the part of one server': text('of_one_server'),
+      'Until the next step': text('held_back'),
+    },
+    page: auditPage,
+    what: 'feed leaves bans out',
+    who: 'Stockade',
+  }),
   'backup.fail': ({ text }) => ({
     level: 'error',
     title: 'The scheduled backup failed',

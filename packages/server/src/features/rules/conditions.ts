@@ -8,6 +8,7 @@ import type { Database } from '../../db/database.ts'
 import type { Registry } from '../servers/registry.ts'
 import { targetsOf } from '../servers/targets.ts'
 import type { Targeting } from '../servers/targets.ts'
+import type { Protection } from '../reach/protected.ts'
 import type { Mirror } from '../whitelist/mirror.ts'
 import type { RuleLogic } from './evaluator.ts'
 import { countryCodes, jailNames } from './rules.store.ts'
@@ -118,6 +119,7 @@ export interface RuleNeeds {
   readonly registry: Pick<Registry, 'all' | 'byNo'>
   readonly targeting: Targeting
   readonly mirror: Pick<Mirror, 'touches'>
+  readonly protection: Pick<Protection, 'now'>
 }
 
 const nameFilter = (names: readonly string[] | null, nameOf: (id: number) => string | undefined) => {

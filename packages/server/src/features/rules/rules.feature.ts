@@ -1,6 +1,7 @@
 import { hour, second } from '../../core/clock.ts'
 import type { Core, Feature } from '../feature.ts'
 import type { FleetBans } from '../fleet/fleet.service.ts'
+import type { Protection } from '../reach/protected.ts'
 import type { Registry } from '../servers/registry.ts'
 import type { Targeting } from '../servers/targets.ts'
 import type { Mirror } from '../whitelist/mirror.ts'
@@ -12,7 +13,13 @@ import { createRuleRunner } from './runner.ts'
 
 /** Sharing rules: bans of a few servers that become bans of many. */
 export const rulesFeature = (
-  needs: Core & { registry: Registry; targeting: Targeting; mirror: Mirror; fleetBans: FleetBans },
+  needs: Core & {
+    registry: Registry
+    targeting: Targeting
+    mirror: Mirror
+    protection: Protection
+    fleetBans: FleetBans
+  },
 ): Feature<RulesService> => {
   const names = createNames(needs.db)
   const runner = createRuleRunner({ ...needs, names })

@@ -196,11 +196,3 @@ export const jailNames = async (sql: Sql): Promise<ReadonlyMap<number, string>> 
   new Map((await sql.selectFrom('jails').select(['id', 'name']).execute()).map(({ id, name }) => [id, name]))
 export const countryCodes = async (sql: Sql): Promise<ReadonlyMap<number, string>> =>
   new Map((await sql.selectFrom('countries').select(['id', 'code']).execute()).map(({ id, code }) => [id, code]))
-
-/** Addresses from which somebody signed in since a time, or is signed in now. */
-export const signedInFrom = async (sql: Sql, since: number): Promise<ReadonlySet<string>> => {
-  const { rows } = await raw<{ ip: string }>`select ip_address as ip from sessions
-    union select events.actor_ip as ip from audit join events on events.id = audit.event_id
-    where audit.at >= ${since} and audit.name = 'auth.login' and events.actor_ip is not null`.execute(sql)
-  return new Set(rows.map(({ ip }) => ip))
-}

@@ -118,13 +118,13 @@ describe('an armed rule', () => {
   test('never bans the whitelist, managed servers, users, private addresses and what it excludes', async () => {
     await admin.client.call('POST /whitelist', { body: { ip: '203.0.113.0/28', description: 'office' } })
     const rule = await armed({ min_servers: 1, exclude: ['203.0.113.128/25'] })
-    for (const ip of ['203.0.113.3', '10.1.2.3', '203.0.113.200', '127.0.0.5', '2001:db8:5:5::1']) await report(0, ip)
+    for (const ip of ['203.0.113.3', '10.1.2.3', '203.0.113.200', '169.254.0.5', '2001:db8:5:5::1']) await report(0, ip)
     const causes = (await matched(rule.id, 5)).map(({ entry, outcome, cause }) => [entry, outcome, cause])
     expect(causes.reverse()).toEqual([
       ['203.0.113.3', 'refused', 'whitelisted: 203.0.113.0/28'],
-      ['10.1.2.3', 'refused', 'a private address'],
+      ['10.1.2.3', 'refused', 'a private or reserved address'],
       ['203.0.113.200', 'refused', 'excluded from this rule'],
-      ['127.0.0.5', 'refused', 'loopback, link-local, multicast or reserved'],
+      ['169.254.0.5', 'refused', 'a private or reserved address'],
       ['2001:db8:5:5::/64', 'banned', null],
     ])
     expect((await bansOf(rule.id)).map(({ entry }) => entry)).toEqual(['2001:db8:5:5::/64'])
@@ -134,7 +134,7 @@ describe('an armed rule', () => {
   test('stops at its limit, says so, and bans again only when somebody arms it', async () => {
     const rule = await armed({ min_servers: 1, per_hour: 3, jails: ['flood'] })
     const bystander = await armed({ min_servers: 1, jails: ['flood'], target: { tags: ['web'] } })
-    for (let n = 1; n <= 6; n++) await report(0, `192.0.2.${n}`, { jail: 'flood' })
+    for (let n = 1; n <= 6; n++) await report(0, `198.51.100.${n}`, { jail: 'flood' })
     await matched(bystander.id, 6)
     expect(await read(rule.id)).toMatchObject({ state: 'tripped', reason: 'more than 3 bans within an hour' })
     expect(await bansOf(rule.id)).toHaveLength(3)

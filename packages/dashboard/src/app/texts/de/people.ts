@@ -390,6 +390,7 @@ export const audit: Texts['audit'] = {
     'feed.update': 'Feed geändert',
     'feed.rotate': 'Feed mit neuem Token versehen',
     'feed.delete': 'Feed gelöscht',
+    'feed.limit': 'Ein Feed hat Sperren weggelassen',
     'report.create': 'Berichtsplan angelegt',
     'report.update': 'Berichtsplan geändert',
     'report.delete': 'Berichtsplan gelöscht',

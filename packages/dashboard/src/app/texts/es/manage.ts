@@ -590,6 +590,7 @@ export const audit: Texts['audit'] = {
     'feed.update': 'Cambió un feed',
     'feed.rotate': 'Dio un token nuevo a un feed',
     'feed.delete': 'Eliminó un feed',
+    'feed.limit': 'Un feed dejó fuera bloqueos',
     'report.create': 'Creó una programación de informes',
     'report.update': 'Cambió una programación de informes',
     'report.delete': 'Eliminó una programación de informes',

@@ -413,6 +413,7 @@ export const audit: Texts['audit'] = {
     'feed.update': 'A modifié un flux',
     'feed.rotate': 'A donné un nouveau jeton à un flux',
     'feed.delete': 'A supprimé un flux',
+    'feed.limit': 'Un flux a laissé des bans de côté',
     'report.create': 'A créé une planification de rapports',
     'report.update': 'A modifié une planification de rapports',
     'report.delete': 'A supprimé une planification de rapports',

@@ -1,0 +1,150 @@
+import { createHash } from 'node:crypto'
+import { networkInterfaces } from 'node:os'
+import { neverBanned, privateNetworks, translatedNetworks } from '@stockade/contract/reach.ts'
+import { SpanCollector, subtract, touches } from '@stockade/contract/spans.ts'
+import type { Network, Spans } from '@stockade/contract/spans.ts'
+import { day, second } from '../../core/clock.ts'
+import type { Clock } from '../../core/clock.ts'
+import { parseIp, parseRange } from '../../core/ip.ts'
+import { inSlices } from '../../core/slices.ts'
+import type { Database } from '../../db/database.ts'
+import type { Registry } from '../servers/registry.ts'
+import type { Mirror } from '../whitelist/mirror.ts'
+import { usedByPeople } from './reach.store.ts'
+
+/*
+ * Whom a set of addresses would hit: what no list, feed, fleet ban or rule may hold. Lists and feeds cut it out, fleet bans and rules refuse it.
+ */
+
+/**
+ * `private`: private, loopback, link-local, multicast and reserved addresses, and IPv6 that stands for IPv4. `own`: addresses of this server. `people`: where users
+ * signed in from lately, and API keys of people are used.
+ */
+export const protectedKinds = ['private', 'whitelisted', 'own', 'managed', 'people'] as const
+export type ProtectedKind = (typeof protectedKinds)[number]
+export type ProtectedParts = Readonly<Record<ProtectedKind, Spans>>
+
+export interface Protected {
+  /** Names what is protected: another text means that every list must be cut again. */
+  readonly version: string
+  readonly parts: ProtectedParts
+  /** The spans without what is protected, with the number of spans that each kind touched. */
+  cut(spans: Spans): Cut
+  /** The first kind that has an address in common; null: none. */
+  hit(network: Network): ProtectedKind | null
+}
+export interface Cut {
+  readonly spans: Spans
+  readonly counts: Readonly<Record<ProtectedKind, number>>
+}
+
+export const cutBy = (parts: ProtectedParts, spans: Spans): Cut => {
+  const counts = { private: 0, whitelisted: 0, own: 0, managed: 0, people: 0 }
+  let left = spans
+  for (const kind of protectedKinds) {
+    const step = subtract(left, parts[kind])
+    left = step.spans
+    counts[kind] = step.touched
+  }
+  return { spans: left, counts }
+}
+
+const spansOfTexts = (texts: Iterable<string>): Spans => {
+  const collector = new SpanCollector()
+  for (const text of texts) {
+    const range = parseRange(text)
+    if (range) collector.add(range)
+  }
+  return collector.spans()
+}
+const reserved = spansOfTexts([...neverBanned, ...privateNetworks, ...translatedNetworks])
+/** IPv6 addresses of people change within their network. */
+const networksOf = (addresses: readonly string[]): string[] =>
+  addresses.flatMap(text => {
+    const ip = parseIp(text)
+    return ip ? [ip.bytes.length === 4 ? ip.text : `${ip.text}/64`] : []
+  })
+
+/** Addresses of people count for so long after a sign-in. */
+const signInCounts = 30 * day
+/** Whoever signs in is protected after so long. */
+const peopleAge = 30 * second
+
+export interface Protection {
+  version(): Promise<string>
+  now(): Promise<Protected>
+}
+
+export const createProtection = (needs: {
+  readonly db: Pick<Database, 'read'>
+  readonly clock: Clock
+  readonly mirror: Pick<Mirror, 'version' | 'render'>
+  readonly registry: Pick<Registry, 'all'>
+  /** Host of the address under which users and agents reach this server. */
+  readonly baseUrl: () => string
+}): Protection => {
+  const { db, clock, mirror, registry } = needs
+  let whitelist: { readonly version: string; readonly spans: Spans } | null = null
+  let last: Protected | null = null
+  let people: { readonly at: number; readonly addresses: readonly string[] } | null = null
+
+  const whitelisted = async (): Promise<Spans> => {
+    const { version, plain } = await mirror.render()
+    if (whitelist?.version !== version) {
+      const collector = new SpanCollector()
+      await inSlices(plain.toString('utf8').split('\n'), line => {
+        const range = line.startsWith('#') || line === '' ? null : parseRange(line)
+        if (range) collector.add(range)
+      })
+      whitelist = { version, spans: collector.spans() }
+    }
+    return whitelist.spans
+  }
+  const ofPeople = async (): Promise<readonly string[]> => {
+    const now = clock()
+    if (people === null || Math.abs(now - people.at) >= peopleAge) {
+      const addresses = [...new Set(networksOf(await usedByPeople(db.read, now - signInCounts)))].sort()
+      people = { at: now, addresses }
+    }
+    return people.addresses
+  }
+  const ownAddresses = (): string[] => {
+    const host = URL.parse(needs.baseUrl())?.hostname.replace(/^\[|\]$/g, '') ?? ''
+    const bound = Object.values(networkInterfaces()).flatMap(list => (list ?? []).map(({ address }) => address))
+    return [...bound, host].flatMap(text => parseIp(text)?.text ?? []).sort()
+  }
+  const look = async () => {
+    const texts = {
+      own: ownAddresses(),
+      managed: registry
+        .all()
+        .flatMap(({ row }) => row.ip_address ?? [])
+        .sort(),
+      people: await ofPeople(),
+    }
+    const digest = createHash('sha256').update(JSON.stringify(texts)).digest('hex').slice(0, 16)
+    return { texts, version: `${mirror.version()} ${digest}` }
+  }
+
+  return {
+    version: async () => (await look()).version,
+    async now() {
+      const { texts, version } = await look()
+      if (last?.version === version) return last
+      const parts: ProtectedParts = {
+        private: reserved,
+        whitelisted: await whitelisted(),
+        own: spansOfTexts(texts.own),
+        managed: spansOfTexts(texts.managed),
+        people: spansOfTexts(texts.people),
+      }
+      last = {
+        version,
+        parts,
+        cut: spans => cutBy(parts, spans),
+        hit: network => protectedKinds.find(kind => touches(parts[kind], network)) ?? null,
+      }
+      return last
+    },
+  }
+}
