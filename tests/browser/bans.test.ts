@@ -369,7 +369,25 @@ describe.runIf(hasBrowser)('the list of bans', () => {
     expect(await mail.orders()).toEqual([])
   })
 
-  it('keeps a view under a name', async () => {
+  it('takes one unban back that has run: the new ban lasts as long as the first would have', async () => {
+    await open('bans?q=ip:203.0.113.35')
+    await page.getByRole('button', { name: 'Unban 203.0.113.35 from postfix on mail-01' }).click()
+    await news().getByText('Unbanning 203.0.113.35 from postfix on mail-01…').waitFor()
+    expect(await work(mail)).toBe(1)
+    await news().getByText('203.0.113.35 is unbanned from postfix on mail-01').waitFor()
+    await news().getByRole('button', { name: 'Undo' }).last().click()
+    await news().getByText('It had run already. The opposite is on its way: ').waitFor()
+    const [order] = await mail.orders()
+    expect(order).toMatchObject({ type: 'ban-ip', params: { ip: '203.0.113.35', jail: 'postfix' } })
+    // Seconds of a ban of one hour.
+    expect(order?.params.duration).toBeGreaterThan(0)
+    expect(order?.params.duration).toBeLessThanOrEqual(3600)
+    await mail.answer(order?.id ?? '')
+  })
+
+  it('keeps a view under a name, in place of the oldest where there are many', async () => {
+    const many = Array.from({ length: 50 }, (_, index) => ({ name: `View ${index + 1}`, search: 'q=jail:sshd' }))
+    await admin.client.call('PUT /users/me/preferences', { body: { preferences: { views: { bans: many } } } })
     await open('bans?q=jail:postfix')
     const views = page.getByRole('navigation', { name: 'Saved views' })
     const menu = page.getByRole('button', { name: 'Views' })
@@ -383,6 +401,11 @@ describe.runIf(hasBrowser)('the list of bans', () => {
     await views.getByRole('link', { name: 'Mail', exact: true }).click()
     await page.waitForURL(/q=jail%3Apostfix/)
     await count('1–40 of 40')
+    await menu.click()
+    expect(await views.getByRole('link', { name: /^View \d+$/ }).allTextContents()).toEqual(
+      many.slice(1).map(({ name }) => name),
+    )
+    await page.keyboard.press('Escape')
   })
 
   it('works by keys alone', async () => {

@@ -6,7 +6,7 @@ import { aHost, launcherFile, type Host } from './host.ts'
 import { neighboursOf, type Neighbours } from './neighbours.ts'
 import type { DriverRequest } from './shield-driver.ts'
 
-type Kind = 'netlink' | 'nft'
+export type Kind = 'netlink' | 'nft'
 type Mode = 'stateful' | 'stateless'
 export type AskDriver = (request: DriverRequest) => Promise<unknown>
 

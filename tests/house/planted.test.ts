@@ -2,6 +2,7 @@ import { readFileSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { allFaults, areas } from '../planted/faults/index.ts'
+import { sampleFaults } from '../planted/sample.ts'
 import { root } from './sources.ts'
 
 /* Sources change: a fault of `npm run planted` that no longer applies must be adapted or replaced. */
@@ -24,12 +25,15 @@ test('each fault changes something, is told in a sentence, and is there once', (
   expect(new Set(allFaults.map(({ file, find }) => `${file} ${find}`)).size).toBe(allFaults.length)
 })
 
-test('there are faults in every feature of the server, and in all other parts', () => {
+test('there are faults in every feature of the server, and in all other parts, in the sample too', () => {
   const folders = readdirSync(join(root, 'packages/server/src/features'), { withFileTypes: true })
     .filter(entry => entry.isDirectory())
     .map(({ name }) => `packages/server/src/features/${name}/`)
   expect(folders.length).toBeGreaterThan(30)
   expect(folders.filter(folder => !allFaults.some(({ file }) => file.startsWith(folder)))).toEqual([])
+  const sample = [...sampleFaults]
+  expect(folders.filter(folder => !sample.some(({ file }) => file.startsWith(folder)))).toEqual([])
+  expect(sample).toHaveLength(folders.length + 15 + 10 + 5)
   expect(allFaults.length).toBeGreaterThanOrEqual(75)
   expect(areas.agent.length).toBeGreaterThanOrEqual(15)
   expect(areas.dashboard.length).toBeGreaterThanOrEqual(10)

@@ -50,7 +50,7 @@ const importedNames = (clause: ts.ImportClause | undefined): string[] => {
 }
 
 const moduleOf = ({ path, text }: Source): Module => {
-  const file = ts.createSourceFile(path, text, ts.ScriptTarget.Latest, true)
+  const file = ts.createSourceFile(path, text, ts.ScriptTarget.Latest)
   const exported: string[] = []
   const taken: { from: string; name: string }[] = []
   const take = (specifier: ts.Node | undefined, names: readonly string[]) => {

@@ -9,12 +9,14 @@ import { lineOf, measureOf, tableOf } from './report.ts'
 import type { Outcome } from './report.ts'
 import { runTests, suites } from './runs.ts'
 import type { Failure, Suite } from './runs.ts'
+import { sampleFaults } from './sample.ts'
 
 /*
  * Plants small faults one at a time and asks which suite sees each: `npm run planted`. A test counts only if it passes without the fault.
  *
  *   npm run planted -- --only bans,agent     faults with one of these folders or files in their path
  *   npm run planted -- --from 40 --to 80     goes on where a run before was stopped, and ends before the last
+ *   npm run planted -- --sample              a fixed part of all areas
  *   npm run planted -- --near                asks the nearest tests only: a first look in a tenth of the time
  *   npm run planted -- --project unit        only these projects of vitest, to try one's own tests
  *   npm run planted -- --list                prints the faults
@@ -27,6 +29,7 @@ const { values: options } = parseArgs({
     to: { type: 'string', default: String(allFaults.length) },
     project: { type: 'string', multiple: true, default: [] },
     near: { type: 'boolean', default: false },
+    sample: { type: 'boolean', default: false },
     list: { type: 'boolean', default: false },
   },
 })
@@ -35,6 +38,7 @@ const only = options.only.split(',').filter(Boolean)
 const chosen = allFaults
   .map((fault, index) => ({ fault, number: index + 1 }))
   .filter(({ number }) => number >= Number(options.from) && number <= Number(options.to))
+  .filter(({ fault }) => !options.sample || sampleFaults.has(fault))
   .filter(({ fault }) => only.length === 0 || fault.file.split(/[/.]/).some(part => only.includes(part)))
 
 /** What breaks shows after half a minute where a whole run has patience for three. */

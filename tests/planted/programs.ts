@@ -16,5 +16,6 @@ export const near: Table = [
   [/^packages\/agent\/src\/(policy|seal|commands)\//, /^tests\/(engine\/commands|attacks\/(m9|sealed))/],
   [/^packages\/agent\/src\/(outbox|loops|upgrade|clock)/, /^tests\/(engine\/(outages|clock)|e2e\/first-ban)\./],
   [/^packages\/dashboard\/src\/(kit|lib)\//, /^tests\/browser\/(bans|settings|drafts|receipts|keyboard)\./],
+  [/^packages\/dashboard\/src\/features\/fleet\/undo/, /^tests\/browser\/bans\./],
   [/^packages\/dashboard\/src\/api\//, /^tests\/browser\/(life|shell|guard|single-failures)\./],
 ]

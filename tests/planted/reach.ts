@@ -1,5 +1,5 @@
 import { dirname } from 'node:path'
-import { resolveImport } from '../house/sources.ts'
+import { graphOf } from '../house/cycles.ts'
 import type { Source } from '../house/unused.ts'
 import { near, programs } from './programs.ts'
 import type { Table } from './programs.ts'
@@ -14,17 +14,6 @@ const wordsOf = (path: string) =>
     .replace(/^(packages\/[^/]+\/(src|test)|tests)\//, '')
     .replace(/(\.(unit|service|sqlite|postgres))?(\.test)?\.\w+$/, '')
     .split(/[/.-]/)
-
-/** The modules that each module imports, of this checkout. */
-const graphOf = (sources: readonly Source[]): ReadonlyMap<string, readonly string[]> => {
-  const known = new Set(sources.map(({ path }) => path))
-  return new Map(
-    sources.map(({ path, text }) => {
-      const named = [...text.matchAll(/(?:from|import|import\()\s*'([^']+)'/g)].map(([, name = '']) => name)
-      return [path, named.flatMap(name => resolveImport(path, name) ?? []).filter(found => known.has(found))]
-    }),
-  )
-}
 
 /** How many imports away each module is from those that import it. */
 const distancesTo = (file: string, graph: ReadonlyMap<string, readonly string[]>): ReadonlyMap<string, number> => {

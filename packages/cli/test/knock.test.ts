@@ -1,22 +1,20 @@
-import { execFile, spawn } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { createSocket } from 'node:dgram'
 import { once } from 'node:events'
 import { connect, createServer } from 'node:net'
 import type { AddressInfo, Socket } from 'node:net'
-import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
+import { stockadeProcess } from '../../server/src/testing/command.ts'
 import { within } from '../../server/src/testing/waiting.ts'
+import { stockade } from './run.ts'
 
-/* The command as it is run, against real sockets. */
+/* The command against real sockets. */
 
-const launcher = fileURLToPath(new URL('../../../scripts/stockade.cjs', import.meta.url))
-const run = (...args: string[]): Promise<{ code: number; out: string; err: string; took: number }> =>
-  new Promise(resolve => {
-    const began = performance.now()
-    execFile(process.execPath, [launcher, 'knock', ...args], { env: { PATH: process.env.PATH } }, (error, out, err) =>
-      resolve({ code: error ? Number(error.code) : 0, out, err, took: performance.now() - began }),
-    )
-  })
+const run = async (...args: string[]) => {
+  const began = performance.now()
+  const ran = await stockade({}, ['knock', ...args])
+  return { ...ran, took: performance.now() - began }
+}
 
 interface Doors {
   readonly ports: readonly number[]
@@ -76,7 +74,8 @@ test.each([
 test('a name is looked up, in the family that is asked for', async () => {
   const doors = await tcpDoors('127.0.0.1', 2)
   try {
-    const done = await run('localhost', ...doors.ports.map(String), '-4', '--json')
+    // As an operator runs it, without an address of a server or a key.
+    const done = await stockadeProcess({}, ['knock', 'localhost', ...doors.ports.map(String), '-4', '--json'])
     expect(JSON.parse(done.out)).toEqual({
       host: 'localhost',
       address: '127.0.0.1',

@@ -8,7 +8,11 @@ beforeAll(async () => {
   vi.resetModules()
   waiting = await import('./waiting.ts')
 })
-afterAll(() => vi.unstubAllEnvs())
+afterAll(() => {
+  vi.unstubAllEnvs()
+  // The next file of this process must not meet the module with the small limit.
+  vi.resetModules()
+})
 
 test('a wait that ends in vain says what was expected, and what it saw last', async () => {
   const { sight, until } = waiting

@@ -9,7 +9,7 @@ import { aUser } from '../../testing/scene.ts'
 
 /* Rollouts over hosts that are simulated through the interface: what they do with an order is decided here. */
 
-const hostCount = Number(process.env.STOCKADE_TEST_ROLLOUT_HOSTS ?? 34)
+const hostCount = Number(process.env.STOCKADE_TEST_ROLLOUT_HOSTS ?? 24)
 const clock = movableClock()
 const agentDir = mkdtempSync(join(tmpdir(), 'stockade-agent-'))
 const program = '// an agent\n'

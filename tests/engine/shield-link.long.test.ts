@@ -1,0 +1,3 @@
+import { describeShieldLink } from './shield-link.ts'
+
+describeShieldLink('nft')

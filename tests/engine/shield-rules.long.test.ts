@@ -1,0 +1,3 @@
+import { describeShieldRules } from './shield-rules.ts'
+
+describeShieldRules('nft')
