@@ -70,7 +70,7 @@ const differsByEngine = [
   'packages/server/test/processes.test.ts',
 ]
 /** Run by two processes over PostgreSQL (project `pair`), so not by one as well but in a whole run. */
-const ofTwo = ['packages/server/src/features/{agent-moves,feeds,fleet,keys,servers,settings,whitelist}/*.test.ts']
+const ofTwo = ['packages/server/src/features/{agent-moves,fleet,keys,servers,settings,whitelist}/*.test.ts']
 const ofTwoDaily = ['packages/server/src/features/{fleet,keys,servers}/*.test.ts']
 /** The rest of these is what `daily` left out, of its own files too. */
 const onPostgres = (all: string[], daily: string[], exclude: string[]) =>
