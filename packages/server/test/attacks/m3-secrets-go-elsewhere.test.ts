@@ -84,10 +84,16 @@ test('so does the token of a SIEM', async () => {
   ])
     expect(await patch('/siem/settings', change), JSON.stringify(change)).toMatchObject(refused)
   expect(await patch('/siem/settings', { host: null })).toMatchObject({ status: 200 })
-  expect(await patch('/siem/settings', { host: '127.0.0.1', port, tls_enabled: false })).toMatchObject(refused)
-  expect(await patch('/siem/settings', { host: '127.0.0.1', port, tls_enabled: false, token: null })).toMatchObject({
-    status: 200,
-  })
+  // The token went with its host, and does not come back with it.
+  for (const change of [
+    {},
+    { host: 'siem.stockade.example' },
+    { host: null },
+    { host: '127.0.0.1', port, tls_enabled: false },
+  ]) {
+    expect(await patch('/siem/settings', change)).toMatchObject({ status: 200 })
+    expect(await admin.client.call('GET /siem/settings')).toMatchObject({ token_set: false })
+  }
   await raw(server, 'POST', '/api/v1/siem/test', { token: admin.token, body: {} })
   expect(heard.join('')).not.toContain('SPLUNK-SECRET-1')
 })

@@ -156,7 +156,9 @@ export const createSiemSettings = (needs: {
       flush_interval: get('siem.flush_interval'),
       token_set: get('siem.token') !== null,
     }),
-    async update(author, change) {
+    async update(author, given) {
+      // A token is for the host that it was entered for, and goes with it.
+      const change = given.host === null && given.token === undefined ? { ...given, token: null } : given
       await check(change)
       const values = valuesOf(change)
       const names = keysOf(values).filter(name => JSON.stringify(values[name]) !== JSON.stringify(get(name)))
