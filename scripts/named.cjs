@@ -61,6 +61,7 @@ exports.check = {
     ['--project', 'browser', 'tests/browser/accessible', 'tests/browser/identity'],
     { STOCKADE_TEST_WHOLE: '1' },
   ),
+  access: tests('every endpoint asked as every kind of caller', ['--project', 'sqlite', 'packages/server/test/guard']),
   clients: tests('three generated API clients used against a server', [
     '--project',
     'sqlite',
@@ -133,6 +134,7 @@ exports.check = {
 exports.make = {
   pictures: { says: 'the pictures of the README and of each page, taken of the demo', run: ['demo/pictures.ts'] },
   routes: { says: 'every endpoint: access, place in the contract, routes that serve it', run: ['scripts/routes.mjs'] },
+  access: { says: 'the table of SECURITY.md: what each credential reaches', run: ['scripts/access.mjs'] },
   spec: { says: 'docs/spec/endpoints.md from the contract', run: ['scripts/spec.mjs'] },
   openapi: { says: 'the OpenAPI document: to a FILE, else to standard output', run: ['scripts/openapi.mjs'] },
 }
