@@ -237,8 +237,8 @@ export const featuresAToF = below('packages/server/src/features', [
   },
   {
     file: 'feeds/contents.ts',
-    find: 'const { spans } = cuts.cut(collector.spans())',
-    replace: 'const spans = collector.spans()',
+    find: 'const { spans, counts } = (await needs.protection.now()).cut(collector.spans())',
+    replace: 'const [spans, counts] = [collector.spans(), { whitelisted: 0 }]',
     says: 'A feed tells firewalls to block addresses of the whitelist.',
   },
   {

@@ -170,6 +170,12 @@ export const featuresIToZ = below('packages/server/src/features', [
     edge: true,
   },
   {
+    file: 'reach/protected.ts',
+    find: 'const step = subtract(left, parts[kind])',
+    replace: "const step = kind === 'people' ? { spans: left, touched: 0 } : subtract(left, parts[kind])",
+    says: 'A feed tells firewalls to block where people work.',
+  },
+  {
     file: 'reports/reports.service.ts',
     find: "actor.permission === 'admin' && hasScope",
     replace: "actor.permission === 'admin' || hasScope",

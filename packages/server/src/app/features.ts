@@ -28,7 +28,7 @@ import { oauthFeature } from '../features/oauth/oauth.feature.ts'
 import { passkeysFeature } from '../features/passkeys/passkeys.feature.ts'
 import { portknockFeature } from '../features/portknock/portknock.feature.ts'
 import { preferencesFeature } from '../features/preferences/preferences.feature.ts'
-import { createProtection } from '../features/reach/protected.ts'
+import { reachFeature } from '../features/reach/reach.feature.ts'
 import { reportsFeature } from '../features/reports/reports.feature.ts'
 import { reputationFeature } from '../features/reputation/reputation.feature.ts'
 import { retentionFeature } from '../features/retention/retention.feature.ts'
@@ -76,7 +76,7 @@ export const buildFeatures = async (core: Core, taken: () => Promise<unknown>) =
   const { service: commands } = add(
     await commandsFeature({ ...below, servers, registry, templates, passkeys, guardBan }),
   )
-  const protection = createProtection({ ...below, mirror, registry })
+  const { service: protection } = add(reachFeature({ ...below, mirror, registry }))
   const fleet = { ...below, servers, registry, tags, targeting, mirror, protection, templates, commands }
   add(deploymentsFeature(fleet))
   const { service: bans, quotas, reasons, warmUp } = add(await bansFeature({ ...fleet, ipinfo, guardBan }))

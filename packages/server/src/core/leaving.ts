@@ -8,7 +8,7 @@ import { conflict } from './problem.ts'
  */
 
 /** Of what the whole fleet has, somebody with access to some servers makes so many at most. */
-export const shareOf = (most: number): number => Math.floor(most / 10)
+const shareOf = (most: number): number => Math.floor(most / 10)
 
 /** Who left something, as it is stored beside it. The keys of a user are that user. */
 export const creatorOf = ({ userId, ...actor }: Principal): string => {
