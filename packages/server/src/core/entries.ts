@@ -1,19 +1,35 @@
+import { widest } from '@stockade/contract/reach.ts'
 import type { Spans } from '@stockade/contract/spans.ts'
 import { ipText } from './ip.ts'
 
-/** The widest network that becomes one entry: /8 of IPv4 and /19 of IPv6. */
-const widest4 = 2 ** 24
-const widest6 = 1n << 109n
 const end4 = 2 ** 32
 
-/** Canonical addresses and ranges, IPv4 first. */
-export function* entriesOf(spans: Spans): Generator<string> {
-  for (let place = 0; place < spans.v4.length; place += 2)
-    yield* entries4(spans.v4[place] ?? 0, spans.v4[place + 1] ?? 0)
-  for (const [first, last] of spans.v6) yield* entries6(first, last)
+interface Bounds {
+  /** So many entries are made, and no more: few spans may hide millions of entries. */
+  readonly most?: number
+  /** The lengths of the widest networks that become one entry. */
+  readonly widest?: Readonly<Record<4 | 6, number>>
 }
 
-function* entries4(start: number, last: number): Generator<string> {
+/** Canonical addresses and ranges, IPv4 first. */
+export function* entriesOf(spans: Spans, bounds: Bounds = {}): Generator<string> {
+  const { most = Infinity, widest: lengths = widest.listed } = bounds
+  let left = most
+  for (const entry of allEntriesOf(spans, lengths)) {
+    if (left-- <= 0) return
+    yield entry
+  }
+}
+
+function* allEntriesOf(spans: Spans, lengths: Readonly<Record<4 | 6, number>>): Generator<string> {
+  const widest4 = 2 ** (32 - lengths[4])
+  const widest6 = 1n << BigInt(128 - lengths[6])
+  for (let place = 0; place < spans.v4.length; place += 2)
+    yield* entries4(spans.v4[place] ?? 0, spans.v4[place + 1] ?? 0, widest4)
+  for (const [first, last] of spans.v6) yield* entries6(first, last, widest6)
+}
+
+function* entries4(start: number, last: number, widest4: number): Generator<string> {
   for (let first = start; first <= last;) {
     let size = 1
     let prefix = 32
@@ -26,7 +42,7 @@ function* entries4(start: number, last: number): Generator<string> {
   }
 }
 
-function* entries6(start: bigint, last: bigint): Generator<string> {
+function* entries6(start: bigint, last: bigint, widest6: bigint): Generator<string> {
   for (let first = start; first <= last;) {
     let size = 1n
     let prefix = 128
