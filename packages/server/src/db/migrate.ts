@@ -14,6 +14,7 @@ import { fleetDays } from './migrations/0072-fleet-days.ts'
 import { activeTotals } from './migrations/0073-active-totals.ts'
 import { openCommands } from './migrations/0074-open-commands.ts'
 import { banChanges } from './migrations/0075-ban-changes.ts'
+import { listConsents } from './migrations/0077-list-consents.ts'
 
 /** Every change of the schema by its name, in order. */
 const migrationsOf = (engine: Database['engine']) => ({
@@ -27,10 +28,17 @@ const migrationsOf = (engine: Database['engine']) => ({
   '0073-active-totals': activeTotals(engine),
   '0074-open-commands': openCommands(),
   '0075-ban-changes': banChanges(engine),
+  '0077-list-consents': listConsents(engine),
 })
 
 /** Migrations that only add what an older program can do without. */
-const additive = new Set(['0070-agent-moves', '0071-key-changes', '0074-open-commands', '0075-ban-changes'])
+const additive = new Set([
+  '0070-agent-moves',
+  '0071-key-changes',
+  '0074-open-commands',
+  '0075-ban-changes',
+  '0077-list-consents',
+])
 
 /** Names of all migrations that this code knows, in order. */
 export const knownMigrations = (engine: Database['engine']): string[] => Object.keys(migrationsOf(engine))

@@ -27,7 +27,8 @@ const kinds = ['whitelisted', 'managed', 'own', 'private', 'too_wide', 'invalid'
 /** What a version leaves out, what is ours first. */
 export const leftOutWords = (leftOut: Blocklist['left_out']): string => {
   const t = textsOf(blocklistsTexts)
-  const words = kinds.flatMap(kind => (leftOut[kind] === 0 ? [] : [t.leftOut[kind](number(leftOut[kind]))]))
+  // What the user may not know is null.
+  const words = kinds.flatMap(kind => (leftOut[kind] ? [t.leftOut[kind](number(leftOut[kind]))] : []))
   return words.length === 0 ? t.nothing : words.join(', ')
 }
 

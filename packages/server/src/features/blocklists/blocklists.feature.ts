@@ -13,6 +13,7 @@ import type { Blocklists } from './blocklists.service.ts'
 import { createCuts } from './cuts.ts'
 import { createHostLists } from './host-lists.ts'
 import { createListMetrics } from './list-metrics.ts'
+import { createListThreads } from './list-threads.ts'
 import { createPreview } from './preview.ts'
 import { createBlocklistReading } from './reading.ts'
 import { takeSource } from './sources.ts'
@@ -47,14 +48,16 @@ export const blocklistsFeature = async (
   )
   const cuts = createCuts(needs)
   const take = takeSource(needs)
-  const updates = createUpdates({ ...needs, lists, take, cuts })
-  const reading = createBlocklistReading({ ...needs, lists })
+  const threads = createListThreads()
+  const updates = createUpdates({ ...needs, lists, take, cuts, threads })
+  // Looks at what is in force do not wait for what a source made to be slow to read.
+  const reading = createBlocklistReading({ ...needs, lists, threads: createListThreads() })
   const service = createBlocklists({
     ...needs,
     lists,
     updates,
     reading,
-    preview: createPreview({ ...needs, take, cuts }),
+    preview: createPreview({ ...needs, take, cuts, threads }),
   })
   const readFigures = createListMetrics(needs)
   return {

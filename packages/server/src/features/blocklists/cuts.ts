@@ -10,7 +10,7 @@ import type { Spans } from '@stockade/contract/spans.ts'
 
 /* What no list may hold. */
 
-const spansOfTexts = (texts: Iterable<string>): Spans => {
+export const spansOfTexts = (texts: Iterable<string>): Spans => {
   const collector = new SpanCollector()
   for (const text of texts) {
     const range = parseRange(text)
@@ -24,10 +24,25 @@ const reserved = spansOfTexts([...neverBanned, ...privateNetworks])
 export interface Cuts {
   /** Names what is cut out; another text means that every list must be cut again. */
   readonly version: string
+  /** What is cut out, by its kind, for a thread that cuts by `cutBy`. */
+  readonly parts: CutParts
   /** The spans without what must not be in them, with the number of spans that each kind touched. */
   cut(spans: Spans): { readonly spans: Spans; readonly counts: CutCounts }
 }
-export type CutCounts = Readonly<Record<'private' | 'whitelisted' | 'own' | 'managed', number>>
+const kinds = ['private', 'whitelisted', 'own', 'managed'] as const
+export type CutCounts = Readonly<Record<(typeof kinds)[number], number>>
+export type CutParts = Readonly<Record<(typeof kinds)[number], Spans>>
+
+export const cutBy = (parts: CutParts, spans: Spans): ReturnType<Cuts['cut']> => {
+  const counts = { private: 0, whitelisted: 0, own: 0, managed: 0 }
+  let left = spans
+  for (const kind of kinds) {
+    const step = subtract(left, parts[kind])
+    left = step.spans
+    counts[kind] = step.touched
+  }
+  return { spans: left, counts }
+}
 
 export const createCuts = (needs: {
   mirror: Pick<Mirror, 'version' | 'render'>
@@ -76,16 +91,8 @@ export const createCuts = (needs: {
       }
       return {
         version: versionOf(own, managed),
-        cut(spans) {
-          const counts = { private: 0, whitelisted: 0, own: 0, managed: 0 }
-          let left = spans
-          for (const kind of ['private', 'whitelisted', 'own', 'managed'] as const) {
-            const step = subtract(left, parts[kind])
-            left = step.spans
-            counts[kind] = step.touched
-          }
-          return { spans: left, counts }
-        },
+        parts,
+        cut: spans => cutBy(parts, spans),
       }
     },
   }
