@@ -58,6 +58,17 @@ test.each([
   await expect(threads.run('build', jobOf(text))).rejects.toThrow(reason)
 })
 
+test.each([
+  ['spaces', `198.51.100.1 ${' '.repeat(4070)}x\n`],
+  ['spaces and dashes', `198.51.100.1-198.51.100.1${' -'.repeat(2020)}\n`],
+  ['commas', `198.51.100.1${','.repeat(4070)}x\n`],
+  ['quotes', `198.51.100.1,${'"'.repeat(4070)}\n`],
+  ['signs of comments', `198.51.100.1 ${'/ '.repeat(2030)}\n`],
+])('lines of %s are read in time: an expression that begins anew at each sign would take minutes', async (_, line) => {
+  const strict = createListThreads({ ...limits, time: 15_000 })
+  expect(await strict.run('build', jobOf(line.repeat(5800)))).toMatchObject({ entries: 1 })
+})
+
 test('a content that takes too long is given up, and the next one is read', async () => {
   const hasty = createListThreads({ ...limits, time: 1 })
   await expect(hasty.run('build', jobOf('198.51.100.1'))).rejects.toThrow(/takes longer to read/)

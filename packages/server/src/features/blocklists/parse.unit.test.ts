@@ -42,12 +42,8 @@ describe('what is refused, or counted', () => {
     ['bytes that are no text', '198.51.100.1\0', /not text/],
   ])('%s', (_, text, reason) => expect(() => parse(text)).toThrow(reason))
 
-  test('lines that are made to be slow to read are read once', () => {
-    // Each took 10 ms by an expression that begins anew at each space.
-    const line = `198.51.100.1 ${' '.repeat(4070)}x\n`
-    expect(parse(line.repeat(6000)).lines).toBe(6000)
-    expect(entries(`198.51.100.0${' '.repeat(2000)}-${' '.repeat(2000)}198.51.100.1`)).toEqual(['198.51.100.0/31'])
-  })
+  test('a range has as much white space around its dash as it likes', () =>
+    expect(entries(`198.51.100.0${' '.repeat(2000)}-${' '.repeat(2000)}198.51.100.1`)).toEqual(['198.51.100.0/31']))
 
   const wide = ['8.0.0.0/15', '8.0.0.0-8.1.0.0', '2001:db8::/31', '2001:db8:: - 2001:db9::']
   test.each(wide)('%s is left out unless the list takes wide ranges', text => {
