@@ -31,6 +31,7 @@ interface ListOptions extends SourceOptions, TargetOptions {
   readonly maxEntries?: number
   readonly maxChange?: number
   readonly maxAddresses?: number
+  readonly maxNetworks?: number
   readonly dryRun?: boolean
   readonly wait?: boolean
   readonly timeout?: number
@@ -54,11 +55,12 @@ const readingOf = ({ format, column, allowWide, allowPrivate }: SourceOptions) =
   ...(format === undefined ? {} : { format }),
   ...(column === undefined ? {} : { column }),
 })
-const boundsOf = ({ mode, interval, maxEntries, maxAddresses, maxChange }: ListOptions) => ({
+const boundsOf = ({ mode, interval, maxEntries, maxAddresses, maxNetworks, maxChange }: ListOptions) => ({
   ...(mode === undefined ? {} : { mode }),
   ...(interval === undefined ? {} : { interval }),
   ...(maxEntries === undefined ? {} : { max_entries: maxEntries }),
   ...(maxAddresses === undefined ? {} : { max_addresses: maxAddresses }),
+  ...(maxNetworks === undefined ? {} : { max_networks: maxNetworks }),
   ...(maxChange === undefined ? {} : { max_change: maxChange / 100 }),
 })
 const stateOf = ({ held: { applied, pending, failed, not_covered } }: Blocklist): string =>
@@ -252,6 +254,7 @@ const withBounds = (command: Command): Command =>
     .option('--interval <seconds>', 'between two looks at the source', wholeOf)
     .option('--max-entries <number>', 'a version with more is not applied', wholeOf)
     .option('--max-addresses <number>', 'a version that covers more IPv4 addresses is not applied', wholeOf)
+    .option('--max-networks <number>', 'a version that covers more IPv6 networks of /64 is not applied', wholeOf)
     .option('--max-change <percent>', 'a version that changes more of the entries or addresses is not applied', wholeOf)
     .option('--dry-run', 'say what would be done')
     .option('--wait', 'wait until each server holds it; exit 1 unless all do')

@@ -43,6 +43,7 @@ const interval = Type.Integer({
 })
 const maxEntries = Type.Integer({ minimum: 1, maximum: bounds.blocklists.entries })
 const maxAddresses = Type.Integer({ minimum: 1, maximum: 2 ** 32 })
+const maxNetworks = Type.Number({ minimum: 1, maximum: 2 ** 64 })
 const maxChange = Type.Number({ minimum: 0, maximum: 1 })
 
 const leftOut = resource('BlocklistLeftOut', {
@@ -89,6 +90,10 @@ export const blocklist = resource('Blocklist', {
   mode: field(mode, '`enforce` drops packets, `observe` only counts them, `off` takes the list out of the firewalls.'),
   max_entries: field(maxEntries, 'A version with more entries is not applied.'),
   max_addresses: field(maxAddresses, 'A version that covers more IPv4 addresses is not applied.'),
+  max_networks: field(
+    nullable(maxNetworks),
+    'A version that covers more IPv6 networks of /64 is not applied; null before the first version.',
+  ),
   max_change: field(
     maxChange,
     'A version that changes more than this share of the entries is not applied, nor one of whose addresses more than this share are new.',
@@ -137,6 +142,10 @@ const settings = {
   max_addresses: field(
     Type.Optional(maxAddresses),
     'Largest number of IPv4 addresses that the list may cover. Unless given, ten times what the first version covers, and at least 1,048,576.',
+  ),
+  max_networks: field(
+    Type.Optional(maxNetworks),
+    'Largest number of IPv6 networks of /64 that the list may cover. Unless given, ten times what the first version covers, and at least a /32.',
   ),
   max_change: field(
     Type.Optional(maxChange),

@@ -29,9 +29,10 @@ test.runIf(engine === 'sqlite')(
           db.write,
         )
       await listConsents('sqlite').up(db.write as unknown as Kysely<unknown>)
-      const { rows } = await sql`select max_addresses, max_is_default, allow_wide, allow_private, limited, networks
+      const { rows } =
+        await sql`select max_addresses, max_is_default, allow_wide, allow_private, limited, networks, max_networks
       from blocklists order by id`.execute(db.write)
-      const kept = { allow_wide: 1, allow_private: 0, limited: 0, networks: 0 }
+      const kept = { allow_wide: 1, allow_private: 0, limited: 0, networks: 0, max_networks: 0 }
       expect(rows).toEqual([
         { ...kept, max_addresses: old, max_is_default: 1 },
         { ...kept, max_addresses: 2 ** 20, max_is_default: 0 },

@@ -18,10 +18,11 @@ export const refresh = (list: Blocklist, accept_change: boolean): Promise<void> 
     .then(readBlocklistsAgain, failed)
 
 const subscribeAgain = ({ name, source, format, column, interval, target, mode, ...bounds }: Blocklist) => {
-  const { max_entries, max_addresses, max_change, allow_wide, allow_private } = bounds
+  const { max_entries, max_addresses, max_networks, max_change, allow_wide, allow_private } = bounds
   return api.call('POST /lists', {
     body: {
       ...{ name, source, format, column, interval, target, mode, max_entries, max_addresses, max_change, allow_wide },
+      ...(max_networks === null ? {} : { max_networks }),
       ...(allow_private ? { allow_private } : {}),
     },
   })

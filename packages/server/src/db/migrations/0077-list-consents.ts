@@ -18,6 +18,7 @@ export const listConsents = (engine: Engine) => ({
       'alter table blocklists add column allow_private integer not null default 0',
       'alter table blocklists add column limited integer not null default 0',
       `alter table blocklists add column networks ${columnTypes(engine).real} not null default 0`,
+      `alter table blocklists add column max_networks ${columnTypes(engine).real} not null default 0`,
       'update blocklists set allow_wide = 1',
       `update blocklists set max_is_default = 1 where version = 0 and max_addresses = ${old}`,
       `update blocklists set max_addresses = case

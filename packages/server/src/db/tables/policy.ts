@@ -95,6 +95,8 @@ export interface BlocklistsTable {
   max_change: number
   /** 1 while nobody gave `max_addresses`: the first version sets it. */
   max_is_default: number
+  /** 0 until a version sets it, or somebody does. */
+  max_networks: number
   allow_wide: number
   allow_private: number
   /** 1 for a list of somebody with access to some servers only. */

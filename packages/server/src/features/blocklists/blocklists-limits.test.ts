@@ -141,7 +141,7 @@ describe('growth', () => {
     await refresh(id)
     text('/list', `${singles(1000)}\n${eights(20, 15)}\n2001::/20\n`)
     expect(await refresh(id)).toMatchObject({ entries: 1000, addresses: 1000, left_out: { too_wide: 16 } })
-    await change(id, { allow_wide: true, max_addresses: 2 ** 32 })
+    await change(id, { allow_wide: true, max_addresses: 2 ** 32, max_networks: 2 ** 61 })
     expect(await refresh(id)).toMatchObject({ addresses: 1000, last_error: expect.stringMatching(/are new/) as string })
     expect(await refresh(id, true)).toMatchObject({ addresses: 1000 + 15 * 2 ** 24, last_error: null })
   })
@@ -189,6 +189,22 @@ describe('growth', () => {
     text('/list', sixteens(48))
     expect((await refresh(id, true)).last_error).toMatch(/covers 3,145,728 addresses, and the list takes 1,966,080/)
     await change(id, { max_addresses: 2 ** 22 })
+    expect((await refresh(id)).last_error).toBeNull()
+  })
+
+  test('so it is with networks of IPv6', async () => {
+    const blocks = (count: number) => rows(count, n => `2a00:${(n * 2).toString(16)}::/32`)
+    text('/list', blocks(3))
+    const { id } = await subscribe('/list')
+    expect((await read(id)).max_networks).toBeNull()
+    expect((await refresh(id)).max_networks).toBe(30 * 2 ** 32)
+    for (const count of [6, 12, 24]) {
+      text('/list', blocks(count))
+      expect((await refresh(id)).last_error).toBeNull()
+    }
+    text('/list', blocks(48))
+    expect((await refresh(id, true)).last_error).toMatch(/networks of IPv6, and the list takes/)
+    await change(id, { max_networks: 2 ** 40 })
     expect((await refresh(id)).last_error).toBeNull()
   })
 

@@ -11,26 +11,29 @@ import type { Built, Change } from './content.ts'
 const mostOfAll = 0.25
 /** Changes of so few entries are always taken: of a short list they are a large share. Their addresses are judged all the same. */
 const fewEntries = 20
-/** A list without a bound of its own takes ten times of what its first version covers, and at least a /12. */
-const firstBound = { times: 10, least: 2 ** 20 } as const
+/** A list without a bound of its own takes ten times of what its first version covers, and at least a /12 of IPv4 and a /32 of IPv6. */
+const firstBound = { times: 10, addresses: 2 ** 20, networks: 2 ** 32 } as const
 
 const inWords = (value: number): string => value.toLocaleString('en')
 const percent = (share: number): string => `${Number((share * 100).toFixed(1))} %`
 
 export const maxAddressesAfter = (addresses: number): number =>
-  Math.min(bounds.blocklists.addresses, Math.max(firstBound.least, addresses * firstBound.times))
+  Math.min(bounds.blocklists.addresses, Math.max(firstBound.addresses, addresses * firstBound.times))
+export const maxNetworksAfter = (networks: number): number => Math.max(firstBound.networks, networks * firstBound.times)
 
 /** Why a version is not applied; null if it is. */
 export const refusalOf = (
   row: BlocklistRow,
-  built: Pick<Built, 'entries' | 'addresses' | 'change'>,
+  built: Pick<Built, 'entries' | 'addresses' | 'networks' | 'change'>,
   accepts: boolean,
 ) => {
-  const { entries, addresses, change } = built
+  const { entries, addresses, networks, change } = built
   if (entries === 0)
     return row.entries > 0 ? 'The new version holds no entry.' : 'The list holds no entry that servers may take.'
   if (addresses > row.max_addresses)
     return `The new version covers ${inWords(addresses)} addresses, and the list takes ${inWords(row.max_addresses)}.`
+  if (row.max_networks > 0 && networks > row.max_networks)
+    return `The new version covers ${inWords(networks)} networks of IPv6, and the list takes ${inWords(row.max_networks)}.`
   return change === null || accepts ? null : changeRefusal(row.max_change, change)
 }
 const changeRefusal = (most: number, { longer, entries, ipv4, ipv6 }: Change): string | null => {

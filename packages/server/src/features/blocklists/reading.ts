@@ -128,6 +128,7 @@ export const createBlocklistReading = (needs: {
       mode: row.mode,
       max_entries: row.max_entries,
       max_addresses: row.max_addresses,
+      max_networks: row.max_networks || null,
       max_change: row.max_change,
       allow_wide: row.allow_wide === 1,
       allow_private: row.allow_private === 1,

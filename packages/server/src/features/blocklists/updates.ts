@@ -11,7 +11,7 @@ import { targetsOf } from '../servers/targets.ts'
 import type { Targeting } from '../servers/targets.ts'
 import { allLists, contentOf, dueLists, findList, raiseVersion, saveContent, updateList } from './blocklists.store.ts'
 import type { BlocklistRow } from './blocklists.store.ts'
-import { maxAddressesAfter, refusalOf, shareRefusal } from './bounds.ts'
+import { maxAddressesAfter, maxNetworksAfter, refusalOf, shareRefusal } from './bounds.ts'
 import type { Built, Given } from './content.ts'
 import { spansOfTexts } from './cuts.ts'
 import type { CutParts, Cuts } from './cuts.ts'
@@ -125,6 +125,7 @@ export const createUpdates = (
         ...given.set,
         ...(isSame ? {} : { version }),
         ...(stored.version === 0 && stored.max_is_default === 1 ? { max_addresses: maxAddressesAfter(addresses) } : {}),
+        ...(stored.max_networks === 0 ? { max_networks: maxNetworksAfter(networks) } : {}),
         entries,
         addresses,
         networks,
