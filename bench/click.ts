@@ -58,6 +58,7 @@ try {
       source: { kind: 'url', url: `http://127.0.0.1:${(source.address() as AddressInfo).port}/` },
       target: { all: true },
       max_change: 1,
+      allow_private: true,
     },
   })
   await server.admin().call('PATCH /lists/{id}', { params: { id }, body: { mode: 'enforce' } })

@@ -125,6 +125,7 @@ const measureList = async (): Promise<void> => {
     source: { kind: 'url' as const, url: source.urlOf('/large') },
     target: { all: true as const },
     mode: 'enforce' as const,
+    allow_private: true,
   }
   const { id } = await service.admin().call('POST /lists', { body })
   const version = await untilRead(service, id)

@@ -113,7 +113,8 @@ const addList = async (world: World): Promise<void> => {
   source.texts.set(`/${name}`, textOf(lines))
   const target = aTarget(world)
   const mode = random() < 0.6 ? 'enforce' : 'observe'
-  const body = { name, source: { kind: 'url' as const, url: source.urlOf(`/${name}`) }, target, mode } as const
+  const from = { kind: 'url' as const, url: source.urlOf(`/${name}`) }
+  const body = { name, source: from, target, mode, allow_private: true } as const
   const { id } = await service.admin().call('POST /lists', { body })
   await untilRead(service, id)
   wanted.lists.set(id, { name, target, mode, lines })

@@ -230,6 +230,9 @@ describe.runIf(hasBrowser)('fleet bans', () => {
       await dialog.getByLabel('URL', { exact: true }).fill(`${url}/one.txt`)
       await dialog.getByLabel('Name').fill('Partner')
       await dialog.getByRole('button', { name: 'Look at it first' }).click()
+      await dialog.getByText('The source is at a private or loopback address.').waitFor()
+      await dialog.getByLabel('Read it from a private address').check()
+      await dialog.getByRole('button', { name: 'Look at it first' }).click()
       await dialog.getByText(/30 entries, 30 IPv4 addresses/).waitFor()
       await dialog.getByRole('button', { name: 'Subscribe, only count' }).click()
       await dialog.waitFor({ state: 'detached' })
@@ -264,6 +267,7 @@ describe.runIf(hasBrowser)('fleet bans', () => {
       await edit.getByLabel('Read every').selectOption('12 h')
       await edit.getByLabel('Format').selectOption('One entry a line')
       await edit.getByLabel('Does').selectOption('Drops')
+      await edit.getByLabel('Take ranges wider than /16 and /32').check()
       await edit.getByLabel('Where').selectOption('These servers')
       await edit.getByLabel('web-01').check()
       await edit.getByRole('button', { name: 'Look at it first' }).click()
@@ -274,7 +278,8 @@ describe.runIf(hasBrowser)('fleet bans', () => {
       expect(lists).toMatchObject([
         {
           ...{ name: 'Partner', source: { kind: 'url', url: `${url}/two.txt` }, format: 'plain', column: null },
-          ...{ interval: 43_200, mode: 'enforce', max_entries: 1000, max_change: 0.125, max_addresses: 2 ** 28 },
+          ...{ interval: 43_200, mode: 'enforce', max_entries: 1000, max_change: 0.125, max_addresses: 2 ** 20 },
+          ...{ allow_private: true, allow_wide: true },
           target: { server_ids: [host.id] },
         },
       ])

@@ -49,6 +49,7 @@ describeHosts('a blocklist, end to end', () => {
         source: { kind: 'url', url: `http://127.0.0.1:${(source.address() as AddressInfo).port}/drop.txt` },
         target: { all: true },
         max_change: 1,
+        allow_private: true,
       },
     })
     await held(id)

@@ -22,12 +22,16 @@ interface SourceOptions {
   readonly asn?: readonly string[]
   readonly format?: Blocklist['format']
   readonly column?: number
+  readonly allowWide?: boolean
+  readonly allowPrivate?: boolean
 }
 interface ListOptions extends SourceOptions, TargetOptions {
   readonly mode?: Mode
   readonly interval?: number
   readonly maxEntries?: number
   readonly maxChange?: number
+  readonly maxAddresses?: number
+  readonly maxNetworks?: number
   readonly dryRun?: boolean
   readonly wait?: boolean
   readonly timeout?: number
@@ -45,14 +49,18 @@ const sourceOf = ({ from: url, country, asn }: SourceOptions) => {
   if (country) return { kind: 'countries' as const, countries: country.map(code => code.toUpperCase()) }
   return { kind: 'networks' as const, asns: (asn ?? []).map(text => Number(text.replace(/^as/i, ''))) }
 }
-const readingOf = ({ format, column }: SourceOptions) => ({
+const readingOf = ({ format, column, allowWide, allowPrivate }: SourceOptions) => ({
+  ...(allowWide === undefined ? {} : { allow_wide: allowWide }),
+  ...(allowPrivate === undefined ? {} : { allow_private: allowPrivate }),
   ...(format === undefined ? {} : { format }),
   ...(column === undefined ? {} : { column }),
 })
-const boundsOf = ({ mode, interval, maxEntries, maxChange }: ListOptions) => ({
+const boundsOf = ({ mode, interval, maxEntries, maxAddresses, maxNetworks, maxChange }: ListOptions) => ({
   ...(mode === undefined ? {} : { mode }),
   ...(interval === undefined ? {} : { interval }),
   ...(maxEntries === undefined ? {} : { max_entries: maxEntries }),
+  ...(maxAddresses === undefined ? {} : { max_addresses: maxAddresses }),
+  ...(maxNetworks === undefined ? {} : { max_networks: maxNetworks }),
   ...(maxChange === undefined ? {} : { max_change: maxChange / 100 }),
 })
 const stateOf = ({ held: { applied, pending, failed, not_covered } }: Blocklist): string =>
@@ -132,7 +140,7 @@ const runShow = async (typed: string, command: Command): Promise<void> => {
     [
       'left out',
       Object.entries(list.left_out)
-        .flatMap(([what, n]) => (n === 0 ? [] : [`${n} ${what.replace('_', ' ')}`]))
+        .flatMap(([what, n]) => (!n ? [] : [`${n} ${what.replace('_', ' ')}`]))
         .join(', '),
     ],
     ['hits 24 h', String(list.hits.last_day)],
@@ -213,11 +221,11 @@ const runPreview = async (options: SourceOptions, command: Command): Promise<voi
     [
       'left out',
       Object.entries(found.left_out)
-        .flatMap(([what, n]) => (n === 0 ? [] : [`${n} ${what.replace('_', ' ')}`]))
+        .flatMap(([what, n]) => (!n ? [] : [`${n} ${what.replace('_', ' ')}`]))
         .join(', '),
     ],
     ['of yours', [...found.conflicts.servers, ...found.conflicts.whitelist].join(', ')],
-    ['users', found.conflicts.sessions === 0 ? null : `${found.conflicts.sessions} signed in from listed addresses`],
+    ['users', !found.conflicts.sessions ? null : `${found.conflicts.sessions} signed in from listed addresses`],
     ['you', found.conflicts.you ? 'it names the address that you come from' : null],
   ])
 }
@@ -238,12 +246,16 @@ const withSource = (command: Command): Command =>
     .option('--asn <number...>', 'addresses of these networks instead')
     .addOption(new Option('--format <format>', 'how it is written (default: auto)').choices(formats))
     .option('--column <number>', 'of CSV: the column of the address, from 1', wholeOf)
+    .option('--allow-wide', 'take ranges wider than /16 and /32, up to /8 and /19')
+    .option('--allow-private', 'read it from a private or loopback address (administrators)')
 const withBounds = (command: Command): Command =>
   withTarget(command)
     .addOption(new Option('--mode <mode>', 'enforce, observe (only count), or off').choices(modes))
     .option('--interval <seconds>', 'between two looks at the source', wholeOf)
     .option('--max-entries <number>', 'a version with more is not applied', wholeOf)
-    .option('--max-change <percent>', 'a version that changes more of the entries is not applied', wholeOf)
+    .option('--max-addresses <number>', 'a version that covers more IPv4 addresses is not applied', wholeOf)
+    .option('--max-networks <number>', 'a version that covers more IPv6 networks of /64 is not applied', wholeOf)
+    .option('--max-change <percent>', 'a version that changes more of the entries or addresses is not applied', wholeOf)
     .option('--dry-run', 'say what would be done')
     .option('--wait', 'wait until each server holds it; exit 1 unless all do')
     .option('--timeout <seconds>', `with --wait: how long at most (default: ${patience})`, wholeOf)

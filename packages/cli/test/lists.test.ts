@@ -16,7 +16,7 @@ beforeAll(async () => {
   url = `http://127.0.0.1:${(source.address() as AddressInfo).port}/list`
   server = await startServer()
   const admin = await server.setUp()
-  key = (await admin.client.call('POST /keys', { body: { name: 'ops', permissions: 'write' } })).key
+  key = (await admin.client.call('POST /keys', { body: { name: 'ops', permissions: 'admin' } })).key
 })
 afterAll(async () => {
   await server?.close()
@@ -27,14 +27,19 @@ const run = (...args: string[]) =>
   stockade({ PATH: process.env.PATH, STOCKADE_URL: server.url, STOCKADE_API_KEY: key }, args)
 
 test('preview, add, refresh, search, change and remove', async () => {
-  expect((await run('lists', 'preview', '--from', url)).out).toMatch(/entries +2, 257 IPv4 addresses/)
-  expect(await run('lists', 'add', 'drop', '--from', url)).toMatchObject({
+  expect((await run('lists', 'preview', '--from', url, '--allow-private')).out).toMatch(
+    /entries +2, 257 IPv4 addresses/,
+  )
+  expect(await run('lists', 'add', 'drop', '--from', url, '--allow-private')).toMatchObject({
     code: 2,
     err: expect.stringContaining('--all') as string,
   })
   expect(await run('lists', 'add', 'drop', '--from', url, '--all', '--dry-run')).toMatchObject({ code: 0 })
   expect(await run('lists')).toMatchObject({ code: 0, out: expect.not.stringContaining('drop') as string })
-  expect(await run('lists', 'add', 'drop', '--from', url, '--all')).toMatchObject({ code: 0, err: '' })
+  expect(await run('lists', 'add', 'drop', '--from', url, '--all', '--allow-private')).toMatchObject({
+    code: 0,
+    err: '',
+  })
   expect((await run('lists', 'refresh', 'drop')).out).toContain('observe, 2 entries')
   expect((await run('lists', 'entries', 'drop', '--search', '198.51.100.9')).out).toContain('198.51.100.0/24')
   expect((await run('lookup', '203.0.113.7')).out).toMatch(/blocklist +drop: 203\.0\.113\.7, observe/)

@@ -43,17 +43,34 @@ const interval = Type.Integer({
 })
 const maxEntries = Type.Integer({ minimum: 1, maximum: bounds.blocklists.entries })
 const maxAddresses = Type.Integer({ minimum: 1, maximum: 2 ** 32 })
+const maxNetworks = Type.Number({ minimum: 1, maximum: 2 ** 64 })
 const maxChange = Type.Number({ minimum: 0, maximum: 1 })
 
 const leftOut = resource('BlocklistLeftOut', {
   whitelisted: field(count, 'Entries of the list that hold whitelisted addresses.'),
   own: field(count, 'Entries that hold addresses of the Stockade server.'),
-  managed: field(count, 'Entries that hold addresses of managed servers.'),
+  managed: field(
+    nullable(count),
+    'Entries that hold addresses of managed servers; null for who has access to some servers only.',
+  ),
+  people: field(
+    nullable(count),
+    'Entries that hold addresses from which people sign in or use API keys; null for who has access to some servers only.',
+  ),
   private: field(count, 'Entries that hold private, loopback, link-local, multicast or reserved addresses.'),
   invalid: field(count, 'Lines that are no address and no range.'),
-  too_wide: field(count, 'Ranges wider than /8 (IPv4) or /19 (IPv6).'),
+  too_wide: field(count, 'Ranges wider than /16 (IPv4) or /32 (IPv6); with `allow_wide` those wider than /8 or /19.'),
   duplicates: field(count, 'Entries that others cover, or that were merged with others.'),
 })
+
+const allowWide = Type.Boolean()
+const allowPrivate = Type.Boolean()
+const allowing = {
+  wide: 'Takes ranges wider than /16 (IPv4) and /32 (IPv6), up to /8 and /19. Others leave these out.',
+  private:
+    'Reads the source from private and loopback addresses too. Only an administrator with access to all servers allows it, or changes the source then.',
+} as const
+const networks = Type.Number()
 
 const held = resource('BlocklistCounts', {
   applied: field(count, 'Servers whose kernel holds the current version, as read back there.'),
@@ -66,6 +83,10 @@ export const blocklist = resource('Blocklist', {
   id,
   name: field(Type.String(), 'Name of the list.'),
   source: field(blocklistSource, 'Where the entries come from.'),
+  url_shortened: field(
+    Type.Boolean(),
+    'Whether `source.url` is shown without its query and without parts of its path that may be secrets. Administrators with access to all servers see all of it.',
+  ),
   format: field(format, 'How the content is written; `auto` finds out.'),
   column: field(nullable(column), 'Column of a CSV file that holds the address, from 1; null for the first that does.'),
   interval: field(interval, 'Seconds between two looks at the source.'),
@@ -73,9 +94,19 @@ export const blocklist = resource('Blocklist', {
   mode: field(mode, '`enforce` drops packets, `observe` only counts them, `off` takes the list out of the firewalls.'),
   max_entries: field(maxEntries, 'A version with more entries is not applied.'),
   max_addresses: field(maxAddresses, 'A version that covers more IPv4 addresses is not applied.'),
-  max_change: field(maxChange, 'A version that changes more than this share of the entries is not applied.'),
+  max_networks: field(
+    nullable(maxNetworks),
+    'A version that covers more IPv6 networks of /64 is not applied; null before the first version.',
+  ),
+  max_change: field(
+    maxChange,
+    'A version that changes more than this share of the entries is not applied, nor one of whose addresses more than this share are new.',
+  ),
+  allow_wide: field(allowWide, allowing.wide),
+  allow_private: field(allowPrivate, allowing.private),
   entries: field(count, 'Entries of the version in force, merged and without what is left out.'),
   addresses: field(Type.Number(), 'IPv4 addresses that these cover.'),
+  networks: field(networks, 'IPv6 networks of /64 that these cover, parts included.'),
   left_out: field(leftOut, 'What the version in force leaves out.'),
   fetched_at: field(
     nullable(timestamp),
@@ -112,8 +143,20 @@ const settings = {
   target: field(Type.Optional(targetInput), 'Where: one of `all`, `server_ids` and `tags`.'),
   mode: field(Type.Optional(mode), 'What the firewalls do with it.'),
   max_entries: field(Type.Optional(maxEntries), 'Largest number of entries.'),
-  max_addresses: field(Type.Optional(maxAddresses), 'Largest number of IPv4 addresses that the list may cover.'),
-  max_change: field(Type.Optional(maxChange), 'Largest share of entries that one look may change.'),
+  max_addresses: field(
+    Type.Optional(maxAddresses),
+    'Largest number of IPv4 addresses that the list may cover. Unless given, ten times what the first version covers, and at least 1,048,576.',
+  ),
+  max_networks: field(
+    Type.Optional(maxNetworks),
+    'Largest number of IPv6 networks of /64 that the list may cover. Unless given, ten times what the first version covers, and at least a /32.',
+  ),
+  max_change: field(
+    Type.Optional(maxChange),
+    'Largest share of entries, and of new addresses, that one look may bring.',
+  ),
+  allow_wide: field(Type.Optional(allowWide), allowing.wide),
+  allow_private: field(Type.Optional(allowPrivate), allowing.private),
 }
 
 export const listBlocklists = endpoint('GET /lists', {
@@ -130,7 +173,7 @@ export const createBlocklist = endpoint('POST /lists', {
   ...family,
   summary: 'Subscribe to a blocklist',
   description:
-    'The first look at the source is made soon after. A new list is observed unless `mode` says otherwise. Whitelisted, own, managed, private and reserved addresses are always cut out of it. Who has access to some servers only names servers, or tags that the access is by; `all` is 403. There may be 50 lists.',
+    'The first look at the source is made soon after. A new list is observed unless `mode` says otherwise. Whitelisted, own, managed, private and reserved addresses are always cut out of it. Who has access to some servers only names servers, or tags that the access is by; `all` is 403. There may be 50 lists, 5 of each such caller. The enforced lists of one server may cover a quarter of all public addresses together: 409 beyond.',
   access: 'write',
   lasts: 'partly',
   leaves: { what: 'blocklists', most: bounds.blocklists.count, per: 'fleet' },
@@ -183,7 +226,7 @@ export const refreshBlocklist = endpoint('POST /lists/{id}/refresh', {
   ...family,
   summary: 'Look at the source of a blocklist now',
   description:
-    'Answers when the look is over; `last_error` says why nothing was applied. With `accept_change`, a version that changes more than `max_change` is applied this once.',
+    'Answers when the look is over; `last_error` says why nothing was applied. With `accept_change`, a version that changes more than `max_change` is applied this once. Each caller may read one source at a time, previews included: 409 beyond.',
   access: 'write',
   lasts: 'partly',
   leaves: null,
@@ -192,13 +235,14 @@ export const refreshBlocklist = endpoint('POST /lists/{id}/refresh', {
     accept_change: field(Type.Optional(Type.Boolean()), 'Applies a version that changes more than `max_change`.'),
   }),
   reply: blocklist,
-  refusals: [404],
+  refusals: [404, 409],
 })
 
 export const previewBlocklist = endpoint('POST /lists/preview', {
   ...family,
   summary: 'What a blocklist would hold',
-  description: 'Reads the source and stores nothing.',
+  description:
+    'Reads the source and stores nothing; the audit log has who looked where. Each caller may read one source at a time: 409 beyond. Who has access to some servers gets one sentence for every source that can’t be read.',
   access: 'write',
   lasts: false,
   leaves: null,
@@ -206,12 +250,15 @@ export const previewBlocklist = endpoint('POST /lists/preview', {
     source: field(blocklistSource, 'Where the entries come from.'),
     format: settings.format,
     column: settings.column,
+    allow_wide: settings.allow_wide,
+    allow_private: settings.allow_private,
   }),
   reply: resource('BlocklistPreview', {
     format: field(nullable(format), 'How the content is written; null for countries and networks.'),
     bytes: field(count, 'Size of the content.'),
     entries: field(count, 'Entries that servers would hold.'),
     addresses: field(Type.Number(), 'IPv4 addresses that these cover.'),
+    networks: field(networks, 'IPv6 networks of /64 that these cover, parts included.'),
     share_percent: field(Type.Number(), 'Share of all IPv4 addresses, in percent.'),
     left_out: field(leftOut, 'What is left out.'),
     samples: field(Type.Array(Type.String()), 'The first entries, at most 10.'),
@@ -219,7 +266,10 @@ export const previewBlocklist = endpoint('POST /lists/preview', {
       resource('BlocklistConflicts', {
         servers: field(Type.Array(Type.String()), 'Host names of managed servers that the list names, at most 10.'),
         whitelist: field(Type.Array(Type.String()), 'Whitelisted addresses and ranges that it names, at most 10.'),
-        sessions: field(count, 'Signed-in users whose address it names.'),
+        sessions: field(
+          nullable(count),
+          'Signed-in users whose address it names; null for who has access to some servers only.',
+        ),
         you: field(Type.Boolean(), 'Whether it names the address that the request comes from.'),
       }),
       'What of yours the list names. Servers and whitelisted addresses are left out; addresses of users are not.',

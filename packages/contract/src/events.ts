@@ -120,6 +120,7 @@ export const eventKinds = {
   'report.create': audit,
   'report.update': audit,
   'report.delete': audit,
+  'list.preview': audit,
   'list.create': kind({ audited: true, live: 'blocklist' }),
   'list.update': kind({ audited: true, live: 'blocklist' }),
   'list.delete': kind({ audited: true, live: 'blocklist' }),

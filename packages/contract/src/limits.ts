@@ -56,6 +56,7 @@ export const bounds = {
   /** Blocklists: how many, entries of one, seconds between two looks, what a list names, and IPv4 addresses that it covers by default. */
   blocklists: {
     count: 50,
+    /** Of these, lists of callers with access to some servers only. */
     entries: 200_000,
     interval: { minimum: 900, maximum: 7 * 86_400 },
     countries: 250,

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { isWider, publicShareOf, reachOf, widest } from './reach.ts'
-import { SpanCollector, networkOf, spansOfNetworks, subtract, touches } from './spans.ts'
+import { growthOf, isWider, publicShareOf, reachOf, widest } from './reach.ts'
+import { SpanCollector, networkOf, openSpans, packSpans, spansOfNetworks, subtract, touches } from './spans.ts'
 
 const spansOf = (...texts: string[]) => spansOfNetworks(texts.map(networkOf))
 
@@ -48,3 +48,29 @@ test('looks among many spans of IPv6 find the right one', () => {
   expect(touches(spans, networkOf('2001:db8:7ce::/47'))).toBe(true)
   expect(reachOf(subtract(spans, spansOf('2001:db8::/33')).spans).ipv6).toBe(0)
 })
+
+test('a growth is the share of what is new, by family, and a small one is none', () => {
+  const singles = Array.from({ length: 1000 }, (_, n) => `9.${n >> 8}.${n & 255}.1`)
+  const before = spansOf(...singles)
+  expect(growthOf(before, spansOf(...singles, '8.0.0.0/8')).ipv4).toBeGreaterThan(0.99)
+  expect(growthOf(before, spansOf('9.0.0.1'))).toEqual({ ipv4: 0, ipv6: 0 })
+  expect(growthOf(before, spansOf('198.51.96.0/20'))).toEqual({ ipv4: 0, ipv6: 0 })
+  expect(growthOf(spansOf('2001:db8::/32'), spansOf('2001:db8::/31')).ipv6).toBe(0.5)
+  expect(growthOf(before, spansOf()).ipv4).toBe(0)
+})
+
+test('spans are the same after they were packed', () => {
+  const spans = spansOf('203.0.113.0/24', '255.255.255.255', '2001:db8::/32', 'ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff')
+  expect(openSpans(packSpans(spans))).toEqual(spans)
+  expect(openSpans(packSpans(spansOf()))).toEqual(spansOf())
+})
+
+test.each(['203.0.113.1', '2001:db8::1'])(
+  'a collector takes 2^20 ranges of a family and drops what comes after: %s',
+  text => {
+    const collector = new SpanCollector()
+    const network = networkOf(text)
+    for (let n = 0; n <= 2 ** 20; n++) collector.add(network)
+    expect(collector.size).toBe(2 ** 20)
+  },
+)

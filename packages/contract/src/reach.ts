@@ -107,8 +107,21 @@ const widestWithin = (first: bigint, last: bigint): number => {
 
 const everything = spansOfTexts(['0.0.0.0/0', '::/0'])
 const publicReach = reachOf(subtract(everything, notPublic).spans)
+type ByFamily = Pick<Reach, 'ipv4' | 'ipv6'>
+/** The shares, 0 to 1, that so many public addresses are of all of their family. */
+export const publicSharesOf = ({ ipv4, ipv6 }: ByFamily): ByFamily => ({
+  ipv4: ipv4 / publicReach.ipv4,
+  ipv6: ipv6 / publicReach.ipv6,
+})
 /** The shares, 0 to 1, of the public addresses of both families that a set covers. */
-export const publicShareOf = (spans: Spans): { readonly ipv4: number; readonly ipv6: number } => {
-  const { ipv4, ipv6 } = reachOf(subtract(spans, notPublic).spans)
-  return { ipv4: ipv4 / publicReach.ipv4, ipv6: ipv6 / publicReach.ipv6 }
+export const publicShareOf = (spans: Spans): ByFamily => publicSharesOf(reachOf(subtract(spans, notPublic).spans))
+
+/** A growth by so many is none: a /20 of IPv4, and a /48 of IPv6. */
+const fewAddresses: ByFamily = { ipv4: 4096, ipv6: 65_536 }
+/** The shares, 0 to 1, of what a set covers now that it did not cover before. */
+export const growthOf = (before: Spans, now: Spans): ByFamily => {
+  const all = reachOf(now)
+  const added = reachOf(subtract(now, before).spans)
+  const share = (family: keyof ByFamily) => (added[family] <= fewAddresses[family] ? 0 : added[family] / all[family])
+  return { ipv4: share('ipv4'), ipv6: share('ipv6') }
 }

@@ -25,3 +25,6 @@ export const pick = <T extends object>(object: T, names: readonly (keyof T)[]): 
 /** The value of a table under a name that a stranger chose; undefined where the table has none of its own. */
 export const valueAt = <V>(table: Readonly<Record<string, V>>, name: string): V | undefined =>
   Object.hasOwn(table, name) ? table[name] : undefined
+/** The same keys with other values. */
+export const mapValues = <K extends string, V, R>(object: Readonly<Record<K, V>>, of: (value: V) => R): Record<K, R> =>
+  Object.fromEntries(Object.entries<V>(object).map(([key, value]) => [key, of(value)])) as Record<K, R>

@@ -139,9 +139,9 @@ export const featuresAToF = below('packages/server/src/features', [
     says: 'The reason of a ban names the users that were tried least.',
   },
   {
-    file: 'blocklists/updates.ts',
-    find: 'Math.max(known.length, raw.length) > fewEntries',
-    replace: 'Math.min(known.length, raw.length) > fewEntries',
+    file: 'blocklists/content.ts',
+    find: 'longer: large.length,',
+    replace: 'longer: small.length,',
     says: 'A list that loses nearly all of its entries at once is taken without a question.',
   },
   {
@@ -153,8 +153,8 @@ export const featuresAToF = below('packages/server/src/features', [
   },
   {
     file: 'blocklists/fetch.ts',
-    find: 'if (isPrivate(there.address) && !isPrivate(here.address))',
-    replace: 'if (isPrivate(there.address) && isPrivate(here.address))',
+    find: 'isInside &&= hasPrivate',
+    replace: 'isInside ||= hasPrivate',
     says: 'A public list can redirect Stockade into the private network.',
     edge: true,
   },

@@ -14,6 +14,7 @@ import { fleetDays } from './migrations/0072-fleet-days.ts'
 import { activeTotals } from './migrations/0073-active-totals.ts'
 import { openCommands } from './migrations/0074-open-commands.ts'
 import { banChanges } from './migrations/0075-ban-changes.ts'
+import { listConsents } from './migrations/0077-list-consents.ts'
 import { creators } from './migrations/0080-creators.ts'
 import { lateBans } from './migrations/0081-late-bans.ts'
 import { feedSizes } from './migrations/0082-feed-sizes.ts'
@@ -30,6 +31,7 @@ const migrationsOf = (engine: Database['engine']) => ({
   '0073-active-totals': activeTotals(engine),
   '0074-open-commands': openCommands(),
   '0075-ban-changes': banChanges(engine),
+  '0077-list-consents': listConsents(engine),
   '0080-creators': creators(),
   '0081-late-bans': lateBans(engine),
   '0082-feed-sizes': feedSizes(engine),
@@ -41,6 +43,7 @@ const additive = new Set([
   '0071-key-changes',
   '0074-open-commands',
   '0075-ban-changes',
+  '0077-list-consents',
   '0080-creators',
   '0081-late-bans',
   '0082-feed-sizes',

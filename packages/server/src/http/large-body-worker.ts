@@ -3,6 +3,7 @@ import Fastify from 'fastify'
 import type { ValidateFunction } from 'ajv'
 import type { TSchema } from 'typebox'
 import { endpoints } from '@stockade/contract'
+import { jsonExcess } from '../core/json-text.ts'
 import { withoutNul } from '../core/text.ts'
 import type { Judged, LargeBody } from './large-body.ts'
 import { compileLargeBody, detailsOf } from '../core/validation.ts'
@@ -21,21 +22,13 @@ const longest = (schema: unknown): number =>
     ? Math.max(typeof schema.maxItems === 'number' ? schema.maxItems : 0, 0, ...Object.values(schema).map(longest))
     : 0
 
-const bytes = { quote: 0x22, comma: 0x2c, escape: 0x5c, open: [0x5b, 0x7b], close: [0x5d, 0x7d] } as const
 /** Why the text is not worth parsing: it holds more values, or is nested deeper, than any body that is meant. */
 const tooMuch = (text: string, most: number): string | null => {
-  let [count, depth, quoted] = [0, 0, false]
-  for (let at = 0; at < text.length; at++) {
-    const code = text.charCodeAt(at)
-    if (code === bytes.quote) quoted = !quoted
-    else if (quoted) at += code === bytes.escape ? 1 : 0
-    else if (code === bytes.comma) count++
-    else if (code === bytes.open[0] || code === bytes.open[1]) [count, depth] = [count + 1, depth + 1]
-    else if (code === bytes.close[0] || code === bytes.close[1]) depth--
-    if (depth > deepest) return `The body is nested deeper than ${deepest} levels.`
-    if (count > most) return `The body holds more than ${most} values.`
-  }
-  return null
+  const excess = jsonExcess(text, { depth: deepest, values: most })
+  if (excess === null) return null
+  return excess === 'deep'
+    ? `The body is nested deeper than ${deepest} levels.`
+    : `The body holds more than ${most} values.`
 }
 
 interface Judge {

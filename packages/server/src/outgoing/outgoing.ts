@@ -35,7 +35,13 @@ export interface OutgoingRequest {
   readonly ca?: string
   /** Hears of every step, for endpoints that test a target. */
   readonly note?: Note
+  readonly judge?: Judge
 }
+/**
+ * Why this request may not reach an address; null where it may. Asked of every address of the target, and of the IPv4 addresses inside IPv6 ones. What it
+ * lets through is connected to without another look at the name.
+ */
+export type Judge = (ip: IpRange) => string | null
 export interface OutgoingReply {
   readonly status: number
   readonly headers: Readonly<Record<string, string | string[] | undefined>>
@@ -48,7 +54,7 @@ export interface OutgoingReply {
 /** Every connection that this server makes to an address that somebody typed goes through here. */
 export interface Outgoing {
   /** Resolves a host once and checks every address that it has. @throws Refused */
-  reach(host: string, port: number): Promise<Reached>
+  reach(host: string, port: number, judge?: Judge): Promise<Reached>
   /** One HTTP(S) request to a checked address, without redirects. @throws Refused, or the connection's error */
   request(url: string, options: OutgoingRequest): Promise<OutgoingReply>
 }
@@ -146,7 +152,7 @@ export const createOutgoing = (own: {
     const site = own.baseUrl ? URL.parse(own.baseUrl()) : null
     return site !== null && plainHost(site.hostname) === host && portOf(site) === port
   }
-  const reach: Outgoing['reach'] = async (typed, port) => {
+  const reach: Outgoing['reach'] = async (typed, port, judge) => {
     const host = plainHost(typed)
     if (host === null) throw new Refused('The host is no host name and no address.')
     if (!Number.isInteger(port) || port < 1 || port > 65_535) throw new Refused('The port must be from 1 to 65535.')
@@ -155,6 +161,8 @@ export const createOutgoing = (own: {
       const ip = parseIp(text)
       if (!ip || isRefused(ip))
         throw new Refused(`${host} is at ${text}: link-local, metadata and reserved addresses are never called.`)
+      const refusal = judge ? [ip, ...wrapped(ip)].map(judge).find(said => said !== null) : null
+      if (refusal) throw new Refused(refusal)
       return ip
     })
     const [first] = ips
@@ -171,7 +179,7 @@ export const createOutgoing = (own: {
   }
   return {
     reach,
-    async request(text, { method = 'GET', headers = {}, body, timeout, most = 64 * 1024, ca, note }) {
+    async request(text, { method = 'GET', headers = {}, body, timeout, most = 64 * 1024, ca, note, judge }) {
       const url = URL.parse(text)
       if (!url || (url.protocol !== 'http:' && url.protocol !== 'https:'))
         throw new Refused('The address must begin with http:// or https://.')
@@ -181,7 +189,7 @@ export const createOutgoing = (own: {
       const deadline = AbortSignal.timeout(timeout)
       const steps = stepsOf(note, ['resolve', 'connect', ...(tls ? (['tls'] as const) : []), 'write', 'answer'])
       const to = await Promise.race([
-        reach(url.hostname, portOf(url)),
+        reach(url.hostname, portOf(url), judge),
         new Promise<never>((_, reject) => deadline.addEventListener('abort', () => reject(late()), { once: true })),
       ]).catch((error: unknown) => {
         steps.failed(errorText(error))

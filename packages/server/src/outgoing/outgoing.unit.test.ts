@@ -268,6 +268,27 @@ describe('a request', () => {
     expect(opened).toBe(1)
   })
 
+  test('lets a request judge every address of its target, and the IPv4 addresses inside of them', async () => {
+    const judged: string[] = []
+    const judge = (ip: { readonly text: string }) => {
+      judged.push(ip.text)
+      return ip.text === '10.0.0.1' ? 'not this one' : null
+    }
+    const answers: Record<string, readonly string[]> = {
+      'good.example': ['127.0.0.1', '203.0.113.7'],
+      'second.example': ['127.0.0.1', '10.0.0.1'],
+      'nat.example': ['64:ff9b::10.0.0.1'],
+      'six.example': ['2002:a00:1::1'],
+    }
+    const outgoing = createOutgoing({ ports: [], databases: [], resolve: async name => answers[name] ?? [] })
+    const request = (host: string) => outgoing.request(`http://${host}:${port}/ok`, { timeout: 2000, judge })
+    expect((await request('good.example')).text).toBe('fine')
+    expect(judged).toEqual(['127.0.0.1', '203.0.113.7'])
+    for (const host of ['second.example', 'nat.example', 'six.example', '10.0.0.1', '[::ffff:a00:1]'])
+      await expect(request(host)).rejects.toThrow('not this one')
+    expect([hits.length, opened]).toEqual([1, 1])
+  })
+
   const outgoing = createOutgoing({ ports: [], databases: [] })
   const ask = (path: string, options: { timeout?: number; most?: number } = {}) =>
     outgoing.request(`http://127.0.0.1:${port}${path}`, { timeout: 2000, ...options })

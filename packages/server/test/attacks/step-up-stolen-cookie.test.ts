@@ -123,6 +123,24 @@ test('nothing that lasts is done by its content either', async () => {
     ['/alerts/silences', { target: here, reason: 'restart', ends_at: inHours(23) }],
   ] as const)
     expect(await ask('POST', path, body), path).toMatchObject({ status: 201 })
+  const source = { kind: 'countries', countries: ['AQ'] } as const
+  expect(await ask('POST', '/lists', { name: 'a', source, target: all, mode: 'enforce' })).toMatchObject(refusal)
+  expect(await ask('POST', '/lists', { name: 'b', source, target: all, allow_wide: true })).toMatchObject(refusal)
+  expect(await ask('POST', '/lists', { name: 'c', source, target: all })).toMatchObject({ status: 201 })
+  const enforced = await admin.client.call('POST /lists', {
+    body: { name: 'd', source: { ...source }, target: here, mode: 'enforce' },
+  } as never)
+  const list = `/lists/${(enforced as { id: number }).id}`
+  for (const change of [
+    { target: all },
+    { source: { kind: 'countries', countries: ['NL'] } },
+    { max_change: 1 },
+    { max_addresses: 2 ** 32 },
+  ])
+    expect(await ask('PATCH', list, change), JSON.stringify(change)).toMatchObject(refusal)
+  expect(await ask('POST', `${list}/refresh`, { accept_change: true })).toMatchObject(refusal)
+  for (const change of [{ name: 'e' }, { mode: 'observe' }])
+    expect(await ask('PATCH', list, change), JSON.stringify(change)).toMatchObject({ status: 200 })
   const { id } = await admin.client.call('POST /fleet/bans', {
     body: { entry: '45.10.0.0/16', target: { server_ids: [host.id] }, duration: 60 },
   })

@@ -52,6 +52,7 @@ const actions: Partial<Record<EventName, string>> = {
   'session.end': 'Ended a session',
   'key.create': 'Created an API key',
   'key.delete': 'Revoked an API key',
+  'list.preview': 'Looked at the source of a blocklist',
   'list.create': 'Subscribed to a blocklist',
   'list.update': 'Changed a blocklist',
   'list.delete': 'Unsubscribed from a blocklist',

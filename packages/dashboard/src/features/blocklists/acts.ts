@@ -18,9 +18,13 @@ export const refresh = (list: Blocklist, accept_change: boolean): Promise<void> 
     .then(readBlocklistsAgain, failed)
 
 const subscribeAgain = ({ name, source, format, column, interval, target, mode, ...bounds }: Blocklist) => {
-  const { max_entries, max_addresses, max_change } = bounds
+  const { max_entries, max_addresses, max_networks, max_change, allow_wide, allow_private } = bounds
   return api.call('POST /lists', {
-    body: { name, source, format, column, interval, target, mode, max_entries, max_addresses, max_change },
+    body: {
+      ...{ name, source, format, column, interval, target, mode, max_entries, max_addresses, max_change, allow_wide },
+      ...(max_networks === null ? {} : { max_networks }),
+      ...(allow_private ? { allow_private } : {}),
+    },
   })
 }
 
@@ -32,7 +36,8 @@ export const unsubscribe = (list: Blocklist): void => {
       void readBlocklistsAgain()
       toasts.show({
         text: textsOf(blocklistsTexts).removed(list.name),
-        undo: () => void subscribeAgain(list).then(readBlocklistsAgain, failed),
+        // Of a URL that is not shown whole the rest is gone.
+        ...(list.url_shortened ? {} : { undo: () => void subscribeAgain(list).then(readBlocklistsAgain, failed) }),
       })
     })
     .catch(failed)

@@ -18,14 +18,15 @@ import { blocklistsTexts } from './blocklists.texts.ts'
 import { Preview } from './preview.tsx'
 import { readBlocklistsAgain } from './queries.ts'
 import type { Blocklist } from './queries.ts'
-import { SourceField, sourceOf, textOfSource } from './source-fields.tsx'
+import { AllowedFields, SourceField, sourceOf, textOfSource } from './source-fields.tsx'
+import type { Allowed } from './source-fields.tsx'
 
 /** Seconds between two looks at the source that are offered. */
 const intervals = [900, 1800, 3600, 10_800, 21_600, 43_200, 86_400, 604_800]
 const formats: readonly BlocklistFormat[] = ['auto', 'plain', 'spamhaus-json', 'hosts', 'csv']
 const modes: readonly BlocklistMode[] = ['enforce', 'observe', 'off']
 
-interface Typed {
+interface Typed extends Allowed {
   readonly name: string
   readonly source: string
   readonly format: BlocklistFormat
@@ -47,6 +48,8 @@ const typedOf = (list: Blocklist): Typed => ({
   entries: String(list.max_entries),
   addresses: String(list.max_addresses),
   change: String(Math.round(list.max_change * 10_000) / 100),
+  allow_wide: list.allow_wide,
+  allow_private: list.allow_private,
 })
 
 /** The number that is typed; undefined where it is none between the bounds. */
@@ -86,6 +89,8 @@ const settingsOf = (typed: Typed, list: Blocklist) => ({
   max_entries: wholeNumber(typed.entries, 1, mostEntries) ?? list.max_entries,
   max_addresses: wholeNumber(typed.addresses, 1, mostAddresses) ?? list.max_addresses,
   max_change: Math.round((percent(typed.change) ?? 0) * 100) / 10_000,
+  allow_wide: typed.allow_wide,
+  allow_private: typed.allow_private,
 })
 /** Only what differs: a restricted operator need not send a target that stays as it is. */
 const changesOf = (typed: Typed, list: Blocklist) => {
@@ -107,8 +112,9 @@ const ChangeDialog = ({ list, onClose }: { list: Blocklist; onClose: () => void 
   const isRight = Object.values(problems).every(problem => problem === undefined) && target.problem === undefined
   const preview = useMutation({
     mutationFn: () => {
-      const { source, format, column } = settingsOf(typed, list)
-      return api.call('POST /lists/preview', { body: { source, format, column } })
+      const { source, format, column, allow_wide, allow_private } = settingsOf(typed, list)
+      const body = { source, format, column, allow_wide, ...(allow_private ? { allow_private } : {}) }
+      return api.call('POST /lists/preview', { body })
     },
   })
   const save = useMutation({
@@ -128,7 +134,7 @@ const ChangeDialog = ({ list, onClose }: { list: Blocklist; onClose: () => void 
   }
   const set = (change: Partial<Typed>) => {
     setTyped(change)
-    if ('source' in change || 'format' in change || 'column' in change) preview.reset()
+    if (['source', 'format', 'column', 'allow_wide', 'allow_private'].some(key => key in change)) preview.reset()
   }
   return (
     <FormDialog title={t.changeTitle(list.name)} onClose={onClose} onSubmit={() => act(() => save.mutate())}>
@@ -194,6 +200,7 @@ const Fields = ({ list, typed, set, said, error }: Given & { list: Blocklist }) 
         onValue={mode => set({ mode })}
         options={modes.map(value => ({ value, text: t.modes[value] }))}
       />
+      {kind === 'url' && <AllowedFields value={typed} onValue={set} />}
     </>
   )
 }

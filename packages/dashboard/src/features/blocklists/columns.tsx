@@ -23,11 +23,12 @@ const stateOf = (list: Blocklist): { readonly tone: Tone; readonly text: string 
   return list.version === 0 ? { tone: 'info', text: t.waiting } : { tone: 'ok', text: t.fine }
 }
 
-const kinds = ['whitelisted', 'managed', 'own', 'private', 'too_wide', 'invalid', 'duplicates'] as const
+const kinds = ['whitelisted', 'managed', 'people', 'own', 'private', 'too_wide', 'invalid', 'duplicates'] as const
 /** What a version leaves out, what is ours first. */
 export const leftOutWords = (leftOut: Blocklist['left_out']): string => {
   const t = textsOf(blocklistsTexts)
-  const words = kinds.flatMap(kind => (leftOut[kind] === 0 ? [] : [t.leftOut[kind](number(leftOut[kind]))]))
+  // What the user may not know is null.
+  const words = kinds.flatMap(kind => (leftOut[kind] ? [t.leftOut[kind](number(leftOut[kind]))] : []))
   return words.length === 0 ? t.nothing : words.join(', ')
 }
 

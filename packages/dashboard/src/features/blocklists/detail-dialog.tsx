@@ -73,8 +73,8 @@ const Changes = (props: { list: Blocklist; onClose: () => void; onChange: (list:
     setBusy(true)
     void refresh(list, accept).finally(() => setBusy(false))
   }
-  // The only refusal that `accept_change` gets past, as the API says in its sentence.
-  const isRefused = list.last_error?.includes('% of the entries') && list.version > 0
+  // The only refusals that `accept_change` gets past, as the API says in its sentences.
+  const isRefused = /% of the entries|% are new/.test(list.last_error ?? '') && list.version > 0
   return (
     <div className={parts.row}>
       {(['enforce', 'observe', 'off'] as const)

@@ -21,7 +21,7 @@ export const Preview = ({ found }: { found: BlocklistPreview }) => {
         {t.columns.leftOut}: {leftOutWords(found.left_out)}
       </span>
       {yours.length > 0 && <span>{dialog.yours(yours.join(', '))}</span>}
-      {sessions > 0 && <span>{dialog.sessions(sessions)}</span>}
+      {sessions !== null && sessions > 0 && <span>{dialog.sessions(sessions)}</span>}
       {you && <strong>{dialog.you}</strong>}
     </div>
   )

@@ -1,6 +1,8 @@
 import type { BlocklistSource } from '@stockade/contract'
+import { useMay } from '../../api/session.ts'
 import { TextField } from '../../kit/form-fields.tsx'
 import { textsOf } from '../../lib/texts/catalogue.ts'
+import { Check } from '../identity/choices.tsx'
 import { blocklistsTexts } from './blocklists.texts.ts'
 
 export type SourceKind = BlocklistSource['kind']
@@ -50,5 +52,33 @@ export const SourceField = (props: {
       onValue={props.onValue}
       error={props.error}
     />
+  )
+}
+
+/** What the list of a URL may do only where somebody allows it. */
+export interface Allowed {
+  readonly allow_wide: boolean
+  readonly allow_private: boolean
+}
+export const AllowedFields = ({ value, onValue }: { value: Allowed; onValue: (value: Allowed) => void }) => {
+  const t = textsOf(blocklistsTexts).dialog
+  const { may } = useMay('admin')
+  return (
+    <>
+      <Check
+        label={t.allowWide}
+        meaning={t.allowWideHelp}
+        checked={value.allow_wide}
+        onChecked={allow_wide => onValue({ ...value, allow_wide })}
+      />
+      {(may || value.allow_private) && (
+        <Check
+          label={t.allowPrivate}
+          meaning={t.allowPrivateHelp}
+          checked={value.allow_private}
+          onChecked={allow_private => onValue({ ...value, allow_private })}
+        />
+      )}
+    </>
   )
 }

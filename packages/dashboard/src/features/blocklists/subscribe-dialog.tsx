@@ -1,6 +1,7 @@
 import { useState } from 'react'
 import { Button } from '@mantine/core'
 import { useMutation } from '@tanstack/react-query'
+import { keysOf, pick } from '@stockade/contract/records.ts'
 import { api } from '../../api/client.ts'
 import { TargetChoice, useTarget } from '../fleet/target-choice.tsx'
 import { DialogButtons } from '../../kit/dialog-buttons.tsx'
@@ -14,8 +15,8 @@ import { blocklistsTexts } from './blocklists.texts.ts'
 import { presets } from './presets.ts'
 import { Preview } from './preview.tsx'
 import { readBlocklistsAgain } from './queries.ts'
-import { SourceField, sourceOf, sourceKinds } from './source-fields.tsx'
-import type { SourceKind } from './source-fields.tsx'
+import { AllowedFields, SourceField, sourceOf, sourceKinds } from './source-fields.tsx'
+import type { Allowed, SourceKind } from './source-fields.tsx'
 import styles from './blocklists.module.css'
 
 const draft = 'new blocklist'
@@ -30,11 +31,17 @@ const useTyped = () => {
   })
   /** Empty: the name of the preset. */
   const [given, setName] = useKeptState(`${draft}/name`, '')
+  const [allowed, setAllowed] = useKeptState<Allowed>(`${draft}/allowed`, { allow_wide: false, allow_private: false })
   const preset = presets.find(({ name }) => name === choice)
   const kind = sourceKinds.find(known => known === choice) ?? 'url'
   const text = preset?.url ?? texts[kind]
   return {
-    ...{ target, choice, setChoice, preset, kind, text, setName },
+    ...{ target, choice, setChoice, preset, kind, text, setName, allowed, setAllowed },
+    /** What is not asked for is left out: only an administrator may send all of it. */
+    consents: pick(
+      allowed,
+      keysOf(allowed).filter(key => kind === 'url' && allowed[key]),
+    ),
     setText: (typed: string) => setTexts({ ...texts, [kind]: typed }),
     name: given || (preset?.name ?? ''),
     source: sourceOf(kind, text),
@@ -49,7 +56,7 @@ const SubscribeDialog = ({ onClose }: { onClose: () => void }) => {
   const typed = useTyped()
   const [isTried, setTried] = useState(false)
   const preview = useMutation({
-    mutationFn: () => api.call('POST /lists/preview', { body: { source: typed.source } }),
+    mutationFn: () => api.call('POST /lists/preview', { body: { source: typed.source, ...typed.consents } }),
   })
   const subscribe = useMutation({
     mutationFn: () =>
@@ -58,6 +65,7 @@ const SubscribeDialog = ({ onClose }: { onClose: () => void }) => {
           name: typed.name.trim(),
           source: typed.source,
           target: typed.target.input ?? {},
+          ...typed.consents,
           ...(typed.preset ? { interval: typed.preset.interval } : {}),
         },
       }),
@@ -135,6 +143,15 @@ const SourceFields = ({ typed, isTried, onChange }: { typed: Typed; isTried: boo
       )}
       {!typed.preset && (
         <SourceField kind={typed.kind} value={typed.text} onValue={changed(typed.setText)} error={missing} />
+      )}
+      {typed.kind === 'url' && (
+        <AllowedFields
+          value={typed.allowed}
+          onValue={value => {
+            onChange()
+            typed.setAllowed(value)
+          }}
+        />
       )}
     </>
   )

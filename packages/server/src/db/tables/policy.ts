@@ -95,10 +95,20 @@ export interface BlocklistsTable {
   max_entries: number
   max_addresses: number
   max_change: number
+  /** 1 while nobody gave `max_addresses`: the first version sets it. */
+  max_is_default: number
+  /** 0 until a version sets it, or somebody does. */
+  max_networks: number
+  allow_wide: number
+  allow_private: number
+  /** 1 for a list of somebody with access to some servers only. */
+  limited: number
   /** Epoch milliseconds of the version in force; rises with each content. 0 before the first. */
   version: number
   entries: number
   addresses: number
+  /** Networks of IPv6 of length 64. */
+  networks: number
   /** SHA-256 of the entries, a line each. */
   digest: string
   /** Counts as JSON. */

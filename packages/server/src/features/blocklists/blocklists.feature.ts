@@ -3,6 +3,7 @@ import type { Outgoing } from '../../outgoing/outgoing.ts'
 import type { CommandsService } from '../commands/commands.service.ts'
 import type { Core, Feature } from '../feature.ts'
 import type { IpInfo } from '../ipinfo/ipinfo.service.ts'
+import type { Protection } from '../reach/protected.ts'
 import type { Registry } from '../servers/registry.ts'
 import type { ServerTags } from '../servers/tags.ts'
 import type { Targeting } from '../servers/targets.ts'
@@ -10,9 +11,9 @@ import type { Mirror } from '../whitelist/mirror.ts'
 import { mountBlocklists } from './blocklists.routes.ts'
 import { createBlocklists } from './blocklists.service.ts'
 import type { Blocklists } from './blocklists.service.ts'
-import { createCuts } from './cuts.ts'
 import { createHostLists } from './host-lists.ts'
 import { createListMetrics } from './list-metrics.ts'
+import { createListThreads } from './list-threads.ts'
 import { createPreview } from './preview.ts'
 import { createBlocklistReading } from './reading.ts'
 import { takeSource } from './sources.ts'
@@ -25,6 +26,7 @@ export const blocklistsFeature = async (
     tags: ServerTags
     registry: Registry
     mirror: Mirror
+    protection: Protection
     commands: CommandsService
     ipinfo: IpInfo
     outgoing: Outgoing
@@ -45,16 +47,17 @@ export const blocklistsFeature = async (
     () => Promise.resolve(),
     () => Promise.resolve(wakeAll()),
   )
-  const cuts = createCuts(needs)
   const take = takeSource(needs)
-  const updates = createUpdates({ ...needs, lists, take, cuts })
-  const reading = createBlocklistReading({ ...needs, lists })
+  const threads = createListThreads()
+  const updates = createUpdates({ ...needs, lists, take, threads })
+  // Looks at what is in force do not wait for what a source made to be slow to read.
+  const reading = createBlocklistReading({ ...needs, lists, threads: createListThreads() })
   const service = createBlocklists({
     ...needs,
     lists,
     updates,
     reading,
-    preview: createPreview({ ...needs, take, cuts }),
+    preview: createPreview({ ...needs, take, threads }),
   })
   const readFigures = createListMetrics(needs)
   return {

@@ -7,6 +7,7 @@ import { day, hour } from '../../core/clock.ts'
 import { jsonText } from '../../core/json-text.ts'
 import { admit, creatorOf } from '../../core/leaving.ts'
 import { conflict, forbidden, invalid, notFound } from '../../core/problem.ts'
+import { requireProof } from '../../core/proof.ts'
 import { tameLine } from '../../core/text.ts'
 import type { Change, StoreAccess } from '../../events/events.ts'
 import { targetsOf, textOf } from '../servers/targets.ts'
@@ -29,9 +30,11 @@ import {
   updateList,
 } from './blocklists.store.ts'
 import type { BlocklistRow } from './blocklists.store.ts'
+import { shareRefusal } from './bounds.ts'
+import { createLookTurns, guardPrivate, isFullAdmin } from './consent.ts'
 import type { GivenList, HostLists } from './host-lists.ts'
 import type { BlocklistReading } from './reading.ts'
-import { readSource } from './sources.ts'
+import { readSource, withoutSecrets } from './sources.ts'
 import { sourceOf } from './updates.ts'
 import type { Updates } from './updates.ts'
 
@@ -73,6 +76,7 @@ export const createBlocklists = (
   const { db, clock, events, targeting, lists, reading } = needs
   let hasProgress = false
 
+  const inTurn = createLookTurns()
   const ownRow = async (actor: Principal, id: number): Promise<BlocklistRow> => {
     const row = await reading.visibleRow(actor, id)
     if (!targeting.isWithin(actor, targetsOf(row.target)))
@@ -82,8 +86,10 @@ export const createBlocklists = (
   const eventData = (row: BlocklistRow) => ({
     id: row.id,
     name: row.name,
-    source: sourceOf(row),
+    source: withoutSecrets(sourceOf(row)),
     mode: row.mode,
+    ...(row.allow_wide === 1 ? { allow_wide: true } : {}),
+    ...(row.allow_private === 1 ? { allow_private: true } : {}),
     ...targeting.describe(targetsOf(row.target)),
   })
   const nameOf = (text: string): string => {
@@ -100,22 +106,45 @@ export const createBlocklists = (
     ...(input.target === undefined ? {} : { target: textOf(targeting.named(actor, input.target)) }),
     ...(input.mode === undefined ? {} : { mode: input.mode }),
     ...(input.max_entries === undefined ? {} : { max_entries: input.max_entries }),
-    ...(input.max_addresses === undefined ? {} : { max_addresses: input.max_addresses }),
+    ...(input.max_addresses === undefined ? {} : { max_addresses: input.max_addresses, max_is_default: 0 }),
+    ...(input.max_networks === undefined ? {} : { max_networks: input.max_networks }),
     ...(input.max_change === undefined ? {} : { max_change: input.max_change }),
+    ...(input.allow_wide === undefined ? {} : { allow_wide: Number(input.allow_wide) }),
+    ...(input.allow_private === undefined ? {} : { allow_private: Number(input.allow_private) }),
   })
   const guardName = (rows: readonly BlocklistRow[], name: string, id: number | null): void => {
     const other = rows.find(row => row.name === name && row.id !== id)
     if (other) throw conflict(`The blocklist ${other.id} has the name ${name} already.`)
   }
+  /** @throws Problem 403 for what a list may do only with somebody's consent. */
+  const guardConsent = (actor: Principal, input: Settings, before: BlocklistRow | null): void => {
+    if (input.allow_wide === true && before?.allow_wide !== 1) requireProof(actor)
+    // A list that is enforced drops packets until somebody notices.
+    const { name: _, interval: __, ...decisive } = input
+    const isEnforced = (input.mode ?? before?.mode) === 'enforce'
+    if (isEnforced && Object.values(decisive).some(given => given !== undefined)) requireProof(actor)
+    const wasAllowed = before?.allow_private === 1
+    const isAllowed = input.allow_private ?? wasAllowed
+    if (isAllowed && (input.source !== undefined || !wasAllowed)) guardPrivate(actor)
+  }
+  /** Without a source that is the one of before as the caller was shown it. */
+  const withoutShown = (actor: Principal, { source, ...input }: Settings, before: BlocklistRow): Settings => {
+    if (source === undefined) return input
+    const isShown = jsonText(readSource(source)) === jsonText(withoutSecrets(sourceOf(before)))
+    return isShown && !isFullAdmin(actor) ? input : { source, ...input }
+  }
   /** Another source, or another way to read it, is looked at soon. */
-  const isOtherContent = (input: Settings): boolean =>
-    input.source !== undefined || input.format !== undefined || input.column !== undefined
+  const isOtherContent = ({ source, format, column, allow_wide }: Settings): boolean =>
+    [source, format, column, allow_wide].some(given => given !== undefined)
 
   return {
     ...reading,
     lists,
-    preview: needs.preview,
+    async preview(actor, input) {
+      return inTurn(actor, () => needs.preview(actor, input))
+    },
     async create(actor, input) {
+      guardConsent(actor, input, null)
       const { interval, max_entries, max_change, mode } = { ...defaults, ...input }
       const now = clock()
       const id = await events.change(async change => {
@@ -136,10 +165,16 @@ export const createBlocklists = (
           mode,
           max_entries,
           max_addresses: input.max_addresses ?? bounds.blocklists.addresses,
+          max_is_default: Number(input.max_addresses === undefined),
+          max_networks: input.max_networks ?? 0,
           max_change,
+          allow_wide: Number(input.allow_wide === true),
+          allow_private: Number(input.allow_private === true),
+          limited: Number(actor.servers !== 'all'),
           version: 0,
           entries: 0,
           addresses: 0,
+          networks: 0,
           digest: '',
           left_out: jsonText({}),
           cuts: '',
@@ -162,14 +197,24 @@ export const createBlocklists = (
       await lists.catchUp()
       return reading.read(actor, id)
     },
-    async change(actor, id, input) {
+    async change(actor, id, given) {
       const before = await ownRow(actor, id)
+      const input = withoutShown(actor, given, before)
+      guardConsent(actor, input, before)
       const set = setOf(actor, input)
       await events.change(async change => {
         await raiseVersion(change.sql, clock())
-        if (set.name !== undefined) guardName(await allLists(change.sql), set.name, id)
+        const rows = await allLists(change.sql)
+        if (set.name !== undefined) guardName(rows, set.name, id)
+        const stored = rows.find(row => row.id === id)
+        if (stored && (set.mode !== undefined || set.target !== undefined)) {
+          const refusal = shareRefusal(targeting, { ...stored, ...set }, rows)
+          if (refusal !== null) throw conflict(refusal)
+        }
         const row = await updateList(change.sql, id, {
           ...set,
+          // It is cut as if the caller had made it: what is cut out of a source of its choice tells the caller what is there.
+          ...(actor.servers === 'all' ? {} : { limited: 1 }),
           ...(isOtherContent(input) ? { next_at: clock(), etag: null, last_modified: null, failures: 0 } : {}),
           ...(set.mode !== undefined && before.mode === 'off' ? { next_at: clock() } : {}),
           updated_at: clock(),
@@ -197,8 +242,9 @@ export const createBlocklists = (
       return name
     },
     async refresh(actor, id, acceptsChange) {
-      await ownRow(actor, id)
-      await needs.updates.refresh(id, acceptsChange)
+      const { mode } = await ownRow(actor, id)
+      if (acceptsChange && mode === 'enforce') requireProof(actor)
+      await inTurn(actor, () => needs.updates.refresh(id, acceptsChange))
       return reading.read(actor, id)
     },
     async contentFor({ serverNo }, id) {

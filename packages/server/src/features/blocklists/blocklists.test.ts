@@ -1,11 +1,9 @@
 import { createHash } from 'node:crypto'
-import { createServer } from 'node:http'
-import type { IncomingMessage, Server, ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { aHost, eventually, movableClock, password, startServer } from '../../testing/index.ts'
 import type { EnrolledHost, Signed, TestServer } from '../../testing/index.ts'
+import { startListSource } from '../../testing/list-source.ts'
 import { aUser } from '../../testing/scene.ts'
 
 const clock = movableClock()
@@ -14,25 +12,10 @@ let admin: Signed
 let limited: Signed
 let web: EnrolledHost
 let db: EnrolledHost
-let source: Server
-let url: string
-/** What the source answers, by path. */
-const answers = new Map<string, (request: IncomingMessage, reply: ServerResponse) => void>()
-const asked: string[] = []
-
-const text = (path: string, body: string | Buffer, headers: Record<string, string> = {}) =>
-  answers.set(path, (_, reply) => reply.writeHead(200, { 'content-type': 'text/plain', ...headers }).end(body))
+const source = await startListSource()
+const { url, answers, asked, text } = source
 
 beforeAll(async () => {
-  source = createServer((request, reply) => {
-    const path = request.url ?? ''
-    asked.push(path)
-    const answer = answers.get(path)
-    if (answer) answer(request, reply)
-    else reply.writeHead(404).end()
-  })
-  await new Promise<void>(resolve => source.listen(0, '127.0.0.1', resolve))
-  url = `http://127.0.0.1:${(source.address() as AddressInfo).port}`
   server = await startServer({ clock })
   admin = await server.setUp()
   web = await aHost(server, admin.client, 'web-01')
@@ -52,7 +35,6 @@ beforeAll(async () => {
 })
 afterAll(async () => {
   await server.close()
-  source.closeAllConnections()
   source.close()
 })
 beforeEach(async () => {
@@ -64,13 +46,21 @@ beforeEach(async () => {
 
 const subscribe = (path: string, more: object = {}) =>
   admin.client.call('POST /lists', {
-    body: { name: path, source: { kind: 'url', url: `${url}${path}` }, target: { all: true }, ...more },
+    body: {
+      name: path,
+      source: { kind: 'url', url: `${url}${path}` },
+      target: { all: true },
+      allow_private: true,
+      ...more,
+    },
   })
 const refresh = (id: number, accept_change = false) =>
   admin.client.call('POST /lists/{id}/refresh', { params: { id }, body: { accept_change } })
 const entriesOf = async (id: number) => (await admin.client.call('GET /lists/{id}/entries', { params: { id } })).entries
 const preview = (path: string, more: object = {}) =>
-  admin.client.call('POST /lists/preview', { body: { source: { kind: 'url', url: `${url}${path}` }, ...more } })
+  admin.client.call('POST /lists/preview', {
+    body: { source: { kind: 'url', url: `${url}${path}` }, allow_private: true, ...more },
+  })
 const contentFor = (host: EnrolledHost, id: number) =>
   host.client.call('GET /agent/shield/lists/{id}', { params: { id } })
 const many = (count: number, from = 0) =>
@@ -283,6 +273,7 @@ test('who has access to some servers sees and changes only what concerns these',
   await expect(limited.client.call('DELETE /lists/{id}', { params: { id: forAll.id } })).rejects.toMatchObject({
     status: 403,
   })
+  await admin.client.call('PATCH /lists/{id}', { params: { id: own.id }, body: { allow_private: true } })
   await refresh(own.id)
   expect(await contentFor(web, own.id)).toBe('198.51.100.1\n')
   await expect(contentFor(db, own.id)).rejects.toMatchObject({ status: 404 })

@@ -3,17 +3,22 @@ import { sees } from '../../core/actor.ts'
 import type { Principal } from '../../core/actor.ts'
 import { hour, iso, isoOrNull } from '../../core/clock.ts'
 import type { Clock } from '../../core/clock.ts'
-import { covers, parseRange } from '../../core/ip.ts'
+import { parseRange } from '../../core/ip.ts'
 import type { IpRange } from '../../core/ip.ts'
-import { notFound } from '../../core/problem.ts'
+import { notFound, unavailable } from '../../core/problem.ts'
 import type { Database } from '../../db/database.ts'
 import { targetsOf } from '../servers/targets.ts'
 import type { Targeting } from '../servers/targets.ts'
 import type { Server } from '../servers/registry.ts'
 import { allHostRows, allLists, coverageOf, findList, hitsSince } from './blocklists.store.ts'
 import type { BlocklistHostRow, BlocklistRow } from './blocklists.store.ts'
-import { unpackLines } from './content.ts'
-import type { HostLists } from './host-lists.ts'
+import { isFullAdmin, unreadForLimited } from './consent.ts'
+import type { GivenList, HostLists } from './host-lists.ts'
+import { allPlaces, entryAt, placesOf } from './list-index.ts'
+import { createListIndexes } from './list-indexes.ts'
+import type { ListThreads } from './list-threads.ts'
+import { NoList } from './parse.ts'
+import { withoutSecrets } from './sources.ts'
 import { readLeftOut, sourceOf } from './updates.ts'
 
 type Line = ReplyOf<typeof bans.lookUp>['blocklists'][number]
@@ -74,9 +79,11 @@ export const createBlocklistReading = (needs: {
   db: Database
   clock: Clock
   lists: Pick<HostLists, 'packed'>
+  threads: ListThreads
   targeting: Targeting
 }): BlocklistReading => {
-  const { db, clock, lists, targeting } = needs
+  const { db, clock, lists, threads, targeting } = needs
+  const readIndex = createListIndexes({ lists, threads })
 
   const hoursNow = () => Math.floor(clock() / hour)
   const readSaid = async (): Promise<Said> => {
@@ -105,10 +112,15 @@ export const createBlocklistReading = (needs: {
     const states = statesOf(actor, row, said)
     const count = (state: BlocklistHostState) => states.filter(one => one.state === state).length
     const hours = said.hits.get(row.id) ?? Array<number>(hoursShown).fill(0)
+    const source = sourceOf(row)
+    const isLimited = actor.servers !== 'all'
+    const isWhole = isFullAdmin(actor)
+    const leftOut = readLeftOut(row)
     return {
       id: row.id,
       name: row.name,
-      source: sourceOf(row),
+      source: isWhole ? source : withoutSecrets(source),
+      url_shortened: !isWhole && withoutSecrets(source).url !== source.url,
       format: row.format,
       column: row.csv_column,
       interval: row.every_seconds,
@@ -116,14 +128,18 @@ export const createBlocklistReading = (needs: {
       mode: row.mode,
       max_entries: row.max_entries,
       max_addresses: row.max_addresses,
+      max_networks: row.max_networks || null,
       max_change: row.max_change,
+      allow_wide: row.allow_wide === 1,
+      allow_private: row.allow_private === 1,
       entries: row.entries,
       addresses: row.addresses,
-      left_out: readLeftOut(row),
+      networks: row.networks,
+      left_out: isLimited ? { ...leftOut, managed: null, people: null } : leftOut,
       fetched_at: isoOrNull(row.fetched_at),
       checked_at: isoOrNull(row.checked_at),
       next_check_at: row.mode === 'off' ? null : iso(row.next_at),
-      last_error: row.last_error,
+      last_error: isLimited && row.failures > 0 ? row.last_error && unreadForLimited : row.last_error,
       stale: row.stale === 1,
       version: row.version,
       hits: { last_day: hours.reduce((sum, n) => sum + n, 0), hours: [...hours] },
@@ -143,11 +159,16 @@ export const createBlocklistReading = (needs: {
     if (!row || !targeting.isVisible(actor, targetsOf(row.target))) throw notFound(`There is no blocklist ${id}.`)
     return row
   }
-  const entriesOfRow = async (row: BlocklistRow): Promise<string[]> => {
-    if (row.version === 0) return []
-    const given = { ...row, mode: 'observe', targets: targetsOf(row.target) } as const
-    const packed = await lists.packed(given)
-    return packed === null ? [] : unpackLines(packed)
+  /** @throws Problem 503 while too many wait for the thread */
+  const unhurried = <T>(found: Promise<T>): Promise<T> =>
+    found.catch((error: unknown) => {
+      throw error instanceof NoList ? unavailable(error.message) : error
+    })
+  const givenOf = (row: BlocklistRow): GivenList => ({ ...row, mode: 'observe', targets: targetsOf(row.target) })
+  const indexOfRow = (row: BlocklistRow) => (row.version === 0 ? null : unhurried(readIndex(givenOf(row))))
+  const beginning = async (row: BlocklistRow, asked: { text: string; from: number; to: number }) => {
+    const packed = row.version === 0 ? null : await lists.packed(givenOf(row))
+    return packed ? unhurried(threads.run('search', { packed, ...asked })) : { entries: [], total: 0 }
   }
 
   return {
@@ -184,19 +205,30 @@ export const createBlocklistReading = (needs: {
       }
     },
     async entries(actor, id, { search, page = 1, limit = 50 }) {
-      const all = await entriesOfRow(await visibleRow(actor, id))
+      const row = await visibleRow(actor, id)
       const text = search?.trim().toLowerCase() ?? ''
-      const found = text === '' ? all : all.filter(matching(text))
-      return { entries: found.slice((page - 1) * limit, page * limit), total: found.length, page, limit }
+      const asked = text === '' ? null : parseRange(text)
+      const from = (page - 1) * limit
+      if (text !== '' && !asked) return { ...(await beginning(row, { text, from, to: from + limit })), page, limit }
+      const index = await indexOfRow(row)
+      if (!index) return { entries: [], total: 0, page, limit }
+      const places = asked ? placesOf(index, asked) : allPlaces(index)
+      const total = places.to - places.from
+      const shown = Array.from({ length: Math.max(0, Math.min(limit, total - from)) }, (_, n) => places.from + from + n)
+      return { entries: shown.map(place => entryAt(index, place)), total, page, limit }
     },
     async covering(actor, ip) {
       const rows = (await allLists(db.read)).filter(
         row => row.mode !== 'off' && row.version > 0 && targeting.isVisible(actor, targetsOf(row.target)),
       )
       const found = await Promise.all(
-        rows.map(async row => ({ row, entry: (await entriesOfRow(row)).find(matching(ip.text)) })),
+        rows.map(async row => {
+          const index = await indexOfRow(row)
+          const places = index && placesOf(index, ip)
+          return index && places && places.from < places.to ? [{ row, entry: entryAt(index, places.from) }] : []
+        }),
       )
-      const lines = found.flatMap(({ row, entry }) => (entry === undefined ? [] : [{ row, entry }]))
+      const lines = found.flat()
       if (lines.length === 0) return []
       const said = await readSaid()
       return lines.map(({ row, entry }): Line => {
@@ -211,19 +243,5 @@ export const createBlocklistReading = (needs: {
         }
       })
     },
-  }
-}
-
-/** Entries that cover an address or a range or lie in it; of another text, those that begin with it. */
-const matching = (text: string): ((entry: string) => boolean) => {
-  const asked = parseRange(text)
-  if (!asked) return entry => entry.startsWith(text)
-  const isWide = asked.bytes.length === 16
-  // Most entries differ in their first number, and reading each of 200,000 takes longer than looking at it.
-  const head = !isWide && (asked.prefix ?? 32) >= 8 ? `${asked.bytes[0] ?? 0}.` : ''
-  return entry => {
-    if (!entry.startsWith(head) || entry.includes(':') !== isWide) return false
-    const range = parseRange(entry)
-    return range !== null && (covers(range, asked) || covers(asked, range))
   }
 }

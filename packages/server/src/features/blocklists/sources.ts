@@ -1,22 +1,17 @@
-import type { BlocklistFormat, BlocklistSource } from '@stockade/contract'
-import type { IpInfo } from '../ipinfo/ipinfo.service.ts'
-import type { Outgoing } from '../../outgoing/outgoing.ts'
+import type { BlocklistSource } from '@stockade/contract'
+import { SpanCollector, packSpans } from '@stockade/contract/spans.ts'
 import { invalid } from '../../core/problem.ts'
+import type { Outgoing } from '../../outgoing/outgoing.ts'
+import type { IpInfo } from '../ipinfo/ipinfo.service.ts'
+import type { Given } from './content.ts'
 import { fetchBlocklist } from './fetch.ts'
 import type { Validators } from './fetch.ts'
-import { NoList, parseBlocklist } from './parse.ts'
-import { SpanCollector } from '@stockade/contract/spans.ts'
-import type { Spans } from '@stockade/contract/spans.ts'
+import { NoList } from './parse.ts'
 
 /** What a source gives now. */
 export interface Taken extends Validators {
-  readonly format: BlocklistFormat | null
   readonly bytes: number
-  readonly spans: Spans
-  readonly invalid: number
-  readonly too_wide: number
-  /** Entries before they were merged. */
-  readonly lines: number
+  readonly given: Given
 }
 
 /** The source as it is stored: only what belongs to its kind. @throws Problem 400 */
@@ -39,31 +34,43 @@ export const readSource = ({ kind, url, countries, asns }: BlocklistSource): Blo
   }
 }
 
+/** Whether a part of a path may be a token: a long word of letters and digits, as people do not name files. */
+const looksSecret = (segment: string): boolean =>
+  segment
+    .split(/[-_.~%]/)
+    .some(
+      word => word.length >= 20 || (word.length >= 10 && /\p{L}/u.test(word) && (word.match(/\d/g) ?? []).length > 1),
+    ) || /[0-9a-f]{8}-[0-9a-f]{4}-/i.test(segment)
+/** A source without what may be a secret of it: the query, and parts of the path that look like tokens. */
+export const withoutSecrets = (source: BlocklistSource): BlocklistSource => {
+  const parsed = source.url === undefined ? null : URL.parse(source.url)
+  if (!parsed) return source
+  const path = parsed.pathname.split('/').map(segment => (looksSecret(segment) ? '***' : segment))
+  return { ...source, url: `${parsed.origin}${path.join('/')}` }
+}
+
 /**
  * Reads a source; null if it did not change since `known`.
  * @throws NoList, Refused, or the connection's error
  */
 export const takeSource =
-  (needs: { outgoing: Outgoing; ipinfo: Pick<IpInfo, 'eachRange' | 'ready'> }) =>
+  (needs: { outgoing: Pick<Outgoing, 'request'>; ipinfo: Pick<IpInfo, 'eachRange' | 'ready'> }) =>
   async (
-    source: BlocklistSource,
-    reading: { readonly format: BlocklistFormat; readonly column: number | null },
+    { url, countries = [], asns = [] }: BlocklistSource,
+    mayBePrivate: boolean,
     known: Validators | null,
   ): Promise<Taken | null> => {
-    if (source.kind !== 'url') {
+    if (url === undefined) {
       await needs.ipinfo.ready
       const collector = new SpanCollector()
-      await needs.ipinfo.eachRange({ countries: source.countries ?? [], asns: source.asns ?? [] }, (first, last) =>
-        collector.addBytes(first, last),
-      )
-      const spans = collector.spans()
-      const lines = spans.v4.length / 2 + spans.v6.length
+      await needs.ipinfo.eachRange({ countries, asns }, (first, last) => collector.addBytes(first, last))
+      const lines = collector.size
       if (lines === 0) throw new NoList('The data of places knows no address of these.')
-      const nothing = { format: null, bytes: 0, etag: null, last_modified: null, invalid: 0, too_wide: 0 }
-      return { ...nothing, spans, lines }
+      const spans = packSpans(collector.spans())
+      return { bytes: 0, etag: null, last_modified: null, given: { kind: 'places', spans, lines } }
     }
-    const fetched = await fetchBlocklist(needs.outgoing, source.url ?? '', known)
+    const fetched = await fetchBlocklist(needs.outgoing, { url, mayBePrivate }, known)
     if (fetched === null) return null
-    const { text, ...rest } = fetched
-    return { ...rest, ...(await parseBlocklist(text, reading.format, reading.column)) }
+    const { body, ...validators } = fetched
+    return { ...validators, bytes: body.length, given: { kind: 'answer', body } }
   }

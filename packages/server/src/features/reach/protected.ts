@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { networkInterfaces } from 'node:os'
 import { neverBanned, privateNetworks, translatedNetworks } from '@stockade/contract/reach.ts'
-import { SpanCollector, subtract, touches } from '@stockade/contract/spans.ts'
+import { SpanCollector, touches } from '@stockade/contract/spans.ts'
 import type { Network, Spans } from '@stockade/contract/spans.ts'
 import { day, second } from '../../core/clock.ts'
 import type { Clock } from '../../core/clock.ts'
@@ -10,19 +10,13 @@ import { inSlices } from '../../core/slices.ts'
 import type { Database } from '../../db/database.ts'
 import type { Registry } from '../servers/registry.ts'
 import type { Mirror } from '../whitelist/mirror.ts'
+import { cutBy, protectedKinds, spansOfTexts } from './cut.ts'
+import type { Cut, ProtectedKind, ProtectedParts } from './cut.ts'
 import { usedByPeople } from './reach.store.ts'
 
 /*
  * Whom a set of addresses would hit: what no list, feed, fleet ban or rule may hold. Lists and feeds cut it out, fleet bans and rules refuse it.
  */
-
-/**
- * `private`: private, loopback, link-local, multicast and reserved addresses, and IPv6 that stands for IPv4. `own`: addresses of this server. `people`: where users
- * signed in from lately, and API keys of people are used.
- */
-export const protectedKinds = ['private', 'whitelisted', 'own', 'managed', 'people'] as const
-export type ProtectedKind = (typeof protectedKinds)[number]
-export type ProtectedParts = Readonly<Record<ProtectedKind, Spans>>
 
 export interface Protected {
   /** Names what is protected: another text means that every list must be cut again. */
@@ -32,30 +26,6 @@ export interface Protected {
   cut(spans: Spans): Cut
   /** The first kind that has an address in common; null: none. */
   hit(network: Network): ProtectedKind | null
-}
-export interface Cut {
-  readonly spans: Spans
-  readonly counts: Readonly<Record<ProtectedKind, number>>
-}
-
-export const cutBy = (parts: ProtectedParts, spans: Spans): Cut => {
-  const counts = { private: 0, whitelisted: 0, own: 0, managed: 0, people: 0 }
-  let left = spans
-  for (const kind of protectedKinds) {
-    const step = subtract(left, parts[kind])
-    left = step.spans
-    counts[kind] = step.touched
-  }
-  return { spans: left, counts }
-}
-
-const spansOfTexts = (texts: Iterable<string>): Spans => {
-  const collector = new SpanCollector()
-  for (const text of texts) {
-    const range = parseRange(text)
-    if (range) collector.add(range)
-  }
-  return collector.spans()
 }
 const reserved = spansOfTexts([...neverBanned, ...privateNetworks, ...translatedNetworks])
 /** IPv6 addresses of people change within their network. */

@@ -1,6 +1,7 @@
 import { parseRange } from '../../core/ip.ts'
 import type { IpRange } from '../../core/ip.ts'
-import type { ProtectedKind, Protection } from '../reach/protected.ts'
+import type { ProtectedKind } from '../reach/cut.ts'
+import type { Protection } from '../reach/protected.ts'
 import type { Mirror } from '../whitelist/mirror.ts'
 import { overlaps } from './conditions.ts'
 

@@ -372,6 +372,7 @@ export const audit: Texts['audit'] = {
     'session.end': 'Sitzung beendet',
     'key.create': 'API-Schlüssel erzeugt',
     'key.delete': 'API-Schlüssel widerrufen',
+    'list.preview': 'Quelle einer Sperrliste angesehen',
     'list.create': 'Sperrliste abonniert',
     'list.update': 'Sperrliste geändert',
     'list.delete': 'Sperrliste abbestellt',

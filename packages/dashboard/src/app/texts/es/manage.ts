@@ -572,6 +572,7 @@ export const audit: Texts['audit'] = {
     'session.end': 'Terminó una sesión',
     'key.create': 'Creó una clave de API',
     'key.delete': 'Revocó una clave de API',
+    'list.preview': 'Miró la fuente de una lista de bloqueo',
     'list.create': 'Se suscribió a una lista de bloqueo',
     'list.update': 'Cambió una lista de bloqueo',
     'list.delete': 'Canceló la suscripción a una lista de bloqueo',

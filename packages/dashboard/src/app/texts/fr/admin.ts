@@ -395,6 +395,7 @@ export const audit: Texts['audit'] = {
     'session.end': 'Session terminée',
     'key.create': 'A créé une clé API',
     'key.delete': 'A révoqué une clé API',
+    'list.preview': 'A regardé la source d’une liste de blocage',
     'list.create': 'S’est abonné à une liste de blocage',
     'list.update': 'A modifié une liste de blocage',
     'list.delete': 'S’est désabonné d’une liste de blocage',
