@@ -170,7 +170,7 @@ export const featuresIToZ = below('packages/server/src/features', [
     edge: true,
   },
   {
-    file: 'reach/protected.ts',
+    file: 'reach/cut.ts',
     find: 'const step = subtract(left, parts[kind])',
     replace: "const step = kind === 'people' ? { spans: left, touched: 0 } : subtract(left, parts[kind])",
     says: 'A feed tells firewalls to block where people work.',

@@ -1,5 +1,5 @@
 import type { BodyOf, ReplyOf } from '@stockade/contract'
-import { alerts as contract, banKinds, bounds } from '@stockade/contract'
+import { alerts as contract, banKinds } from '@stockade/contract'
 import type { Principal } from '../../core/actor.ts'
 import { sees } from '../../core/actor.ts'
 import { authorOf } from '../../core/author.ts'

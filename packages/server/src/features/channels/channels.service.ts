@@ -1,5 +1,5 @@
 import type { BodyOf, PresetId, ReplyOf } from '@stockade/contract'
-import { bounds, channels as contract } from '@stockade/contract'
+import { channels as contract } from '@stockade/contract'
 import type { Author } from '../../core/author.ts'
 import { iso } from '../../core/clock.ts'
 import { jsonText } from '../../core/json-text.ts'

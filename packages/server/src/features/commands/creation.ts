@@ -12,7 +12,7 @@ import type { ServersService } from '../servers/servers.service.ts'
 import type { Snapshot } from '../templates/templates.service.ts'
 import type { createAdding, NewCommands } from './adding.ts'
 import { entriesOf } from './batch.ts'
-import type { CommandChecks, RefuseBan } from './checks.ts'
+import type { CommandChecks } from './checks.ts'
 import { openLifts } from './commands.store.ts'
 import type { CommandRow, CommandView } from './commands.store.ts'
 import { checkCommand, commandOf, storedCommand } from './params.ts'
@@ -31,13 +31,12 @@ export const createCreation = (needs: {
   db: Pick<Database, 'read'>
   clock: Clock
   servers: Pick<ServersService, 'get' | 'named' | 'refuseQuarantined'>
-  guardBan: RefuseBan
   checks: CommandChecks
   sealing: Sealing
   rowOf: RowOf
   add: ReturnType<typeof createAdding>
 }) => {
-  const { db, clock, servers, guardBan, checks, sealing, rowOf, add } = needs
+  const { db, clock, servers, checks, sealing, rowOf, add } = needs
   /** For what an operator asks for: refused if a host takes it only signed. */
   const addUnsigned = (added: NewCommands) => {
     sealing.requireNone(added.rows)

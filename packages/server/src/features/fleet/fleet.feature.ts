@@ -1,6 +1,7 @@
 import { hour, second } from '../../core/clock.ts'
 import type { CommandsService } from '../commands/commands.service.ts'
 import type { Core, Feature } from '../feature.ts'
+import type { Protection } from '../reach/protected.ts'
 import type { Registry } from '../servers/registry.ts'
 import type { ServersService } from '../servers/servers.service.ts'
 import type { ServerTags } from '../servers/tags.ts'
@@ -21,6 +22,7 @@ export const fleetFeature = async (
     tags: ServerTags
     targeting: Targeting
     mirror: Mirror
+    protection: Protection
     commands: CommandsService
   },
 ): Promise<Feature<FleetBans>> => {

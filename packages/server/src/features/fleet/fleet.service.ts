@@ -68,7 +68,7 @@ export const createFleetBans = (
     targeting: Targeting
     sets: HostSets
     /** Reads what is to be banned. @throws Problem */
-    guardEntry: (actor: Principal, text: string, isForced: boolean) => IpRange
+    guardEntry: (actor: Principal, text: string, isForced: boolean) => Promise<IpRange>
   },
 ): FleetBans => {
   const { db, clock, events, sets, targeting } = needs
@@ -108,7 +108,7 @@ export const createFleetBans = (
     ...reading,
     ...createSourcedBans(clock, eventData),
     async create(actor, input) {
-      const range = needs.guardEntry(actor, input.entry, input.force === true)
+      const range = await needs.guardEntry(actor, input.entry, input.force === true)
       if (isWider(range, widest.unproved)) requireProof(actor)
       const targets = targeting.named(actor, input.target)
       const end = endNamed(input)
@@ -142,7 +142,7 @@ export const createFleetBans = (
       if (isWide(before.entry)) requireProof(actor)
       const targets = input.target === undefined ? undefined : targeting.named(actor, input.target)
       if (input.target !== undefined || input.force !== undefined)
-        needs.guardEntry(actor, before.entry, input.force ?? before.force === 1)
+        await needs.guardEntry(actor, before.entry, input.force ?? before.force === 1)
       const end = endNamed(input)
       const set: RowChange = {
         ...(input.reason === undefined ? {} : { reason: tame(input.reason, bounds.reason * 4) }),

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { beforeEach, describe, expect, test } from 'vitest'
-import { aHost, aServerKey, eventually, movableClock, raw } from '../../testing/index.ts'
+import { aHost, aServerKey, eventually, movableClock, password, raw } from '../../testing/index.ts'
 import type { EnrolledHost, Signed, TestServer } from '../../testing/index.ts'
 import { aUser, withTwoHosts } from '../../testing/scene.ts'
 
@@ -23,7 +23,7 @@ const beat = (host: EnrolledHost, hostname: string, supported: boolean) =>
     },
   })
 
-withTwoHosts({ clock }, async scene => {
+withTwoHosts({ clock, env: { STOCKADE_TRUSTED_PROXIES: '127.0.0.0/8' } }, async scene => {
   ;({ server, admin, web, db } = scene)
   old = await aHost(server, admin.client, 'old-01')
   operator = await aUser(server, admin.client, 'operator', 'Operator')
@@ -222,7 +222,7 @@ describe('what a host gets', () => {
 
 describe('what hosts say', () => {
   test('is believed when it is proved by the digest', async () => {
-    const one = await add('192.0.2.1')
+    const one = await add('198.18.0.1')
     await acknowledge(web, { digest: digestOf([]) })
     const stateOf = async (id: number) => {
       const { servers } = await operator.client.call('GET /fleet/bans/{id}/servers', { params: { id }, query: {} })
@@ -232,8 +232,8 @@ describe('what hosts say', () => {
       state: 'pending',
       reason: 'The server does not hold what it was given.',
     })
-    const two = await add('192.0.2.2')
-    const rest = digestOf([`192.0.2.1 ${Date.parse(one.expires_at ?? '')}`])
+    const two = await add('198.18.0.2')
+    const rest = digestOf([`198.18.0.1 ${Date.parse(one.expires_at ?? '')}`])
     await acknowledge(web, { refused: [{ id: two.id, reason: 'it is a gateway' }], digest: rest })
     expect(await stateOf(one.id)).toMatchObject({ state: 'held', reason: null })
     expect(await stateOf(two.id)).toMatchObject({ state: 'refused', reason: 'it is a gateway' })
@@ -243,7 +243,7 @@ describe('what hosts say', () => {
   })
 
   test('of versions that it was never given, or of nonsense, proves nothing', async () => {
-    const { id } = await add('192.0.2.3')
+    const { id } = await add('198.18.0.3')
     const { version, shield } = await web.client.call('GET /agent/state')
     const say = (bans: object) =>
       ask({ token: web.key, client: web.client }, 'POST', '/agent/state/ack', { version, shield: { bans } })
@@ -259,7 +259,7 @@ describe('what hosts say', () => {
   })
 
   test('names why it can hold none', async () => {
-    const { id } = await add('192.0.2.4')
+    const { id } = await add('198.18.0.4')
     const { version, shield } = await old.client.call('GET /agent/state')
     const bans = { version: shield.bans.version, held: 0, digest: '', refused: [], not_covered: 'no nftables here' }
     await old.client.call('POST /agent/state/ack', { body: { version, shield: { bans } } })
@@ -308,8 +308,8 @@ describe('refusals', () => {
     expect(await refused('203.0.113.200', { force: true })).toEqual([409, expect.stringContaining('whitelist entry')])
     expect(await refused('203.0.113.0/24', { force: true })).toEqual([409, expect.stringContaining('holds the whitel')])
     await admin.client.call('DELETE /whitelist/{id}', { params: { id } })
-    const from = { 'x-forwarded-for': '192.0.2.99' }
-    const body = { entry: '192.0.2.99', target: { all: true } }
+    const from = { 'x-forwarded-for': '198.18.0.99' }
+    const body = { entry: '198.18.0.99', target: { all: true } }
     const own = (more: object = {}) =>
       raw(server, 'POST', '/api/v1/fleet/bans', { token: operator.token, headers: from, body: { ...body, ...more } })
     const first = await own()
@@ -330,17 +330,29 @@ describe('refusals', () => {
       { duration: 0 },
       { tags: ['web'] },
     ])
-      expect([more, (await refused('192.0.2.5', more))[0]]).toEqual([more, 400])
+      expect([more, (await refused('198.18.0.5', more))[0]]).toEqual([more, 400])
+  })
+
+  test('of a network that stands for IPv4, and of where others work', async () => {
+    for (const entry of ['64:ff9b::/96', '64:ff9b:1::/48', '::/96', '::7f00:0/112'])
+      expect((await refused(entry))[0], entry).not.toBe(201)
+    expect((await refused('64:ff9b::5db8:0/112'))[0]).toBe(409)
+    const work = { username: 'admin', password }
+    const office = '198.18.7.7'
+    await raw(server, 'POST', '/api/v1/auth/login', { body: work, headers: { 'x-forwarded-for': office } })
+    clock.forward(31)
+    expect((await refused('198.18.7.0/24'))[0]).toBe(409)
+    expect((await add('198.18.7.0/24', { all: true }, { force: true })).entry).toBe('198.18.7.0/24')
   })
 
   test('the list takes what is asked for only, and pages', async () => {
-    for (const n of [1, 2, 3]) await add(`192.0.2.${n}`, { all: true }, { reason: n === 2 ? 'Spam' : '' })
+    for (const n of [1, 2, 3]) await add(`198.18.0.${n}`, { all: true }, { reason: n === 2 ? 'Spam' : '' })
     const list = (query: object) => operator.client.call('GET /fleet/bans', { query: { active: true, ...query } })
     expect((await list({ sort: 'entry', limit: 2, page: 2 })).fleet_bans.map(({ entry }) => entry)).toEqual([
-      '192.0.2.3',
+      '198.18.0.3',
     ])
     expect((await list({ search: 'spam' })).total).toBe(1)
-    expect((await list({ search: '192.0.2.3' })).total).toBe(1)
+    expect((await list({ search: '198.18.0.3' })).total).toBe(1)
     expect((await list({ source: 'rule:1' })).total).toBe(0)
     expect((await list({ state: 'pending', limit: 1, sort: '-entry' })).total).toBe(3)
     expect((await ask(operator, 'GET', '/fleet/bans?sort=reason')).status).toBe(400)
@@ -349,13 +361,13 @@ describe('refusals', () => {
 
 describe('attacks', () => {
   test('an operator of one server bans there only, and sees no other server', async () => {
-    const all = await add('192.0.2.10')
-    const there = await add('192.0.2.11', { server_ids: [db.id] })
-    const both = await add('192.0.2.12', { server_ids: [db.id, web.id] })
-    const body = { entry: '192.0.2.13', target: { all: true } }
+    const all = await add('198.18.0.10')
+    const there = await add('198.18.0.11', { server_ids: [db.id] })
+    const both = await add('198.18.0.12', { server_ids: [db.id, web.id] })
+    const body = { entry: '198.18.0.13', target: { all: true } }
     expect((await ask(limited, 'POST', '/fleet/bans', body)).status).toBe(403)
     expect((await ask(limited, 'POST', '/fleet/bans', { ...body, target: { server_ids: [db.id] } })).status).toBe(403)
-    const own = await add('192.0.2.13', { server_ids: [web.id] }, {}, limited)
+    const own = await add('198.18.0.13', { server_ids: [web.id] }, {}, limited)
     expect(own.state).toMatchObject({ pending: 1 })
     const patch = (id: number, change: object) => ask(limited, 'PATCH', `/fleet/bans/${id}`, change)
     expect((await patch(own.id, { target: { all: true } })).status).toBe(403)
@@ -370,8 +382,8 @@ describe('attacks', () => {
     }
     expect(await read(both.id, limited)).toMatchObject({ target: { server_ids: [web.id] }, state: { pending: 1 } })
     const listed = await limited.client.call('GET /fleet/bans', { query: { active: true, sort: 'entry' } })
-    expect(listed.fleet_bans.map(({ entry }) => entry)).toEqual(['192.0.2.10', '192.0.2.12', '192.0.2.13'])
-    const found = await limited.client.call('GET /bans/lookup/{ip}', { params: { ip: '192.0.2.11' }, query: {} })
+    expect(listed.fleet_bans.map(({ entry }) => entry)).toEqual(['198.18.0.10', '198.18.0.12', '198.18.0.13'])
+    const found = await limited.client.call('GET /bans/lookup/{ip}', { params: { ip: '198.18.0.11' }, query: {} })
     expect(found.fleet_bans).toEqual([])
     expect((await ask(viewer, 'DELETE', `/fleet/bans/${own.id}`)).status).toBe(403)
     expect((await ask(viewer, 'POST', '/fleet/bans', { ...body, target: { server_ids: [web.id] } })).status).toBe(403)
@@ -379,14 +391,14 @@ describe('attacks', () => {
   })
 
   test('the key of a host reads its own set and bans nowhere else', async () => {
-    await add('192.0.2.20', { server_ids: [db.id] })
+    await add('198.18.0.20', { server_ids: [db.id] })
     const thief: Signed = { token: web.key, client: web.client }
     expect((await fetched(web)).add).toEqual([])
     expect((await fetched(web, 1)).remove).toEqual([])
     for (const caller of [thief, await aServerKey(server, admin.client, web.id)]) {
       expect((await ask(caller, 'GET', '/fleet/bans?active=true')).status).toBe(403)
       for (const target of [{ server_ids: [web.id] }, { server_ids: [db.id] }, { all: true }])
-        expect((await ask(caller, 'POST', '/fleet/bans', { entry: '192.0.2.21', target })).status).toBe(403)
+        expect((await ask(caller, 'POST', '/fleet/bans', { entry: '198.18.0.21', target })).status).toBe(403)
     }
     expect((await ask(operator, 'GET', '/agent/shield/bans')).status).toBe(403)
     expect((await raw(server, 'GET', '/api/v1/agent/shield/bans')).status).toBe(401)

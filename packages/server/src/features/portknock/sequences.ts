@@ -55,7 +55,6 @@ const enforced = [
   'max_attempts',
   'block_duration',
 ] as const
-const mostSequences = bounds.sequencesPerHost
 /** Hostnames that an audit entry names. */
 const mostNamed = 20
 

@@ -26,8 +26,15 @@ export interface Protected {
   cut(spans: Spans): Cut
   /** The first kind that has an address in common; null: none. */
   hit(network: Network): ProtectedKind | null
+  /** Whether a kind has an address in common. `unbannable`: what nobody bans, anywhere. Private addresses are somebody's attackers. */
+  hits(network: Network, kind: ProtectedKind | 'unbannable'): boolean
 }
 const reserved = spansOfTexts([...neverBanned, ...privateNetworks, ...translatedNetworks])
+const neverBannedSpans = spansOfTexts(neverBanned)
+const translated = spansOfTexts(translatedNetworks)
+/** A single address behind a translator is one attacker; a network of these may be all of IPv4. */
+const isUnbannable = (network: Network): boolean =>
+  touches(neverBannedSpans, network) || (network.prefix !== null && touches(translated, network))
 /** IPv6 addresses of people change within their network. */
 const networksOf = (addresses: readonly string[]): string[] =>
   addresses.flatMap(text => {
@@ -113,6 +120,7 @@ export const createProtection = (needs: {
         parts,
         cut: spans => cutBy(parts, spans),
         hit: network => protectedKinds.find(kind => touches(parts[kind], network)) ?? null,
+        hits: (network, kind) => (kind === 'unbannable' ? isUnbannable(network) : touches(parts[kind], network)),
       }
       return last
     },

@@ -210,6 +210,7 @@ export const createEvaluator = (
     { ban, key, past }: { ban: SeenBan; key: AddressKey; past: EntryState | undefined },
   ): JudgedMatch | null => {
     const { logic } = state
+    if (past && past.until > ban.at) return null
     const found = evidence(place, rule, logic, past)
     if (!found) return null
     const entry = entryOf(ban.ip)
@@ -275,9 +276,7 @@ export const createEvaluator = (
         const state = states[rule]
         if (!state || held.servers < state.logic.minServers || held.bans < state.logic.minBans) continue
         if (state.isTripped || !history.meets(place, rule)) continue
-        const past = entryState(state, key)
-        if (past && past.until > ban.at) continue
-        const match = matchOf(state, rule, place, { ban, key, past })
+        const match = matchOf(state, rule, place, { ban, key, past: entryState(state, key) })
         if (match) matches.push(match)
       }
       return matches
