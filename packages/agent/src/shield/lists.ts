@@ -58,6 +58,21 @@ interface Failure {
   readonly isRefusal: boolean
 }
 
+const isHeldAs = (list: DesiredList, held: DesiredList | undefined): boolean =>
+  held !== undefined && held.mode === list.mode && isSame(held, list)
+/** What the host holds comes first, as it is wanted or in another version, so that nothing new takes its room. */
+const inOrder = (desired: readonly DesiredList[], held: ReadonlyMap<number, HeldList>): DesiredList[] => {
+  const rank = (list: DesiredList): number => (held.has(list.id) ? Number(!isHeldAs(list, held.get(list.id))) : 2)
+  return [...desired].sort((a, b) => rank(a) - rank(b) || a.id - b.id)
+}
+
+const areInForce = (lists: readonly HeldList[], inForce: ReadonlyMap<number, HeldList>): boolean =>
+  lists.length === inForce.size &&
+  lists.every(list => {
+    const held = inForce.get(list.id)
+    return held?.mode === list.mode && isSame(held, list) && contentOf(held) === contentOf(list)
+  })
+
 export const createLists = (needs: {
   store: ListStore
   /** What the owner allows; null: no list. @throws Error if that cannot be read */
@@ -125,13 +140,6 @@ export const createLists = (needs: {
     const before = [...(candidate === null ? [{ ...held, mode: desired.mode }] : []), held]
     return before.find(list => judge.take(list, isHeldAs(list, held)) === null) ?? null
   }
-  const isHeldAs = (list: DesiredList, held: DesiredList | undefined): boolean =>
-    held !== undefined && held.mode === list.mode && isSame(held, list)
-  /** What the host holds comes first, as it is wanted or in another version, so that nothing new takes its room. */
-  const inOrder = (desired: readonly DesiredList[], held: ReadonlyMap<number, HeldList>): DesiredList[] => {
-    const rank = (list: DesiredList): number => (held.has(list.id) ? Number(!isHeldAs(list, held.get(list.id))) : 2)
-    return [...desired].sort((a, b) => rank(a) - rank(b) || a.id - b.id)
-  }
   const takenOf = async (desired: readonly DesiredList[], held: ReadonlyMap<number, HeldList>): Promise<HeldList[]> => {
     const judge = createListJudge(needs.limits)
     const taken: HeldList[] = []
@@ -167,6 +175,22 @@ export const createLists = (needs: {
     return needs.signal.aborted
   }
 
+  /** Brings lists into the kernel. Those that are new there stay only if the server is reached with them. */
+  const bring = async (next: readonly HeldList[], inForce: ReadonlyMap<number, HeldList>): Promise<void> => {
+    isUnsure = true
+    await shield.followLists(() => store.put(next))
+    isUnsure = false
+    const isNew = (list: HeldList): boolean => {
+      const old = inForce.get(list.id)
+      return list.mode === 'enforce' && (old?.mode !== 'enforce' || contentOf(old) !== contentOf(list))
+    }
+    const tried = next.filter(isNew)
+    if (tried.length > 0 && shield.isOn() && !(await passTrial())) {
+      await shield.followLists(() => store.put(next.filter(list => !isNew(list))))
+      for (const { id } of tried) fail(id, 'the server could not be reached while the list was in force')
+    }
+  }
+
   const work = async (): Promise<void> => {
     const asked = wanted
     // Before the server has said anything, what is held is judged by itself.
@@ -177,20 +201,9 @@ export const createLists = (needs: {
     const before = new Map(store.listsAgain().map(list => [list.id, list]))
     const next = await takenOf(desired, before)
     // Another state came meanwhile, and its work follows.
-    if (asked !== wanted) return
+    if (asked !== wanted || (failures.size === 0 && !isUnsure && areInForce(next, inForce))) return
     try {
-      isUnsure = true
-      await shield.followLists(() => store.put(next))
-      isUnsure = false
-      const isNew = (list: HeldList): boolean => {
-        const old = inForce.get(list.id)
-        return list.mode === 'enforce' && (old?.mode !== 'enforce' || contentOf(old) !== contentOf(list))
-      }
-      const tried = next.filter(isNew)
-      if (tried.length > 0 && shield.isOn() && !(await passTrial())) {
-        await shield.followLists(() => store.put(next.filter(list => !isNew(list))))
-        for (const { id } of tried) fail(id, 'the server could not be reached while the list was in force')
-      }
+      await bring(next, inForce)
       trouble.over()
     } catch (error) {
       for (const { id } of desired) fail(id, errorText(error))
