@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { inheritedConnection } from '../packages/agent/src/netlink/connection.ts'
 import { nftablesSubsystem } from '../packages/agent/src/netlink/tables.ts'
 import type { HeldList } from '../packages/agent/src/shield/list-store.ts'
+import { takenOf } from '../packages/agent/src/shield/list-ranges.ts'
 import { parseListed } from '../packages/agent/src/shield/listed.ts'
 import { createNetlinkKernel } from '../packages/agent/src/shield/netlink-kernel.ts'
 import { createTable } from '../packages/agent/src/shield/table.ts'
@@ -37,7 +38,7 @@ const listOf = (version: number, text: string): HeldList => ({
   mode: 'enforce',
   entries: count,
   digest: createHash('sha256').update(text).digest('hex'),
-  sets: parseListed(text, 200_000),
+  ...takenOf(parseListed(text, 200_000), null),
 })
 let lists: readonly HeldList[] = []
 const table = createTable({ kernel, wanted: () => [], kept: () => [], mode: 'stateless', lists: () => lists })

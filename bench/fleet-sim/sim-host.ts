@@ -7,6 +7,7 @@ import { createLine } from '../../packages/agent/src/loops/line.ts'
 import { createLink } from '../../packages/agent/src/loops/link.ts'
 import { createPoll } from '../../packages/agent/src/loops/poll.ts'
 import { createStateLoop } from '../../packages/agent/src/loops/state.ts'
+import { createPolicy } from '../../packages/agent/src/policy/policy.ts'
 import { createBudget, pause } from '../../packages/agent/src/schedule.ts'
 import { createHostShield } from '../../packages/agent/src/shield/host-shield.ts'
 import { createTransport, ServerError } from '../../packages/agent/src/transport.ts'
@@ -153,6 +154,8 @@ const startParts = async (needs: PartNeeds): Promise<Running> => {
     kernel: needs.kernel.kernel,
     loginSources: () => [],
     whitelist,
+    policy: createPolicy({ directory: folder, now: Date.now }),
+    approvals: () => null,
     floor: { addresses: () => [needs.ownAddress], lookUpServer: () => Promise.resolve() },
     engine: {
       version: () => null,

@@ -47,6 +47,11 @@ stockade_install() {
     exit 1
   }
   have() { command -v "$1" >/dev/null 2>&1; }
+  # The whole URL: a name that begins like loopback, or stands before an @, leads elsewhere. Agent and server judge by the same names.
+  is_loopback() {
+    [ "$(printf '%s\n' "$1" | wc -l)" -eq 1 ] &&
+      printf '%s\n' "$1" | grep -Eiq '^http://(localhost|([a-z0-9-]+\.)+localhost|127\.[0-9]{1,3}\.[0-9]{1,3}\.[0-9]{1,3}|\[::1\])(:[0-9]{1,5})?(/[^\]*)?$'
+  }
 
   while [ $# -gt 0 ]; do
     case $1 in
@@ -104,9 +109,9 @@ stockade_install() {
   esac
   if [ "$mode" != uninstall ]; then
     case $base_url in
-      https://* | http://localhost | http://localhost[:/]* | http://127.[0-9]* | http://\[::1\]*) ;;
+      https://*) ;;
       *)
-        [ "$insecure" = yes ] ||
+        [ "$insecure" = yes ] || is_loopback "$base_url" ||
           stop "$base_url is plain http: anybody on the way could change what is installed here as root. Use https, or give --insecure-http to accept that"
         ;;
     esac

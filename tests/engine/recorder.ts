@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { gzipSync } from 'node:zlib'
+import { aRecordedShield } from './recorded-shield.ts'
 import type { ReportedBan, ServerUnderTest } from './server.ts'
 import { sight } from '../../packages/server/src/testing/waiting.ts'
 
@@ -29,6 +30,13 @@ export interface Acknowledged {
   readonly entry_count: number
   readonly error: string | null
   readonly sequences: readonly Record<string, unknown>[]
+  readonly shield?: {
+    readonly bans: {
+      readonly held: number
+      readonly refused: readonly { readonly id: number; readonly reason: string }[]
+    }
+    readonly lists?: readonly { readonly id: number; readonly held: number; readonly error: string | null }[]
+  }
 }
 
 /** What the recorder does instead of answering. */
@@ -70,6 +78,7 @@ export async function aRecorder() {
     claimed: null as number | null,
     sequences: [] as readonly Record<string, unknown>[],
   }
+  const shield = aRecordedShield()
   const acks: Acknowledged[] = []
   let mischief: Mischief = null
   let port = 0
@@ -123,8 +132,14 @@ export async function aRecorder() {
           spread_seconds: 0,
         },
         portknock: { sequences: desired.sequences, openings: [], blocked: [] },
+        ...shield.state(),
       })
     }
+    const banned = desired.offered ? shield.answer(route) : null
+    if (banned !== null)
+      return void response
+        .writeHead(200, { 'content-type': 'application/json', etag: `"${banned.version}"` })
+        .end(banned.text)
     if (desired.offered && route === 'GET /api/v1/whitelist.txt') {
       const version = whitelistVersion()
       const sent = request.headers['if-none-match']
@@ -183,7 +198,7 @@ export async function aRecorder() {
   }
 
   const whitelistVersion = (): string => `w${desired.list}`
-  const stateVersion = (): string => `s${desired.list}.${desired.round}`
+  const stateVersion = (): string => `s${desired.list}.${desired.round}.${shield.version()}`
 
   function handOut(serverId: string) {
     // The interface names at most 100 commands in one reply.
@@ -402,6 +417,18 @@ export async function aRecorder() {
     /** Wants these knock sequences, in a new state. */
     knock(sequences: readonly Record<string, unknown>[]): void {
       Object.assign(desired, { offered: true, round: desired.round + 1, sequences })
+      for (const end of [...waiting]) end()
+    },
+    /** Wants these entries banned, as fleet bans with ids from 1. */
+    fleetBans(entries: readonly string[]): void {
+      desired.offered = true
+      shield.ban(entries)
+      for (const end of [...waiting]) end()
+    },
+    /** Wants these blocklists held. */
+    lists(lists: Parameters<typeof shield.list>[0]): void {
+      desired.offered = true
+      shield.list(lists)
       for (const end of [...waiting]) end()
     },
     /** A new state with the same list: somebody wants it to be applied again. */

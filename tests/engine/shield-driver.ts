@@ -9,6 +9,7 @@ import { inheritedConnection } from '../../packages/agent/src/netlink/connection
 import { nftablesSubsystem } from '../../packages/agent/src/netlink/tables.ts'
 import { createNetlinkKernel } from '../../packages/agent/src/shield/netlink-kernel.ts'
 import type { HeldList, ListMode } from '../../packages/agent/src/shield/list-store.ts'
+import { takenOf } from '../../packages/agent/src/shield/list-ranges.ts'
 import { parseListed } from '../../packages/agent/src/shield/listed.ts'
 import { createNftKernel } from '../../packages/agent/src/shield/nft-kernel.ts'
 import { createTable } from '../../packages/agent/src/shield/table.ts'
@@ -60,7 +61,7 @@ const answer = async (request: DriverRequest): Promise<unknown> => {
       ...list,
       digest: '',
       entries: text.split('\n').length - 1,
-      sets: parseListed(text, 200_000),
+      ...takenOf(parseListed(text, 200_000), null),
     }))
     return table.takeLists()
   }

@@ -115,6 +115,7 @@ const unusedHandlers: Handlers = {
   'remove-template': unused,
   'approve-whitelist': unused,
   'approve-port': unused,
+  'approve-ban': unused,
   'self-test': unused,
   'upgrade-agent': unused,
 }

@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { EngineDown } from '../src/engine/engine.ts'
+import { defaultRules } from '../src/policy/format.ts'
 import type { FleetSet } from '../src/replies.ts'
 import { createFleetBans } from '../src/shield/fleet-bans.ts'
 import { createFleetJail } from '../src/shield/fleet-jail.ts'
@@ -140,7 +141,15 @@ export const modelHost = (directory: string, clock: { now: number }) => {
   const model = modelKernel(() => clock.now)
   const server = modelServer(() => clock.now)
   const fail2ban = modelEngine()
-  const world = { loseReply: false, reaches: true, whitelisted: new Set<string>(), logins: [] as string[] }
+  const world = {
+    loseReply: false,
+    reaches: true,
+    whitelisted: new Set<string>(),
+    logins: [] as string[],
+    limits: defaultRules.fleetBans,
+    isPolicyUnreadable: false,
+    approved: null as ReadonlySet<string> | null,
+  }
   const start = async () => {
     const store = openFleetStore(directory)
     const shield = createShield({
@@ -178,6 +187,11 @@ export const modelHost = (directory: string, clock: { now: number }) => {
           world.loseReply ? Promise.reject(new Error('the answer was cut off')) : Promise.resolve(server.give(known)),
         answers: () => Promise.resolve(world.reaches),
       },
+      limits() {
+        if (world.isPolicyUnreadable) throw new Error('policy.json can not be read')
+        return world.limits
+      },
+      approved: () => world.approved,
       isWhitelisted: entry => world.whitelisted.has(entry),
       neverBanned: () => ['192.0.2.1'],
       loginSources: () => world.logins,

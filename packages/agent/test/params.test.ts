@@ -20,6 +20,7 @@ const handlers: Handlers = {
   'remove-template': output,
   'approve-whitelist': output,
   'approve-port': output,
+  'approve-ban': output,
   'self-test': output,
   'upgrade-agent': output,
 }
@@ -40,6 +41,7 @@ const samples: { readonly [T in commands.CommandType]: commands.CommandParamsOf<
   'remove-template': { template_name: 'web-1' },
   'approve-whitelist': { ip: '192.0.2.0/24' },
   'approve-port': { port: 22 },
+  'approve-ban': { ip: '198.51.0.0/16' },
   'self-test': { level: 'engine', ports: [22, 8080] },
   'upgrade-agent': { version: '0.2.0', manifest_sha256: 'a'.repeat(64), program_sha256: null, rollback: false },
 }
@@ -67,6 +69,7 @@ it.each<[commands.CommandType, Record<string, unknown>, RegExp]>([
   ['jail-reload', {}, /"jail" must be/],
   ['deploy-template', { template_id: 7, settings: {} }, /without its template/],
   ['approve-whitelist', { ip: '192.0.2.1' }, /range to approve/],
+  ['approve-ban', { ip: '192.0.2.1' }, /range to approve/],
   ['approve-port', { port: 65_536 }, /port to approve/],
 ])('refuses %s with %o', (type, params, sentence) => expect(() => read(type, params)).rejects.toThrow(sentence))
 

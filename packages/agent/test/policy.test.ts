@@ -25,8 +25,20 @@ describe('a policy', () => {
     expect(policy.state()).toEqual({ state: 'default', error: null })
     expect(policy.whyNotCommand('service-restart', { force: true })).toBeNull()
     expect(policy.whyNotClose(22, false)).toBeNull()
-    expect(policy.listLimits()).toEqual({ maxEntries: 250_000, maxShare: 1 / 64, widestIpv4: 8, widestIpv6: 16 })
+    expect(policy.whitelistLimits()).toEqual({ maxEntries: 250_000, maxShare: 1 / 64, widestIpv4: 8, widestIpv6: 16 })
+    expect(policy.fleetBanLimits()).toMatchObject({ maxEntries: 10_000, maxShare: 1 / 64, widestIpv4: 16 })
+    expect(policy.blocklistLimits()).toMatchObject({ maxEntries: 250_000, maxShare: 1 / 8, widestIpv4: 8 })
     expect(policy.agentUpgrades()).toBe(true)
+  })
+
+  it('allows fleet bans and lists, some of them, or none', () => {
+    write({ version: 1, fleet_bans: false, lists: { max_share: 0.01, wide_without_approval: true } })
+    const policy = policyOf()
+    expect(policy.fleetBanLimits()).toBeNull()
+    expect(policy.blocklistLimits()).toMatchObject({ maxShare: 0.01, maxEntries: 250_000, allowsUnapproved: true })
+    write({ version: 1, fleet_bans: { max_entries: 3, widest_ipv4: 24 }, lists: true })
+    expect(policy.fleetBanLimits()).toMatchObject({ maxEntries: 3, widestIpv4: 24, widestIpv6: 32 })
+    expect(policy.blocklistLimits()).toMatchObject({ maxShare: 1 / 8, allowsUnapproved: false })
   })
 
   it.each([
@@ -50,6 +62,12 @@ describe('a policy', () => {
     ['a port as number', { version: 1, knock_ports: [22] }, /"knock_ports" must be/],
     ['bans below none', { version: 1, bans_per_hour: -1 }, /"bans_per_hour" must be/],
     ['a share beyond all', { version: 1, whitelist: { max_share: 2 } }, /"max_share" must be/],
+    ['fleet bans in words', { version: 1, fleet_bans: 'no' }, /"fleet_bans" must be true, false or an object/],
+    ['lists as a list', { version: 1, lists: [] }, /"lists" must be true, false or an object/],
+    ['a wider fleet ban than any', { version: 1, fleet_bans: { widest_ipv4: 8 } }, /"widest_ipv4" must be .* 16 to 32/],
+    ['a wider entry than any', { version: 1, lists: { widest_ipv6: 16 } }, /"widest_ipv6" must be .* 19 to 128/],
+    ['more entries than any', { version: 1, lists: { max_entries: 250_001 } }, /"max_entries" must be/],
+    ['a key of lists for fleet bans', { version: 1, fleet_bans: { wide_without_approval: true } }, /is no key/],
     ['a relative path', { version: 1, log_paths: ['x.log'] }, /"log_paths" must be/],
     ['a path that climbs', { version: 1, log_paths: ['/srv/../etc/*'] }, /"log_paths" must be/],
     ['much', ' '.repeat(70_000), /longer than 64 KiB/],
@@ -61,7 +79,8 @@ describe('a policy', () => {
       expect(policy.whyNotCommand(type, {})).toMatch(/policy\.json on this host can not be read, so nothing is done: /)
     expect(policy.whyNotClose(22, false)).toMatch(/can not be read/)
     expect(policy.whyNotClose(22, true)).toBeNull()
-    expect(() => policy.listLimits()).toThrow(/can not be read/)
+    for (const read of [policy.whitelistLimits, policy.fleetBanLimits, policy.blocklistLimits])
+      expect(read).toThrow(/can not be read/)
     expect(policy.agentUpgrades()).toBe(false)
   })
 
@@ -110,7 +129,7 @@ describe('a policy', () => {
     expect(policy.whyNotCommand('ban-ip', { force: false })).toBeNull()
     expect([22, 1024, 65_535].map(port => policy.whyNotClose(port, true))).toEqual([null, null, null])
     expect([23, 443, 1023].map(port => policy.whyNotClose(port, true))).not.toContain(null)
-    expect(policy.listLimits()).toMatchObject({ maxEntries: 3, maxShare: 1 / 64 })
+    expect(policy.whitelistLimits()).toMatchObject({ maxEntries: 3, maxShare: 1 / 64 })
     expect(policy.agentUpgrades()).toBe(false)
   })
 
@@ -187,10 +206,11 @@ describe('places of logs', () => {
 })
 
 it('the share of the public Internet counts no address twice, and no private one', () => {
-  expect(publicShare(['10.0.0.0/8', '192.168.0.0/16', '224.0.0.0/8', '2001:db8::/32'])).toBe(0)
+  expect(publicShare(['10.0.0.0/8', '192.168.0.0/16', '224.0.0.0/8', 'fc00::/7'])).toBe(0)
   expect(publicShare(['0.0.0.0/1', '128.0.0.0/1'])).toBe(1)
   expect(publicShare(['45.0.0.0/8', '45.1.0.0/16', '45.0.0.0/9'])).toBeCloseTo(publicShare(['45.0.0.0/8']), 12)
   expect(publicShare(['45.0.0.0/8', '46.0.0.0/8'])).toBeCloseTo(2 * publicShare(['45.0.0.0/8']), 12)
   expect(publicShare(['45.0.0.0/8'])).toBeGreaterThan(1 / 256)
   expect(publicShare(['45.0.0.0/8'])).toBeLessThan(1 / 200)
+  expect(publicShare(['2000::/4', '2000::/5', '45.0.0.0/8'])).toBe(0.5)
 })

@@ -28,6 +28,17 @@ export const addApprovals = (program: Command): void => {
 
   places(
     approve
+      .command('ban')
+      .description('approve a wide range of fleet bans and blocklists')
+      .argument('<range>', 'the range as the fleet ban or the list has it'),
+  )
+    .option('--yes', 'yes, sign it')
+    .action((ip: string, options: Where, command: Command) =>
+      order(options, command, { type: 'approve-ban', params: { ip } }),
+    )
+
+  places(
+    approve
       .command('port')
       .description('approve a port that knocking closes')
       .argument('<port>', 'the port, 1 to 65535', wholeOf),

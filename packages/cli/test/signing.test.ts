@@ -59,7 +59,7 @@ test('what a host wants signed is refused unsigned, with how to sign it', async 
   })
 })
 
-test('a wide whitelist entry and a closed port are approved by signature', async () => {
+test('a wide whitelist entry, a closed port and a wide ban are approved by signature', async () => {
   const signed = ['--server', 'web-01', '--sign', keyFile, '--yes']
   expect(await run('approve', 'whitelist', '2001:db8::/32', ...signed)).toMatchObject({
     code: 0,
@@ -69,9 +69,14 @@ test('a wide whitelist entry and a closed port are approved by signature', async
     code: 0,
     err: expect.stringContaining('approve-port'),
   })
+  expect(await run('approve', 'ban', '198.51.0.0/16', ...signed)).toMatchObject({
+    code: 0,
+    err: expect.stringContaining('approve-ban'),
+  })
   expect(await orders()).toMatchObject([
     { type: 'approve-whitelist', params: { ip: '2001:db8::/32' }, seal: { signature: { kind: 'ed25519' } } },
     { type: 'approve-port', params: { port: 22 }, seal: { signature: { kind: 'ed25519' } } },
+    { type: 'approve-ban', params: { ip: '198.51.0.0/16' }, seal: { signature: { kind: 'ed25519' } } },
   ])
 })
 

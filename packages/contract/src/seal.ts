@@ -43,7 +43,7 @@ export const sealTimes = { longest: 7 * 86_400, ahead: 300, usual: 3600 } as con
 export const sealBounds = { statement: 64 * 1024, proof: 32, operators: 100, name: 64 } as const
 
 /** Classes of commands that a host can ask a signature for: types, and two that depend on the parameters. */
-const wideBan = 'wide-ban'
+export const wideBan = 'wide-ban'
 export const wideWhitelist = 'wide-whitelist'
 export const closedPort = 'closed-port'
 /** What a host asks for when its root names no types. */
@@ -57,20 +57,32 @@ export const usuallySealed = [
   'upgrade-agent',
 ] as const
 /** Commands that mean nothing but an operator's approval of something that the server wants the host to hold. */
-const approvals: Readonly<Record<string, string>> = { 'approve-whitelist': wideWhitelist, 'approve-port': closedPort }
+const approvals: Readonly<Record<string, string>> = {
+  'approve-whitelist': wideWhitelist,
+  'approve-port': closedPort,
+  'approve-ban': wideBan,
+}
 
 /** What an agent says of a whitelist that it refuses until an operator approves this range. */
 export const unapprovedRange = (range: string): string =>
   `${range} in the whitelist is a wide range that no operator approved on this host: the list is refused as a whole`
 /** What an agent says of a sequence that it does not enforce until an operator approves this port. */
 export const unapprovedPort = (port: number): string => `no operator approved on this host that port ${port} is closed`
+/** What an agent says of a wide fleet ban, or a wide range of a list, that it leaves out until an operator approves it. */
+export const unapprovedBan = (range: string): string =>
+  `no operator approved on this host that the wide range ${range} is banned`
 /** The approval that such a sentence asks for; null for any other text. */
 export const approvalAskedBy = (
   error: string,
 ):
   | { readonly type: 'approve-whitelist'; readonly params: { readonly ip: string } }
   | { readonly type: 'approve-port'; readonly params: { readonly port: number } }
+  | { readonly type: 'approve-ban'; readonly params: { readonly ip: string } }
   | null => {
+  const banned = /no operator approved on this host that the wide range ([\da-f.:]+\/\d{1,3}) is banned/.exec(
+    error,
+  )?.[1]
+  if (banned !== undefined && isWide(banned)) return { type: 'approve-ban', params: { ip: banned } }
   const ip = /([\da-f.:]+\/\d{1,3}) in the whitelist is a wide range that no operator approved/.exec(error)?.[1]
   if (ip !== undefined && isWide(ip)) return { type: 'approve-whitelist', params: { ip } }
   const port = Number(/no operator approved on this host that port (\d{1,5}) is closed/.exec(error)?.[1])

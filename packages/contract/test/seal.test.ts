@@ -14,6 +14,7 @@ import {
   sealMessage,
   sealTree,
   statedParams,
+  unapprovedBan,
   unapprovedPort,
   unapprovedRange,
   writeOperatorKey,
@@ -117,6 +118,7 @@ test.each([
   expect(isWide(range)).toBe(wide)
   expect(needsSeal(['wide-ban'], 'ban-ip', { ip: range })).toBe(wide)
   expect(needsSeal(['wide-ban'], 'unban-ip', { ip: range })).toBe(false)
+  expect(needsSeal(['wide-ban'], 'approve-ban', { ip: range })).toBe(true)
 })
 test.each([
   '',
@@ -133,6 +135,9 @@ test('an agent asks for an approval by a sentence that clients read', () => {
   expect(approvalAskedBy(unapprovedRange(ip))).toEqual({ type: 'approve-whitelist', params: { ip } })
   expect(approvalAskedBy(unapprovedRange('2001:db8::/32'))).toMatchObject({ params: { ip: '2001:db8::/32' } })
   expect(approvalAskedBy(unapprovedRange('192.0.2.0/24'))).toBeNull()
+  const list = `the host leaves out wide ranges of the list (3): ${unapprovedBan('198.51.0.0/16')}; more`
+  expect(approvalAskedBy(list)).toEqual({ type: 'approve-ban', params: { ip: '198.51.0.0/16' } })
+  expect(approvalAskedBy(unapprovedBan('192.0.2.0/24'))).toBeNull()
   expect(approvalAskedBy(unapprovedPort(22))).toEqual({ type: 'approve-port', params: { port: 22 } })
   expect(approvalAskedBy(unapprovedPort(70_000))).toBeNull()
   expect(approvalAskedBy('fail2ban does not answer')).toBeNull()

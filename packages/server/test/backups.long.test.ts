@@ -87,6 +87,7 @@ describe('a server with a folder for backups', () => {
       expect(values.duration_seconds).toBeGreaterThan(0)
       expect(readdirSync(place.options.dataDir).filter(name => name.startsWith('stockade-verify-'))).toEqual([])
       const said = await doctor(place)
+      expect(said).toMatch(/^warn {2}backups in .* are not encrypted: .*STOCKADE_BACKUP_RECIPIENT$/m)
       expect(said).toContain(`ok    the last scheduled backup is 0 h old: ${path}\n`)
       expect(said).toMatch(/^ok {4}a backup was restored on trial 0 h ago$/m)
       expect(said).toMatch(/^ok {4}.*backups has .* free; the next backup needs [\d.]+ kB$/m)
@@ -202,6 +203,7 @@ test('an encrypted backup is tried out with the identity, and restored with it',
       identityFile,
     ])
     expect(restored).toMatchObject({ code: 0, err: '' })
+    expect(await doctor(place)).not.toContain('not encrypted')
   } finally {
     await server.close()
   }

@@ -90,8 +90,8 @@ export const agent = below('packages/agent/src', [
   },
   {
     file: 'shield/refusals.ts',
-    find: 'const widestWithoutTrial = { 4: 24, 6: 48 }',
-    replace: 'const widestWithoutTrial = { 4: 16, 6: 32 }',
+    find: 'isWider(networkOf(entry), widest.unproved)',
+    replace: 'isWider(networkOf(entry), widest.banned)',
     says: 'A wide range stays banned without proof that the host still reaches its server.',
   },
   {

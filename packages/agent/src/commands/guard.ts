@@ -1,5 +1,6 @@
 import { isCidr } from '../ip.ts'
 import type { Floor } from '../policy/floor.ts'
+import { whyNotBan } from '../shield/refusals.ts'
 
 /** Refuses bans that would hurt this host itself. */
 export interface Guard {
@@ -7,7 +8,7 @@ export interface Guard {
   whyNotBan(ip: string): Promise<string | null>
 }
 
-/** Refuses what would cut the host off, and what the whitelist covers: such a ban would be lifted at once. */
+/** Refuses what would cut the host off, what nobody may ban, and what the whitelist covers: such a ban would be lifted at once. */
 export const createGuard = (needs: {
   floor: Floor & { lookUpServer(): Promise<void> }
   whitelisted: (ip: string) => boolean
@@ -15,6 +16,6 @@ export const createGuard = (needs: {
   async whyNotBan(ip) {
     if (needs.whitelisted(ip)) return `${ip} is whitelisted${isCidr(ip) ? ', or holds a whitelisted address' : ''}`
     await needs.floor.lookUpServer()
-    return needs.floor.whyNeverBan(ip)
+    return needs.floor.whyNeverBan(ip) ?? whyNotBan(ip)
   },
 })

@@ -13,7 +13,7 @@ import { Refused } from './refused.ts'
 type Needs = Parameters<typeof createBanHandlers>[0] &
   Parameters<typeof createJailHandlers>[0] & {
     templates: Templates
-    approvals: Pick<Handlers, 'approve-whitelist' | 'approve-port'>
+    approvals: Pick<Handlers, 'approve-whitelist' | 'approve-port' | 'approve-ban'>
     selfTest: Handlers['self-test']
     upgrade: Handlers['upgrade-agent']
   }

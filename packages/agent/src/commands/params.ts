@@ -56,6 +56,11 @@ const readTest = (fields: Fields): HandlerParams['self-test'] => {
 
 const jailOnly = (fields: Fields) => ({ jail: readJail(fields) })
 const nothing = () => ({})
+const rangeOnly = ({ ip }: Fields) => {
+  const range = canonicalIp(asText(ip))
+  if (range === null || !isCidr(range)) throw new Refused('the range to approve is missing')
+  return { ip: range }
+}
 
 /** One reader for each type of command: the agent runs as root, so it checks again what the server checked. */
 const readers: Readers = {
@@ -86,11 +91,8 @@ const readers: Readers = {
     return { template }
   },
   'remove-template': ({ template_name }) => ({ template_name: asText(template_name) }),
-  'approve-whitelist': ({ ip }) => {
-    const range = canonicalIp(asText(ip))
-    if (range === null || !isCidr(range)) throw new Refused('the range to approve is missing')
-    return { ip: range }
-  },
+  'approve-whitelist': rangeOnly,
+  'approve-ban': rangeOnly,
   'approve-port': fields => {
     const port = asInteger(fields['port'], 0)
     if (port < 1 || port > 65_535) throw new Refused('the port to approve is missing')

@@ -1,10 +1,10 @@
 import { join } from 'node:path'
-import { closedPort, unapprovedPort, wideWhitelist } from '@stockade/contract/seal.ts'
+import { closedPort, unapprovedPort, wideBan, wideWhitelist } from '@stockade/contract/seal.ts'
 import { createKnock } from '../knock/knock.ts'
 import { inheritedConnection } from '../netlink/connection.ts'
 import { nftablesSubsystem } from '../netlink/tables.ts'
 import { createFloor } from '../policy/floor.ts'
-import { openApprovals } from '../seal/approvals.ts'
+import { approvalsFile, openApprovals } from '../seal/approvals.ts'
 import { createSealGate } from '../seal/gate.ts'
 import { openSpent } from '../seal/spent.ts'
 import { createHostShield } from '../shield/host-shield.ts'
@@ -29,7 +29,7 @@ export const createHeld = (parts: Assembled) => {
     spent: openSpent(join(options.state, 'seals.json'), now),
     now,
   })
-  const approvals = openApprovals(join(options.state, 'approvals.json'), () => {
+  const approvals = openApprovals(approvalsFile(options.state), () => {
     onHeld()
     void knock.judgeAgain()
   })
@@ -37,7 +37,7 @@ export const createHeld = (parts: Assembled) => {
   const whitelist = createWhitelist({
     ...{ store, engine, config, ledger, overrides, drain, onHeld, now, log },
     runDirectory: options.run,
-    limits: parts.disk.policy.listLimits,
+    limits: parts.disk.policy.whitelistLimits,
     approvals: () => (seals.wants(wideWhitelist) ? approvals : null),
   })
   const connection = inheritedConnection(nftablesSubsystem)
@@ -65,6 +65,8 @@ export const createHeld = (parts: Assembled) => {
   const kernel = openKernel(options.nft, connection)
   const hostShield = createHostShield({
     ...{ kernel, loginSources, whitelist, floor, engine, ledger, overrides, drain, onHeld, clockOffset, now, log },
+    policy: parts.disk.policy,
+    approvals: () => (seals.wants(wideBan) ? approvals : null),
     stateDirectory: options.state,
     runDirectory: options.run,
     ensureOwnJail: parts.ownJailKeeper.ensure,

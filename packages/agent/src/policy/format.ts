@@ -1,4 +1,5 @@
 import { isAbsolute } from 'node:path'
+import { widest } from '@stockade/contract/reach.ts'
 import { asFields, isList } from '../json.ts'
 import type { Fields } from '../json.ts'
 
@@ -13,7 +14,10 @@ export interface Rules {
   readonly knockPorts: readonly PortRange[] | 'all'
   /** Bans by commands in any hour; null: no limit. */
   readonly bansPerHour: number | null
-  readonly whitelist: ListLimits
+  readonly whitelist: Limits
+  /** What the server may ban here by desired state; null: nothing. */
+  readonly fleetBans: Limits | null
+  readonly lists: BlocklistLimits | null
   /** Absolute paths with globs, beside /var/log, that templates may read and whose lines are reported. */
   readonly logPaths: readonly string[]
   readonly agentUpgrades: boolean
@@ -24,7 +28,8 @@ export interface PortRange {
   readonly last: number
 }
 
-export interface ListLimits {
+/** How much of one kind the server may want this host to hold. */
+export interface Limits {
   readonly maxEntries: number
   /** The largest share of the public addresses. */
   readonly maxShare: number
@@ -32,7 +37,24 @@ export interface ListLimits {
   readonly widestIpv4: number
   readonly widestIpv6: number
 }
+export interface BlocklistLimits extends Limits {
+  /** Whether lists may hold wide ranges without an operator's approval, on a host that seals `wide-ban`. */
+  readonly allowsUnapproved: boolean
+}
 
+const defaultFleetBans: Limits = {
+  maxEntries: 10_000,
+  maxShare: 1 / 64,
+  widestIpv4: widest.banned[4],
+  widestIpv6: widest.banned[6],
+}
+const defaultLists: BlocklistLimits = {
+  maxEntries: 250_000,
+  maxShare: 1 / 8,
+  widestIpv4: widest.listed[4],
+  widestIpv6: widest.listed[6],
+  allowsUnapproved: false,
+}
 export const defaultRules: Rules = {
   commands: 'all',
   refuse: new Set(),
@@ -40,6 +62,8 @@ export const defaultRules: Rules = {
   knockPorts: 'all',
   bansPerHour: null,
   whitelist: { maxEntries: 250_000, maxShare: 1 / 64, widestIpv4: 8, widestIpv6: 16 },
+  fleetBans: defaultFleetBans,
+  lists: defaultLists,
   logPaths: [],
   agentUpgrades: true,
 }
@@ -106,6 +130,8 @@ export const parseRules = (value: unknown): Rules => {
     'knock_ports',
     'bans_per_hour',
     'whitelist',
+    'fleet_bans',
+    'lists',
     'log_paths',
     'agent_upgrades',
   ])
@@ -116,7 +142,9 @@ export const parseRules = (value: unknown): Rules => {
     allowForce: given(fields, 'allow_force', truth, rules.allowForce),
     knockPorts: given(fields, 'knock_ports', allOr(ports), rules.knockPorts),
     bansPerHour: given(fields, 'bans_per_hour', whole(0, largestNumber), rules.bansPerHour),
-    whitelist: given(fields, 'whitelist', parseListLimits, rules.whitelist),
+    whitelist: given(fields, 'whitelist', parseWhitelist, rules.whitelist),
+    fleetBans: given(fields, 'fleet_bans', allowedOr(parseFleetBans, rules.fleetBans), rules.fleetBans),
+    lists: given(fields, 'lists', allowedOr(parseLists, rules.lists), rules.lists),
     logPaths: given(fields, 'log_paths', paths, rules.logPaths),
     agentUpgrades: given(fields, 'agent_upgrades', truth, rules.agentUpgrades),
   }
@@ -128,18 +156,37 @@ const parseUnversioned = (fields: Fields): Rules => {
   return { ...defaultRules, refuse: given(fields, 'refuse', commandTypes, defaultRules.refuse) }
 }
 
-const parseListLimits: Reader<ListLimits> = (value, key) => {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) fail(key, 'an object')
-  const fields = asFields(value)
-  knowsOnly(fields, `${key}.`, ['max_entries', 'max_share', 'widest_ipv4', 'widest_ipv6'])
-  const limits = defaultRules.whitelist
-  return {
-    maxEntries: given(fields, 'max_entries', whole(0, largestNumber), limits.maxEntries),
-    maxShare: given(fields, 'max_share', share, limits.maxShare),
-    widestIpv4: given(fields, 'widest_ipv4', whole(0, 32), limits.widestIpv4),
-    widestIpv6: given(fields, 'widest_ipv6', whole(0, 128), limits.widestIpv6),
+const limitKeys = ['max_entries', 'max_share', 'widest_ipv4', 'widest_ipv6']
+/** @param atMost what the agent itself takes: neither more entries nor wider ranges can be allowed */
+const limitsOr =
+  (otherwise: Limits, atMost: Pick<Limits, 'maxEntries' | 'widestIpv4' | 'widestIpv6'>, otherKeys: string[] = []) =>
+  (value: unknown, key: string): Limits => {
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) fail(key, 'an object')
+    const fields = asFields(value)
+    knowsOnly(fields, `${key}.`, [...limitKeys, ...otherKeys])
+    return {
+      maxEntries: given(fields, 'max_entries', whole(0, atMost.maxEntries), otherwise.maxEntries),
+      maxShare: given(fields, 'max_share', share, otherwise.maxShare),
+      widestIpv4: given(fields, 'widest_ipv4', whole(atMost.widestIpv4, 32), otherwise.widestIpv4),
+      widestIpv6: given(fields, 'widest_ipv6', whole(atMost.widestIpv6, 128), otherwise.widestIpv6),
+    }
   }
-}
+const ownWhitelist = { maxEntries: largestNumber, widestIpv4: 0, widestIpv6: 0 }
+const parseWhitelist = limitsOr(defaultRules.whitelist, ownWhitelist)
+const parseFleetBans = limitsOr(defaultFleetBans, defaultFleetBans)
+const parseLists: Reader<BlocklistLimits> = (value, key) => ({
+  ...limitsOr(defaultLists, defaultLists, ['wide_without_approval'])(value, key),
+  allowsUnapproved: given(asFields(value), 'wide_without_approval', truth, defaultLists.allowsUnapproved),
+})
+/** `true` is as if nothing were said, `false` allows nothing. */
+const allowedOr =
+  <T>(read: Reader<T>, whenTrue: T): Reader<T | null> =>
+  (value, key) => {
+    if (typeof value === 'boolean') return value ? whenTrue : null
+    return typeof value === 'object' && value !== null && !Array.isArray(value)
+      ? read(value, key)
+      : fail(key, 'true, false or an object')
+  }
 
 const given = <T, D>(fields: Fields, key: string, read: Reader<T>, otherwise: D): T | D =>
   fields[key] === undefined ? otherwise : read(fields[key], key)

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { isMissing } from '../files.ts'
 import { errorText } from '../text.ts'
 import { defaultRules, parseRules } from './format.ts'
-import type { ListLimits, Rules } from './format.ts'
+import type { BlocklistLimits, Limits, Rules } from './format.ts'
 import { isAllowedLog, isNamedLog } from './logs.ts'
 
 /** What is reported about the policy. */
@@ -32,7 +32,11 @@ export interface PolicyOfHost {
   /** Why port knocking must not close a port; null if it may. Closed ports stay closed while the file cannot be read. */
   whyNotClose(port: number, holds: boolean): string | null
   /** @throws Error if the policy cannot be read: no list is accepted then */
-  listLimits(): ListLimits
+  whitelistLimits(): Limits
+  /** Null: the server may ban nothing here by a fleet ban. @throws Error if the policy cannot be read: no further ban is accepted then */
+  fleetBanLimits(): Limits | null
+  /** Null: no list is accepted. @throws Error if the policy cannot be read: no new list is accepted then */
+  blocklistLimits(): BlocklistLimits | null
   /** Whether templates may read a log and its lines may be reported, judged by its path with links resolved. */
   allowsLog(path: string): boolean
   /** Whether the policy names a path beyond /var/log as it is written. */
@@ -112,7 +116,9 @@ export const createPolicy = (needs: {
         return null
       return `policy.json on this host does not let port knocking close port ${port}`
     },
-    listLimits: (): ListLimits => rules().whitelist,
+    whitelistLimits: (): Limits => rules().whitelist,
+    fleetBanLimits: (): Limits | null => rules().fleetBans,
+    blocklistLimits: (): BlocklistLimits | null => rules().lists,
     allowsLog: (path: string): boolean => isAllowedLog(path, look().rules?.logPaths ?? []),
     namesLog: (path: string): boolean => isNamedLog(path, look().rules?.logPaths ?? []),
     agentUpgrades: (): boolean => look().rules?.agentUpgrades ?? false,

@@ -1,3 +1,4 @@
+import { join } from 'node:path'
 import { isWide } from '@stockade/contract/seal.ts'
 import { readJson, writeDurably } from '../files.ts'
 import { asFields, asInteger, asList, asText } from '../json.ts'
@@ -5,7 +6,9 @@ import { Refused } from '../commands/refused.ts'
 import type { Handlers } from '../commands/params.ts'
 
 const maxApprovals = 1000
-type ApprovalHandlers = Pick<Handlers, 'approve-whitelist' | 'approve-port'>
+export const approvalsFile = (stateDirectory: string): string => join(stateDirectory, 'approvals.json')
+
+type ApprovalHandlers = Pick<Handlers, 'approve-whitelist' | 'approve-port' | 'approve-ban'>
 
 export interface Approvals {
   /** The commands that approve something. */
@@ -13,45 +16,58 @@ export interface Approvals {
   /** The first entry that lacks an approval, or null. Entries that the host already holds need none. */
   unapproved(entries: readonly string[], held: () => ReadonlySet<string>): string | null
   isPortApproved(port: number): boolean
+  /** Wide ranges that fleet bans and lists may hold. */
+  approvedBans(): ReadonlySet<string>
   followList(entries: readonly string[]): void
   followPorts(wanted: readonly number[]): void
+  /** @param wanted the fleet bans, and of the lists at least the ranges that are approved */
+  followBans(wanted: Iterable<string>): void
 }
 
 /**
- * Wide whitelist entries and closed ports that an operator approved on this host with a signature. An approval ends when
- * the server no longer wants what it is for, so that a compromised server cannot use it later.
+ * Wide whitelist entries, closed ports and wide bans that an operator approved on this host with a signature. An approval
+ * ends when the server no longer wants what it is for, so that a compromised server cannot use it later.
  */
 export const openApprovals = (path: string, changed: () => void): Approvals => {
   const fields = asFields(readJson(path))
   const ranges = new Set(asList(fields['ranges']).map(range => asText(range)))
   const ports = new Set(asList(fields['ports']).map(port => asInteger(port, 0)))
+  const bans = new Set(asList(fields['bans']).map(range => asText(range)))
+  const seenIn = (key: string): unknown[] =>
+    asList(fields[key]).filter(item => typeof item === 'string' || typeof item === 'number')
   /** Approvals whose entry or port the server has wanted since. */
-  const seen = new Set<string | number>(
-    asList(fields['seen']).filter(item => typeof item === 'string' || typeof item === 'number'),
-  )
+  const seen = new Set<unknown>(seenIn('seen'))
+  const seenBans = new Set<unknown>(seenIn('seenBans'))
 
   const save = (): void => {
-    writeDurably(path, JSON.stringify({ v: 1, ranges: [...ranges], ports: [...ports], seen: [...seen] }))
+    const sets = { ranges, ports, bans, seen, seenBans }
+    const lists = Object.entries(sets).map(([key, set]) => [key, [...set]] as const)
+    writeDurably(path, JSON.stringify({ v: 1, ...Object.fromEntries(lists) }))
   }
 
-  const approve = <T extends string | number>(approved: Set<T>, item: T): void => {
+  const approve = <T extends string | number>(approved: Set<T>, item: T, since: Set<unknown> = seen): void => {
     if (approved.size >= maxApprovals) throw new Refused(`this host has ${maxApprovals} approvals already`)
     approved.add(item)
-    seen.delete(item)
+    since.delete(item)
     save()
     changed()
   }
 
   /** Ends approvals of what the server wanted once and no longer wants. */
-  const follow = <T extends string | number>(approved: Set<T>, wanted: readonly T[]): void => {
+  const follow = <T extends string | number>(
+    approved: Set<T>,
+    wanted: Iterable<T>,
+    since: Set<unknown> = seen,
+  ): void => {
+    if (approved.size === 0) return
     const now = new Set(wanted)
     let unsaved = false
     for (const item of approved) {
-      if (now.has(item) ? !seen.has(item) : seen.has(item)) {
+      if (now.has(item) ? !since.has(item) : since.has(item)) {
         unsaved = true
-        if (now.has(item)) seen.add(item)
+        if (now.has(item)) since.add(item)
         else approved.delete(item)
-        if (!now.has(item)) seen.delete(item)
+        if (!now.has(item)) since.delete(item)
       }
     }
     if (unsaved) save()
@@ -66,6 +82,10 @@ export const openApprovals = (path: string, changed: () => void): Approvals => {
       approve(ports, port)
       return Promise.resolve(`port knocking may close port ${port} on this host`)
     },
+    'approve-ban': ({ ip: range }) => {
+      approve(bans, range, seenBans)
+      return Promise.resolve(`${range} may be banned on this host by the fleet's bans and lists`)
+    },
   }
 
   return {
@@ -77,7 +97,9 @@ export const openApprovals = (path: string, changed: () => void): Approvals => {
       return wide.find(entry => !before.has(entry)) ?? null
     },
     isPortApproved: (port: number): boolean => ports.has(port),
+    approvedBans: (): ReadonlySet<string> => bans,
     followList: (entries: readonly string[]): void => follow(ranges, entries),
     followPorts: (wanted: readonly number[]): void => follow(ports, wanted),
+    followBans: (wanted: Iterable<string>): void => follow(bans, wanted, seenBans),
   }
 }

@@ -1,8 +1,7 @@
 import { needsSeal } from '@stockade/contract/seal.ts'
-import { readOr } from '@stockade/contract/untrusted.ts'
 import { errorText } from '../text.ts'
 import type { Command } from '../wire.ts'
-import { loadTrust } from './operators.ts'
+import { loadTrust, wantsSeal } from './operators.ts'
 import type { Trust } from './operators.ts'
 import type { Spent } from './spent.ts'
 import { verifySeal } from './verify.ts'
@@ -54,9 +53,7 @@ export const createSealGate = (needs: {
 
   return {
     open,
-    wants(sealedClass: string): boolean {
-      return readOr(true, () => loadTrust(needs.configDirectory)?.sealed.includes(sealedClass) ?? false)
-    },
+    wants: (sealedClass: string): boolean => wantsSeal(needs.configDirectory, sealedClass),
     report(): SealReport | null {
       try {
         const trust = loadTrust(needs.configDirectory)

@@ -6,6 +6,7 @@ import { commandTypeNames } from '@stockade/contract/command-types/names.ts'
 import { codeOf } from '@stockade/contract/error-code.ts'
 import { readOperatorKey, sealBounds, usuallySealed } from '@stockade/contract/seal.ts'
 import type { OperatorKey } from '@stockade/contract/seal.ts'
+import { readOr } from '@stockade/contract/untrusted.ts'
 import { privateDirectory, writeDurably } from '../files.ts'
 import { asFields, asInteger, asList } from '../json.ts'
 import { errorText } from '../text.ts'
@@ -51,6 +52,10 @@ export const loadTrust = (configDirectory: string): Trust | null => {
     })
   }
 }
+
+/** Whether this host asks for an operator's signature for that class. It also does while its trust file cannot be read. */
+export const wantsSeal = (configDirectory: string, sealedClass: string): boolean =>
+  readOr(true, () => loadTrust(configDirectory)?.sealed.includes(sealedClass) ?? false)
 
 const readTrusted = (file: string): string | null => {
   try {

@@ -1,12 +1,17 @@
+import { wideBan } from '@stockade/contract/seal.ts'
 import { createLog } from '../log.ts'
 import { inheritedConnection } from '../netlink/connection.ts'
 import { nftablesSubsystem } from '../netlink/tables.ts'
 import type { Options } from '../options.ts'
+import { createPolicy } from '../policy/policy.ts'
+import { approvalsFile, openApprovals } from '../seal/approvals.ts'
+import { wantsSeal } from '../seal/operators.ts'
 import { errorText } from '../text.ts'
 import { parseList } from '../whitelist/list.ts'
 import { createStore } from '../whitelist/store.ts'
 import { answerRequest, askAgent } from './control.ts'
 import type { ShieldRequest } from './control.ts'
+import { approvedInLists } from './list-ranges.ts'
 import { openKernel, openShield } from './open.ts'
 import type { Kernel } from './kernel.ts'
 import type { Shield } from './shield.ts'
@@ -19,8 +24,11 @@ const standaloneShield = (options: Options): { readonly shield: Shield; readonly
   const kept = text === null ? [] : parseList(text, 0, null)
   const log = createLog({ verbose: options.verbose, stamp: false })
   const kernel = openKernel(options.nft, inheritedConnection(nftablesSubsystem))
+  const policy = createPolicy({ directory: options.config, now: Date.now })
+  const approvals = openApprovals(approvalsFile(options.state), () => undefined)
   const { shield } = openShield({
     stateDirectory: options.state,
+    approvedInLists: () => approvedInLists(policy, wantsSeal(options.config, wideBan) ? approvals : null),
     kernel,
     kept: () => kept,
     isWhitelisted: () => false,

@@ -2,6 +2,7 @@ import * as fs from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { unapprovedBan } from '@stockade/contract/seal.ts'
 import { ban, modelHost } from '../../test/model-host.ts'
 import { digestOf, endsOf } from './fleet-store.ts'
 import { placeOf } from './table.ts'
@@ -110,6 +111,67 @@ describe('fleet bans on a host', () => {
     await fleet.take(server.desired())
     expect([...model.all()]).toEqual([[placeOf('198.51.100.0/23'), null]])
     expect((await fleet.report())?.held).toBe(1)
+  })
+
+  it('are taken as far as the policy of the host allows, the oldest first', async () => {
+    const clock = { now: 1_000_000 }
+    const { model, server, world, start } = host(clock)
+    const { fleet } = await start()
+    const give = async (...entries: string[]) => {
+      server.set(
+        new Map(entries.map((entry, id) => [id, ban(id, entry)])),
+        entries.map((_, id) => id),
+      )
+      await fleet.take(server.desired())
+      return (await fleet.report())?.refused
+    }
+    const limits = { maxEntries: 3, maxShare: 2.5 * 2 ** -16, widestIpv4: 16, widestIpv6: 48 }
+    world.limits = limits
+    expect(await give('45.0.0.0/16', '46.0.0.0/16', '47.0.0.0/16', '2600::/47', '48.0.0.1', '48.0.0.2')).toEqual([
+      { id: 2, reason: expect.stringContaining('"fleet_bans.max_share"') as string },
+      { id: 3, reason: expect.stringContaining('"fleet_bans.widest_ipv6"') as string },
+      { id: 5, reason: expect.stringContaining('"fleet_bans.max_entries"') as string },
+    ])
+    expect(new Set(model.all().keys())).toEqual(new Set(['45.0.0.0/16', '46.0.0.0/16', '48.0.0.1'].map(placeOf)))
+    world.limits = null
+    await fleet.judgeAgain()
+    expect(model.all().size).toBe(0)
+    expect((await fleet.report())?.refused[0]?.reason).toContain('its owner would change "fleet_bans"')
+    world.limits = { ...limits, maxEntries: 6 }
+    await fleet.judgeAgain()
+    expect(model.all().size).toBe(4)
+  })
+
+  it('stay while the policy cannot be read, and no further one is taken', async () => {
+    const clock = { now: 1_000_000 }
+    const { model, server, world, start } = host(clock)
+    const { fleet } = await start()
+    server.set(new Map([[1, ban(1, '198.51.100.7')]]), [1])
+    await fleet.take(server.desired())
+    world.isPolicyUnreadable = true
+    server.set(new Map(['198.51.100.7', '198.51.100.8'].map((entry, id) => [id + 1, ban(id + 1, entry)])), [2])
+    await fleet.take(server.desired())
+    expect([...model.all().keys()]).toEqual([placeOf('198.51.100.7')])
+    expect((await fleet.report())?.refused).toEqual([{ id: 2, reason: 'policy.json can not be read' }])
+  })
+
+  it('that are wide need an approval where the host asks for one', async () => {
+    const clock = { now: 1_000_000 }
+    const { model, server, world, start } = host(clock)
+    const { fleet } = await start()
+    world.approved = new Set(['203.0.112.0/23'])
+    const entries = ['203.0.112.0/23', '198.51.0.0/16', '192.0.2.0/24', '2600::/47']
+    server.set(new Map(entries.map((entry, id) => [id, ban(id, entry)])), [0, 1, 2, 3])
+    await fleet.take(server.desired())
+    expect([...model.all().keys()].sort()).toEqual(['203.0.112.0/23'].map(placeOf))
+    expect((await fleet.report())?.refused).toEqual([
+      { id: 1, reason: unapprovedBan('198.51.0.0/16') },
+      expect.objectContaining({ id: 2 }),
+      { id: 3, reason: unapprovedBan('2600::/47') },
+    ])
+    world.approved = new Set()
+    await fleet.judgeAgain()
+    expect(model.all().size).toBe(0)
   })
 
   it('of a server that gives nonsense change nothing', async () => {

@@ -6,6 +6,7 @@ import type { Wire } from '../wire.ts'
 import { fetchFleet } from './fleet-fetch.ts'
 import type { FleetJail } from './fleet-jail.ts'
 import { createJudge, maxReason, trialFailed, untried } from './fleet-judge.ts'
+import type { JudgeNeeds } from './fleet-judge.ts'
 import { digestOf, endsOf } from './fleet-store.ts'
 import type { FleetReport } from './fleet-report.ts'
 import type { FleetBan, FleetState, FleetStore } from './fleet-store.ts'
@@ -41,16 +42,12 @@ export interface FleetBans {
   covering(entry: string): readonly FleetBan[]
 }
 
-interface FleetNeeds {
+interface FleetNeeds extends JudgeNeeds {
   store: FleetStore
   shield: Pick<Shield, 'isOn' | 'report' | 'follow' | 'endsInKernel'>
   /** Holds the bans while the host has no shield. */
   jail: Pick<FleetJail, 'isUsed' | 'refusals' | 'follow' | 'held'>
   wire: Pick<Wire, 'fleetBans' | 'answers'>
-  isWhitelisted: (entry: string) => boolean
-  /** The host's own addresses, its gateways, its resolvers and the server. */
-  neverBanned: () => readonly string[]
-  loginSources: () => readonly string[]
   /** What is reported has changed without a new state. */
   onHeld: () => void
   steadyNow: () => number
@@ -65,7 +62,11 @@ export const createFleetBans = (needs: FleetNeeds): FleetBans => {
   let failure: string | null = null
   /** Entries that the kernel may hold in an older form, after a failure. */
   const unsure = new Set<string>()
-  const judge = createJudge(needs)
+  const judged = createJudge(needs)
+  const judge = (
+    bans: ReadonlyMap<number, FleetBan>,
+    state: Pick<FleetState, 'released' | 'refused'>,
+  ): Map<string, string> => judged(bans, state, entry => store.wanted().has(entry))
 
   /** The disk first, then the kernel or fail2ban: of what differs, or after a failure of everything. */
   const bring = async (next: FleetState): Promise<void> => {
@@ -188,7 +189,7 @@ export const createFleetBans = (needs: FleetNeeds): FleetBans => {
       inTurn(async () => {
         const { version, bans, refused } = store.state()
         const next = judge(bans, store.state())
-        const isSame = next.size === refused.size && [...next.keys()].every(entry => refused.has(entry))
+        const isSame = next.size === refused.size && [...next].every(([entry, why]) => refused.get(entry) === why)
         if (isSame && failure === null) return
         await apply({ version, bans }, store.state())
         needs.onHeld()

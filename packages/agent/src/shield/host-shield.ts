@@ -8,6 +8,8 @@ import { ownJail } from '../engine/own-files.ts'
 import type { Intervals } from '../host.ts'
 import type { Log } from '../log.ts'
 import type { createFloor } from '../policy/floor.ts'
+import type { PolicyOfHost } from '../policy/policy.ts'
+import type { Approvals } from '../seal/approvals.ts'
 import type { Wire } from '../wire.ts'
 import type { Whitelist } from '../whitelist/whitelist.ts'
 import { answerRequest, serveControl } from './control.ts'
@@ -17,6 +19,9 @@ import { createFleetBans } from './fleet-bans.ts'
 import type { FleetBans } from './fleet-bans.ts'
 import { createFleetJail } from './fleet-jail.ts'
 import type { FleetJail } from './fleet-jail.ts'
+import type { FleetStore } from './fleet-store.ts'
+import { approvedInLists } from './list-ranges.ts'
+import type { ListStore } from './list-store.ts'
 import { createLists } from './lists.ts'
 import type { Lists } from './lists.ts'
 import type { Kernel } from './kernel.ts'
@@ -54,6 +59,9 @@ interface HostShieldNeeds {
   floor: Pick<ReturnType<typeof createFloor>, 'addresses' | 'lookUpServer'>
   engine: Pick<Engine, 'ban' | 'banned' | 'unban' | 'unbanAll' | 'version'>
   ensureOwnJail: () => Promise<boolean>
+  policy: Pick<PolicyOfHost, 'mark' | 'fleetBanLimits' | 'blocklistLimits'>
+  /** The approvals of this host; null if it asks for none. */
+  approvals: () => Pick<Approvals, 'approvedBans' | 'followBans'> | null
   ledger: Pick<Ledger, 'knows' | 'bans' | 'ended' | 'active'>
   memory: Pick<Memory, 'intents' | 'overrides'>
   overrides: Pick<Overrides, 'drop'>
@@ -69,7 +77,8 @@ interface HostShieldNeeds {
 }
 
 export const createHostShield = (needs: HostShieldNeeds): HostShield => {
-  const { whitelist, floor, ledger } = needs
+  const { whitelist, floor, ledger, policy } = needs
+  const approved = () => needs.approvals()?.approvedBans() ?? null
   const {
     shield,
     fleet: store,
@@ -77,6 +86,7 @@ export const createHostShield = (needs: HostShieldNeeds): HostShield => {
   } = openShield({
     ...needs,
     answers: needs.wire.answers,
+    approvedInLists: () => approvedInLists(policy, needs.approvals()),
     kept() {
       const listed = whitelist.listed()
       return [...(listed?.singles ?? []), ...(listed?.ranges ?? []), ...floor.addresses()]
@@ -88,23 +98,32 @@ export const createHostShield = (needs: HostShieldNeeds): HostShield => {
   })
 
   const ending = new AbortController()
-  const rest = { ...needs, shield, steadyNow: () => performance.now() }
+  const followApprovals = createApprovalFollower(needs, store, listStore)
+  const onHeld = (): void => {
+    followApprovals()
+    needs.onHeld()
+  }
+  const rest = { ...needs, onHeld, shield, steadyNow: () => performance.now() }
   const fleetJail = createFleetJail({
     ...needs,
     store,
     shield: shield.report,
     serverNow: () => needs.now() + (needs.clockOffset() ?? 0),
   })
-  const fleet = createFleetBans({
+  const fleetBans = createFleetBans({
     ...rest,
     store,
     jail: fleetJail,
+    limits: policy.fleetBanLimits,
+    approved,
     isWhitelisted: whitelist.covers,
     neverBanned: floor.addresses,
   })
-  const lists = createLists({ ...rest, store: listStore, signal: ending.signal })
+  const fleet = thenDo(fleetBans, followApprovals)
+  const lists = createLists({ ...rest, store: listStore, limits: policy.blocklistLimits, signal: ending.signal })
 
   const drops = createDrops(shield)
+  const followKept = createKeptFollower(needs, { shield, fleet, lists })
   let seenRepairs = 0
   let wasOn = false
   /** After a repair, and when somebody switches the shield off or on, the server hears what the kernel holds now. */
@@ -118,21 +137,8 @@ export const createHostShield = (needs: HostShieldNeeds): HostShield => {
     }
     return Promise.resolve()
   }
-  const followFleetJail = async (): Promise<void> => {
-    if (await fleetJail.follow(true).catch(() => false)) needs.onHeld()
-  }
 
   let endControl = (): void => undefined
-  let keptMark = ''
-  const followKept = async (): Promise<void> => {
-    await floor.lookUpServer()
-    const mark = `${whitelist.version()} ${floor.addresses().join(' ')}`
-    if (mark === keptMark) return
-    keptMark = mark
-    await shield.followKept()
-    await fleet.judgeAgain()
-  }
-
   return {
     shield,
     fleet,
@@ -145,7 +151,9 @@ export const createHostShield = (needs: HostShieldNeeds): HostShield => {
       wasOn = shield.isOn()
       fleetJail.open()
       lookAtTimes(intervals, { shield, fleet, lists, drops, followKept, followRepairs, verify: needs.verify })
-      intervals.every(1000, followFleetJail)
+      intervals.every(1000, async () => {
+        if (await fleetJail.follow(true).catch(() => false)) needs.onHeld()
+      })
       endControl = serveControl(
         needs.runDirectory,
         request => answerRequest(shield, request, needs.now, fleet),
@@ -158,6 +166,47 @@ export const createHostShield = (needs: HostShieldNeeds): HostShield => {
       ending.abort()
       shield.stop()
     },
+  }
+}
+
+/** An approval ends with the wish for its range. */
+const createApprovalFollower =
+  ({ approvals }: Pick<HostShieldNeeds, 'approvals'>, fleet: FleetStore, lists: ListStore) =>
+  (): void =>
+    approvals()?.followBans([
+      ...[...fleet.state().bans.values()].map(({ entry }) => entry),
+      ...lists.lists().flatMap(list => list.approved),
+    ])
+
+/** The fleet bans, with what follows each set of them that was taken. */
+const thenDo = (fleetBans: FleetBans, followSet: () => void): FleetBans => ({
+  ...fleetBans,
+  async take(desired) {
+    const isNews = await fleetBans.take(desired)
+    followSet()
+    return isNews
+  },
+})
+
+/** Follows what must never be dropped, and what the owner and operators of this host allow. */
+const createKeptFollower = (
+  { whitelist, floor, policy, approvals }: Pick<HostShieldNeeds, 'whitelist' | 'floor' | 'policy' | 'approvals'>,
+  { shield, fleet, lists }: Pick<HostShield, 'shield' | 'fleet' | 'lists'>,
+): (() => Promise<void>) => {
+  let keptMark = ''
+  let allowedMark = ''
+  return async () => {
+    await floor.lookUpServer()
+    const kept = `${whitelist.version()} ${floor.addresses().join(' ')}`
+    const allowed = `${policy.mark()} ${[...(approvals()?.approvedBans() ?? ['all'])].join(' ')}`
+    const isKept = kept === keptMark
+    const isAllowed = allowed === allowedMark
+    if (isKept && isAllowed) return
+    keptMark = kept
+    allowedMark = allowed
+    if (!isKept) await shield.followKept()
+    if (!isAllowed) lists.judgeAgain()
+    await fleet.judgeAgain()
   }
 }
 

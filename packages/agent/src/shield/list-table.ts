@@ -15,17 +15,22 @@ const portion = 5000
 const nameOfSet = ({ id, generation }: ListShape, { family, length }: Omit<ListedSet, 'keys'>): string =>
   setName(`l${id}${generation}_`, family, length)
 
+/** Says which content a list has in the table: what is left out of a version can change. */
+export const contentOf = ({ version, approved, leftOut }: Pick<HeldList, 'version' | 'approved' | 'leftOut'>): string =>
+  [version, leftOut ?? '', ...approved].join(' ')
+
 /** The shapes for these lists. A list whose content differs gets the other generation of sets. */
 export const shapesOf = (lists: readonly HeldList[], before: readonly ListShape[]): ListShape[] =>
   // Those that only count come first, so that they see what later ones drop.
   [...lists]
     .sort((a, b) => Number(a.mode === 'enforce') - Number(b.mode === 'enforce') || a.id - b.id)
-    .map(({ id, version, mode, sets }) => {
+    .map(({ id, mode, sets, ...list }) => {
       const old = before.find(list => list.id === id)
-      const isSame = old?.version === version
+      const content = contentOf(list)
+      const isSame = old?.content === content
       return {
         id,
-        version,
+        content,
         mode,
         generation: isSame ? old.generation : old?.generation === 'a' ? 'b' : 'a',
         sets: sets.map(set => ({ family: set.family, length: set.length, size: Math.max(16, countOf(set)) })),

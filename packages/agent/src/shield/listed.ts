@@ -1,4 +1,5 @@
-import { isOwnGround, overlaps } from '../ip.ts'
+import { isWider, neverBanned, widest } from '@stockade/contract/reach.ts'
+import { networkOf, spansOfNetworks, touches } from '@stockade/contract/spans.ts'
 import { bitsOf, toEntry } from './entry.ts'
 import type { Family } from './entry.ts'
 
@@ -9,9 +10,7 @@ export interface ListedSet {
   readonly keys: Buffer
 }
 
-/** The widest range that a list may hold. */
-const widest = { 4: 8, 6: 19 } as const
-const neverListed = ['224.0.0.0/3', 'ff00::/8']
+const neverListed = spansOfNetworks(neverBanned.map(networkOf))
 
 export const keyBytes = (family: Family): 4 | 16 => (family === 4 ? 4 : 16)
 export const countOf = ({ family, keys }: ListedSet): number => keys.length / keyBytes(family)
@@ -90,7 +89,7 @@ const read4 = (text: string, from: number, end: number): boolean => {
   if (isRange) cursor += 1
   found4.key = key
   found4.length = isRange ? numberAt(text, end) : 32
-  if (cursor !== end || found4.length < widest[4] || found4.length > 32) return false
+  if (cursor !== end || found4.length < widest.listed[4] || found4.length > 32) return false
   return !isReserved4(key >>> 24, (key >>> 16) & 255)
 }
 
@@ -98,14 +97,15 @@ const entryOf = (line: string) => {
   if (!/^[0-9a-f.:]{2,39}(\/\d{1,3})?$/.test(line)) throw new Error('the list has a line that is no entry')
   const entry = toEntry(line)
   const { family, length, key } = entry
-  if (length < widest[family] || length > bitsOf(family)) throw new Error(`the range ${line} is too wide for a list`)
-  const isReserved =
-    family === 4 ? isReserved4(key[0] ?? 0, key[1] ?? 0) : isOwnGround(line) || overlaps(line, neverListed[1] ?? '')
-  if (isReserved) throw new Error(`the list names ${line}, which is loopback, link-local or multicast`)
+  const network = { bytes: key, prefix: length }
+  if (isWider(network, widest.listed) || length > bitsOf(family))
+    throw new Error(`the range ${line} is too wide for a list`)
+  if (touches(neverListed, network))
+    throw new Error(`the list names ${line}, which is loopback, link-local or multicast`)
   return entry
 }
 
-/** By the first bytes: the general comparison takes a second for 100,000 entries. */
+/** `neverBanned` of IPv4 by the first bytes: the general comparison, with an object for each line, takes a second for 100,000 entries. */
 const isReserved4 = (first: number, second: number): boolean =>
   first === 0 || first === 127 || first >= 224 || (first === 169 && second === 254)
 

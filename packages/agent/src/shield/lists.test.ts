@@ -1,7 +1,9 @@
 import * as fs from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { unapprovedBan } from '@stockade/contract/seal.ts'
+import { defaultRules } from '../policy/format.ts'
 import { contentDigest, openListStore } from './list-store.ts'
 import type { DesiredList, HeldList } from './list-store.ts'
 import { parseListed } from './listed.ts'
@@ -29,7 +31,13 @@ const desiredOf = (
 
 /** A server with one content, and a kernel that holds what the disk says. */
 const build = (content: { version: number; text: string }) => {
-  const store = openListStore(directory)
+  const world = {
+    limits: defaultRules.lists,
+    isPolicyUnreadable: false,
+    approved: null as ReadonlySet<string> | null,
+    texts: new Map<number, string>(),
+  }
+  const store = openListStore(directory, () => world.approved)
   let inKernel: readonly HeldList[] = []
   const calls: string[] = []
   let counts = new Map<string, number>()
@@ -39,6 +47,10 @@ const build = (content: { version: number; text: string }) => {
   let clock = 0
   const lists = createLists({
     store,
+    limits() {
+      if (world.isPolicyUnreadable) throw new Error('policy.json can not be read')
+      return world.limits
+    },
     shield: {
       isOn: () => true,
       async followLists(change) {
@@ -53,7 +65,7 @@ const build = (content: { version: number; text: string }) => {
     wire: {
       list(id) {
         calls.push(`list ${id}`)
-        return Promise.resolve({ version: String(content.version), text: content.text })
+        return Promise.resolve({ version: String(content.version), text: world.texts.get(id) ?? content.text })
       },
       answers: () => {
         clock += 30_000
@@ -75,6 +87,13 @@ const build = (content: { version: number; text: string }) => {
   return {
     lists,
     want,
+    world,
+    /** What was decided again is in force. */
+    async judgeAgain() {
+      lists.judgeAgain()
+      await lists.settled()
+      return lists.report()
+    },
     calls,
     isReachable,
     slow,
@@ -95,14 +114,14 @@ it('fetches a list once, proves it, and loads it from the disk at the next start
   await host.want([desired])
   await host.want([{ ...desired, mode: 'enforce' }])
   expect(host.calls.filter(call => call === 'list 7')).toHaveLength(1)
-  expect(openListStore(directory).lists()).toMatchObject([{ id: 7, mode: 'enforce', entries: 2 }])
+  expect(openListStore(directory, () => null).lists()).toMatchObject([{ id: 7, mode: 'enforce', entries: 2 }])
 })
 
 it('fetches a file again that was damaged on the disk', async () => {
   const text = '203.0.113.7\n'
   await build({ version: 5, text }).want([desiredOf(7, 5, text)])
   fs.writeFileSync(join(directory, 'lists', '7-5.gz'), 'damaged')
-  expect(openListStore(directory).lists()).toEqual([])
+  expect(openListStore(directory, () => null).lists()).toEqual([])
   const again = build({ version: 5, text })
   expect(await again.want([desiredOf(7, 5, text)])).toMatchObject([{ held: 1, error: null }])
 })
@@ -189,4 +208,121 @@ it('takes the last list out again after the kernel refused that once', async () 
   host.later(60_000)
   await host.lists.tick()
   expect(host.inForce()).toEqual([])
+})
+
+describe('the policy of the host', () => {
+  const limits = { maxEntries: 100, maxShare: 0.01, widestIpv4: 8, widestIpv6: 19, allowsUnapproved: false }
+  /** Lists of these texts, which are all enforced. */
+  const aHost = (...texts: string[]) => {
+    const host = build({ version: 5, text: '' })
+    Object.assign(host.world, { limits })
+    texts.forEach((text, id) => host.world.texts.set(id + 1, text))
+    return { ...host, desired: texts.map((text, id) => desiredOf(id + 1, 5, text, 'enforce')) }
+  }
+  const change = (line: string): string => expect.stringContaining(`its owner would change "lists${line}"`) as string
+
+  it('refuses a list of nearly everything', async () => {
+    const lines = Array.from({ length: 126 }, (_, n) => `${n + 1}.0.0.0/8\n`).join('')
+    const host = aHost(lines)
+    Object.assign(host.world, { limits: { ...limits, maxEntries: 250_000, maxShare: 1 / 8 } })
+    expect(await host.want(host.desired)).toMatchObject([{ held: 0, error: change('.max_share') }])
+    expect(host.inForce()).toEqual([])
+  })
+
+  it('counts all lists together, what two of them hold once, and refuses the last', async () => {
+    const host = aHost('45.0.0.0/8\n', '46.0.0.0/8\n', '45.0.0.0/9\n45.128.0.0/9\n', '47.0.0.0/8\n', '48.0.0.1\n')
+    expect(await host.want(host.desired)).toMatchObject([
+      { id: 1, held: 1, error: null },
+      { id: 2, held: 1, error: null },
+      { id: 3, held: 2, error: null },
+      { id: 4, held: 0, error: change('.max_share') },
+      { id: 5, held: 1, error: null },
+    ])
+    expect(host.inForce()).toEqual([1, 2, 3, 5])
+  })
+
+  it('does not let a new list take the room of one that holds, and keeps the version before of one that grows', async () => {
+    const host = aHost('45.0.0.0/8\n', '46.0.0.0/8\n', '47.0.0.0/8\n')
+    const [first, ...others] = host.desired
+    await host.want(others)
+    expect(host.inForce()).toEqual([2, 3])
+    const grown = '46.0.0.0/8\n48.0.0.0/8\n'
+    host.world.texts.set(2, grown)
+    const next = [first, desiredOf(2, 5, grown, 'enforce'), others[1]].filter(list => list !== undefined)
+    expect(await host.want(next)).toMatchObject([
+      { id: 1, held: 0, error: change('.max_share') },
+      { id: 2, held: 1, error: change('.max_share'), digest: others[0]?.digest },
+      { id: 3, held: 1, error: null },
+    ])
+  })
+
+  it('fetches a refused list again only for another wish, or when it is changed itself', async () => {
+    const host = aHost('45.0.0.0/8\n46.0.0.0/8\n47.0.0.0/8\n')
+    await host.want(host.desired)
+    await host.want(host.desired)
+    host.later(3_600_000)
+    await host.lists.tick()
+    expect(host.calls.filter(call => call === 'list 1')).toHaveLength(1)
+    Object.assign(host.world, { limits: { ...limits, maxShare: 0.02 } })
+    expect(await host.judgeAgain()).toMatchObject([{ held: 3, error: null }])
+    Object.assign(host.world, { limits })
+    expect(await host.judgeAgain()).toMatchObject([{ held: 0, error: change('.max_share') }])
+    expect(host.inForce()).toEqual([])
+  })
+
+  it('bounds entries and their width, allows none, and holds what is only counted to no share', async () => {
+    const host = aHost('45.0.0.0/8\n', '46.0.0.1\n46.0.0.2\n', '2600::/19\n2600:2000::/19\n')
+    Object.assign(host.world, { limits: { ...limits, maxEntries: 3, widestIpv4: 9, maxShare: 1 } })
+    expect(await host.want(host.desired)).toMatchObject([
+      { error: change('.widest_ipv4') },
+      { held: 2, error: null },
+      { error: change('.max_entries') },
+    ])
+    Object.assign(host.world, { limits: { ...limits, maxShare: 0 } })
+    await host.judgeAgain()
+    expect(host.inForce()).toEqual([])
+    await host.want(host.desired.map(list => ({ ...list, mode: 'observe' })))
+    expect(host.inForce()).toEqual([1, 2, 3])
+    expect(await host.want(host.desired)).toMatchObject(
+      [1, 2, 3].map(id => ({ id, mode: 'observe', error: change('.max_share') })),
+    )
+    Object.assign(host.world, { limits: null })
+    expect(await host.judgeAgain()).toMatchObject([{ error: change('') }, { error: change('') }, { error: change('') }])
+    expect(host.inForce()).toEqual([])
+  })
+
+  it('that cannot be read leaves lists in force, and takes no new one', async () => {
+    const host = aHost('45.0.0.1\n', '46.0.0.1\n')
+    await host.want(host.desired.slice(0, 1))
+    host.world.isPolicyUnreadable = true
+    await host.judgeAgain()
+    expect(await host.want(host.desired)).toMatchObject([
+      { held: 1, error: null },
+      { held: 0, error: 'policy.json can not be read' },
+    ])
+  })
+
+  it('believes no server that announces fewer entries than it gives', async () => {
+    const text = '45.0.0.1\n45.0.0.2\n'
+    const host = aHost(text)
+    expect(await host.want([{ ...desiredOf(1, 5, text), entries: 1 }])).toMatchObject([
+      { held: 0, error: 'the list came with 2 entries, and the server announced 1' },
+    ])
+  })
+
+  it('leaves out wide ranges without an approval, also at the next start, and ranges that stand for IPv4', async () => {
+    const text = '198.51.0.0/16\n198.52.0.0/16\n192.0.2.0/24\n2001:db8::/47\n64:ff9b::/96\n64:ff9b::c633:6407\n'
+    const host = aHost(text)
+    host.world.approved = new Set(['198.52.0.0/16'])
+    const error = `the host leaves out wide ranges of the list (2): ${unapprovedBan('198.51.0.0/16')}; the host leaves out ranges that stand for IPv4 addresses (1), such as 64:ff9b::/96`
+    expect(await host.want(host.desired)).toMatchObject([{ version: 5, held: 3, error }])
+    expect(openListStore(directory, () => host.world.approved).lists()[0]?.approved).toEqual(['198.52.0.0/16'])
+    host.world.approved = new Set(['198.51.0.0/16', '198.52.0.0/16', '2001:db8::/47'])
+    expect(await host.judgeAgain()).toMatchObject([
+      { held: 5, error: expect.stringContaining('64:ff9b::/96') as string },
+    ])
+    expect(host.calls.filter(call => call === 'list 1')).toHaveLength(1)
+    host.world.approved = null
+    expect(await host.judgeAgain()).toMatchObject([{ held: 5 }])
+  })
 })

@@ -4,9 +4,14 @@ import { pause } from '../schedule.ts'
 import { createSerial } from '../serial.ts'
 import { errorText } from '../text.ts'
 import type { Wire } from '../wire.ts'
+import type { BlocklistLimits } from '../policy/format.ts'
+import { createListJudge } from './list-judge.ts'
+import type { ListJudge } from './list-judge.ts'
 import type { ListReport } from './list-report.ts'
+import { heldEntries } from './list-store.ts'
 import type { DesiredList, HeldList, ListStore } from './list-store.ts'
 import type { Shield } from './model.ts'
+import { contentOf } from './list-table.ts'
 import { listChain } from './rules.ts'
 
 /** Packets that matched a list since this host holds it. */
@@ -20,6 +25,8 @@ export interface Lists {
   want(lists: readonly DesiredList[] | null): void
   /** Null while no server ever spoke of lists. */
   report(): Promise<readonly ListReport[] | null>
+  /** Decides again what this host takes of the lists, after its owner or an operator changed what is allowed. */
+  judgeAgain(): void
   /** Whether the host holds any list. */
   isUsed(): boolean
   /** Tries again what failed, after a wait that grows. */
@@ -45,8 +52,31 @@ const retryMost = 60_000
 
 const isSame = (a: DesiredList, b: DesiredList): boolean => a.version === b.version && a.digest === b.digest
 
+interface Failure {
+  readonly reason: string
+  /** The host does not take it: another try changes nothing before the wish or what is allowed does. */
+  readonly isRefusal: boolean
+}
+
+const isHeldAs = (list: DesiredList, held: DesiredList | undefined): boolean =>
+  held !== undefined && held.mode === list.mode && isSame(held, list)
+/** What the host holds comes first, as it is wanted or in another version, so that nothing new takes its room. */
+const inOrder = (desired: readonly DesiredList[], held: ReadonlyMap<number, HeldList>): DesiredList[] => {
+  const rank = (list: DesiredList): number => (held.has(list.id) ? Number(!isHeldAs(list, held.get(list.id))) : 2)
+  return [...desired].sort((a, b) => rank(a) - rank(b) || a.id - b.id)
+}
+
+const areInForce = (lists: readonly HeldList[], inForce: ReadonlyMap<number, HeldList>): boolean =>
+  lists.length === inForce.size &&
+  lists.every(list => {
+    const held = inForce.get(list.id)
+    return held?.mode === list.mode && isSame(held, list) && contentOf(held) === contentOf(list)
+  })
+
 export const createLists = (needs: {
   store: ListStore
+  /** What the owner allows; null: no list. @throws Error if that cannot be read */
+  limits: () => BlocklistLimits | null
   shield: Pick<Shield, 'isOn' | 'followLists' | 'holdsList' | 'listed'>
   wire: Pick<Wire, 'list' | 'answers'>
   /** What is reported has changed without a new state. */
@@ -61,7 +91,11 @@ export const createLists = (needs: {
   const inTurn = createSerial()
   const trouble = createOnce(log.warn)
   let wanted: readonly DesiredList[] | null = null
-  const failures = new Map<number, string>()
+  const failures = new Map<number, Failure>()
+  const fail = (id: number, reason: string, isRefusal = false): void =>
+    void failures.set(id, { reason: reason.slice(0, maxReason), isRefusal })
+  const hasFailed = (): boolean => [...failures.values()].some(({ isRefusal }) => !isRefusal)
+  let mustJudge = false
   let working: Promise<void> = Promise.resolve()
   let retryWait = retryFirst
   let retryAt = 0
@@ -77,33 +111,58 @@ export const createLists = (needs: {
     if (fresh === null || fresh.version !== String(desired.version)) throw new Error('the list changed meanwhile')
     return store.prepare(desired, fresh.text)
   }
-  /** The list as it is wanted; the one before where it cannot be had; null without either. */
-  const nextOf = async (desired: DesiredList): Promise<HeldList | null> => {
-    const held = store.lists().find(({ id }) => id === desired.id)
-    if (held && isSame(held, desired)) {
-      failures.delete(desired.id)
-      return { ...held, mode: desired.mode }
-    }
+  /** The list as it is wanted, not yet judged; null where it cannot be had. */
+  const candidateOf = async (desired: DesiredList, held: HeldList | undefined): Promise<HeldList | null> => {
+    if (held && isSame(held, desired)) return { ...held, mode: desired.mode }
+    if (failures.get(desired.id)?.isRefusal === true) return null
     try {
-      const next = await fetchOne(desired)
-      failures.delete(desired.id)
-      return next
+      return await fetchOne(desired)
     } catch (error) {
-      failures.set(desired.id, errorText(error).slice(0, maxReason))
-      return held ? { ...held, mode: desired.mode } : null
+      fail(desired.id, errorText(error))
+      return null
     }
+  }
+  /** The list as it is wanted; the one before where that cannot be had or is not taken; null without either. */
+  const nextOf = async (
+    desired: DesiredList,
+    held: HeldList | undefined,
+    judge: ListJudge,
+  ): Promise<HeldList | null> => {
+    const candidate = await candidateOf(desired, held)
+    const reason = candidate && judge.take(candidate, isHeldAs(candidate, held))
+    if (candidate && reason === null) {
+      failures.delete(desired.id)
+      return candidate
+    }
+    if (reason !== null) fail(desired.id, reason, true)
+    if (held === undefined || (candidate && isHeldAs(candidate, held))) return null
+    // Where the new version cannot be had, the wish to only count, or to drop, is followed all the same.
+    const before = [...(candidate === null ? [{ ...held, mode: desired.mode }] : []), held]
+    return before.find(list => judge.take(list, isHeldAs(list, held)) === null) ?? null
+  }
+  const takenOf = async (desired: readonly DesiredList[], held: ReadonlyMap<number, HeldList>): Promise<HeldList[]> => {
+    const judge = createListJudge(needs.limits)
+    const taken: HeldList[] = []
+    for (const list of inOrder(desired, held)) {
+      const next = await nextOf(list, held.get(list.id), judge)
+      if (next) taken.push(next)
+    }
+    return taken
   }
   const isAsWanted = (): boolean => {
     const held = store.lists()
-    return (
-      failures.size === 0 &&
-      !isUnsure &&
-      held.length === (wanted ?? []).length &&
-      (wanted ?? []).every(list =>
-        held.some(
-          ({ id, mode, ...rest }) => id === list.id && mode === list.mode && isSame({ id, mode, ...rest }, list),
-        ),
+    const isSettled = (list: DesiredList): boolean =>
+      failures.has(list.id) ||
+      isHeldAs(
+        list,
+        held.find(({ id }) => id === list.id),
       )
+    return (
+      !hasFailed() &&
+      !isUnsure &&
+      !mustJudge &&
+      held.every(({ id }) => wanted?.some(list => list.id === id)) &&
+      (wanted ?? []).every(isSettled)
     )
   }
   /** Answers whether the server is reachable over a new connection. */
@@ -116,34 +175,41 @@ export const createLists = (needs: {
     return needs.signal.aborted
   }
 
-  const work = async (): Promise<void> => {
-    const desired = wanted
-    if (desired === null || isAsWanted()) return
-    const before = new Map(store.lists().map(list => [list.id, list]))
-    const next: HeldList[] = []
-    for (const list of desired) {
-      const held = await nextOf(list)
-      if (held) next.push(held)
+  /** Brings lists into the kernel. Those that are new there stay only if the server is reached with them. */
+  const bring = async (next: readonly HeldList[], inForce: ReadonlyMap<number, HeldList>): Promise<void> => {
+    isUnsure = true
+    await shield.followLists(() => store.put(next))
+    isUnsure = false
+    const isNew = (list: HeldList): boolean => {
+      const old = inForce.get(list.id)
+      return list.mode === 'enforce' && (old?.mode !== 'enforce' || contentOf(old) !== contentOf(list))
     }
+    const tried = next.filter(isNew)
+    if (tried.length > 0 && shield.isOn() && !(await passTrial())) {
+      await shield.followLists(() => store.put(next.filter(list => !isNew(list))))
+      for (const { id } of tried) fail(id, 'the server could not be reached while the list was in force')
+    }
+  }
+
+  const work = async (): Promise<void> => {
+    const asked = wanted
+    // Before the server has said anything, what is held is judged by itself.
+    const desired = asked ?? (mustJudge ? store.lists() : null)
+    if (desired === null || isAsWanted()) return
+    mustJudge = false
+    const inForce = new Map(store.lists().map(list => [list.id, list]))
+    const before = new Map(store.listsAgain().map(list => [list.id, list]))
+    const next = await takenOf(desired, before)
     // Another state came meanwhile, and its work follows.
-    if (desired !== wanted) return
+    if (asked !== wanted || (failures.size === 0 && !isUnsure && areInForce(next, inForce))) return
     try {
-      isUnsure = true
-      await shield.followLists(() => store.put(next))
-      isUnsure = false
-      const isNew = ({ id, version, mode }: HeldList) =>
-        mode === 'enforce' && (before.get(id)?.version !== version || before.get(id)?.mode !== 'enforce')
-      const tried = next.filter(isNew)
-      if (tried.length > 0 && shield.isOn() && !(await passTrial())) {
-        await shield.followLists(() => store.put(next.filter(list => !isNew(list))))
-        for (const { id } of tried) failures.set(id, 'the server could not be reached while the list was in force')
-      }
+      await bring(next, inForce)
       trouble.over()
     } catch (error) {
-      for (const { id } of desired) failures.set(id, errorText(error).slice(0, maxReason))
+      for (const { id } of desired) fail(id, errorText(error))
       trouble.tell(`shield: blocklists are not in force: ${errorText(error)}`)
     }
-    if (failures.size > 0 || isUnsure) {
+    if (hasFailed() || isUnsure) {
       retryAt = needs.steadyNow() + retryWait
       retryWait = Math.min(retryMost, retryWait * 2)
     }
@@ -155,8 +221,10 @@ export const createLists = (needs: {
 
   return {
     want(lists) {
+      // What was refused is not fetched again because something else of the state has changed.
+      const isNews = JSON.stringify(lists) !== JSON.stringify(wanted)
+      for (const [id, { isRefusal }] of [...failures]) if (isNews || !isRefusal) failures.delete(id)
       wanted = lists
-      failures.clear()
       retryWait = retryFirst
       // In its turn, also when all is as wanted now: work on an earlier state may be about to replace it.
       if (lists !== null) start()
@@ -168,7 +236,7 @@ export const createLists = (needs: {
       return Promise.all(
         lists.map(async ({ id, version, mode, digest }): Promise<ListReport> => {
           const held = store.lists().find(list => list.id === id)
-          const error = failures.get(id) ?? null
+          const error = failures.get(id)?.reason ?? null
           if (held === undefined) return { id, version: error === null ? 0 : version, mode, digest, held: 0, error }
           const isHeld = await shield.holdsList(held)
           const report = {
@@ -177,14 +245,19 @@ export const createLists = (needs: {
             mode: held.mode,
             digest: held.digest,
           }
-          const missing = isHeld ? null : 'the kernel does not hold the list'
-          return { ...report, held: isHeld ? held.entries : 0, error: error ?? missing }
+          const missing = isHeld ? held.leftOut : 'the kernel does not hold the list'
+          return { ...report, held: isHeld ? heldEntries(held) : 0, error: error ?? missing }
         }),
       )
     },
+    judgeAgain() {
+      failures.clear()
+      mustJudge = true
+      start()
+    },
     isUsed: () => store.lists().length > 0,
     async tick() {
-      if ((failures.size === 0 && !isUnsure) || needs.steadyNow() < retryAt) return
+      if ((!hasFailed() && !isUnsure) || needs.steadyNow() < retryAt) return
       start()
       await working
     },

@@ -9,6 +9,7 @@ import { openFleetStore } from './fleet-store.ts'
 import type { FleetStore } from './fleet-store.ts'
 import { openListStore } from './list-store.ts'
 import type { ListStore } from './list-store.ts'
+import type { ApprovedRanges } from './list-ranges.ts'
 import { createShield } from './shield.ts'
 import type { Shield } from './shield.ts'
 import { shieldFile } from './store.ts'
@@ -28,10 +29,12 @@ type Needs = Parameters<typeof createShield>[0]
 export const openShield = (
   needs: Omit<Needs, 'file' | 'fallbackFile' | 'beside' | 'lists' | 'trackedConnections' | 'steadyNow' | 'bootNow'> & {
     stateDirectory: string
+    /** Wide ranges that lists may hold; null: all. */
+    approvedInLists: () => ApprovedRanges
   },
 ): { readonly shield: Shield; readonly fleet: FleetStore; readonly lists: ListStore } => {
   const fleet = openFleetStore(needs.stateDirectory)
-  const lists = openListStore(needs.stateDirectory)
+  const lists = openListStore(needs.stateDirectory, needs.approvedInLists)
   const shield = createShield({
     ...needs,
     file: shieldFile(needs.stateDirectory),

@@ -1,9 +1,6 @@
+import { isWider, neverBanned, translatedNetworks, widest } from '@stockade/contract/reach.ts'
+import { networkOf, spansOfNetworks, touches } from '@stockade/contract/spans.ts'
 import { isCidr, isOwnGround, overlaps } from '../ip.ts'
-
-/** Prefix lengths: the widest range that a command may ban. */
-const widest = { 4: 16, 6: 32 }
-/** A wider range stays only after a request to the server has proved that the host can still reach it. */
-const widestWithoutTrial = { 4: 24, 6: 48 }
 
 /** Bans by command on one host. With 100,000 of them the agent ran out of its heap of 64 MB. */
 const maxBans = 50_000
@@ -16,25 +13,35 @@ export const refuseMore = (held: number): void => {
     )
 }
 
-const neverBanned = ['224.0.0.0/3', 'ff00::/8']
+const reserved = spansOfNetworks(neverBanned.map(networkOf))
+const translated = spansOfNetworks(translatedNetworks.map(networkOf))
 
-const lengthOf = (entry: string): number => (isCidr(entry) ? Number(entry.slice(entry.indexOf('/') + 1)) : 128)
-const familyOf = (entry: string): 4 | 6 => (entry.includes(':') ? 6 : 4)
-
-/**
- * Why the shield does not take a ban; null if it does. The server has the same rules, and the agent does not rely on it.
- * `force` accepts only what hurts nobody but the person who orders it.
- */
-export const whyNotShield = (entry: string, loginSources: readonly string[], isForced: boolean): string | null => {
+/** Why neither a ban nor an entry of a list may be this, however narrow; null if it may. */
+const whyNotGround = (entry: string): string | null => {
   if (isOwnGround(entry)) return `${entry} is loopback or link-local`
-  if (neverBanned.some(range => overlaps(range, entry))) return `${entry} holds multicast or reserved addresses`
-  const least = widest[familyOf(entry)]
-  if (isCidr(entry) && lengthOf(entry) < least) return `the range ${entry} is too wide: /${least} at most`
+  const network = networkOf(entry)
+  if (touches(reserved, network)) return `${entry} holds multicast or reserved addresses`
+  return isCidr(entry) && touches(translated, network)
+    ? `${entry} stands for a range of IPv4 addresses: ban the range itself`
+    : null
+}
+
+/** Why an entry is banned by nobody, whatever the order says; null if it may be. The server has the same rules, and the agent does not rely on it. */
+export const whyNotBan = (entry: string): string | null =>
+  whyNotGround(entry) ??
+  (isWider(networkOf(entry), widest.banned)
+    ? `the range ${entry} is too wide: /${widest.banned[entry.includes(':') ? 6 : 4]} at most`
+    : null)
+
+/** Why the shield does not take a ban; null if it does. `force` accepts only what hurts nobody but the person who orders it. */
+export const whyNotShield = (entry: string, loginSources: readonly string[], isForced: boolean): string | null => {
+  const reason = whyNotBan(entry)
+  if (reason !== null) return reason
   const source = loginSources.find(address => overlaps(entry, address))
   if (source !== undefined && !isForced)
     return `somebody is logged in on this host from ${source}; "force" bans it all the same`
   return null
 }
 
-export const needsTrial = (entry: string): boolean =>
-  isCidr(entry) && lengthOf(entry) < widestWithoutTrial[familyOf(entry)]
+/** A wider range stays only after a request to the server has proved that the host can still reach it. */
+export const needsTrial = (entry: string): boolean => isWider(networkOf(entry), widest.unproved)

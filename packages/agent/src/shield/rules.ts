@@ -32,7 +32,7 @@ export interface Shape {
 /** A blocklist in the table. Its sets have one of two generations, so that a new version is loaded beside the old one. */
 export interface ListShape {
   readonly id: number
-  readonly version: number
+  readonly content: string
   readonly mode: 'enforce' | 'observe'
   readonly generation: 'a' | 'b'
   readonly sets: readonly { readonly family: Family; readonly length: number; readonly size: number }[]

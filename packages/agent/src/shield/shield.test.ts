@@ -112,9 +112,17 @@ describe('refusals', () => {
     ['255.255.255.255', /multicast or reserved/],
     ['198.50.0.0/15', /too wide: \/16 at most/],
     ['2001:db8::/31', /too wide: \/32 at most/],
+    ['64:ff9b::/96', /stands for a range of IPv4 addresses/],
+    ['64:ff9b::c633:6400/120', /stands for a range of IPv4 addresses/],
+    ['64:ff9b:1:8::/64', /stands for a range of IPv4 addresses/],
+    ['::ffff:0:0:0/97', /stands for a range of IPv4 addresses/],
   ])('%s is refused, with force too', (entry, says) => {
     expect(whyNotShield(entry, [], false)).toMatch(says)
     expect(whyNotShield(entry, [], true)).toMatch(says)
+  })
+
+  it('a single address that stands for one of IPv4 may be banned', () => {
+    expect(whyNotShield('64:ff9b::c633:6407', [], false)).toBeNull()
   })
 
   it('the source of a login session is refused without force', () => {

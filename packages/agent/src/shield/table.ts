@@ -2,7 +2,7 @@ import { fallbackText } from './fallback.ts'
 import { bitsOf, setName, sizeOf, toEntry, widen } from './entry.ts'
 import type { Entry } from './entry.ts'
 import type { Damage, FoundBan, Kernel, Placed } from './kernel.ts'
-import { elementsOf, holdsList, shapesOf, swapLists } from './list-table.ts'
+import { contentOf, elementsOf, holdsList, shapesOf, swapLists } from './list-table.ts'
 import type { HeldList } from './list-store.ts'
 import { addLengths, noLengths, singleLengths, usualLengths } from './rules.ts'
 import type { Lengths, ListShape, Mode, Shape } from './rules.ts'
@@ -162,7 +162,7 @@ export const createTable = (needs: {
     },
     async holdsList(list) {
       const found = shape.lists?.find(({ id }) => id === list.id)
-      if (found?.version !== list.version || found.mode !== list.mode) return false
+      if (found?.content !== contentOf(list) || found.mode !== list.mode) return false
       // Read before the elements, so that a change meanwhile is seen by the next look.
       const foreign = kernel.foreign()
       const proof = proofs.get(list.id)

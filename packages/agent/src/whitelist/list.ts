@@ -1,18 +1,14 @@
 import { canonicalIp } from '../ip.ts'
 import { defaultRules } from '../policy/format.ts'
-import type { ListLimits } from '../policy/format.ts'
-import { publicShare, publicShareIpv6 } from '../policy/share.ts'
+import type { Limits } from '../policy/format.ts'
+import { percent, publicShare } from '../policy/share.ts'
 
 /**
  * The canonical entries of a list. Every line must be an address or range, and there must be at least as many as the
  * server counted, because half a list would silently remove protection. With limits the list must respect them: one that
  * covers much of the Internet would disable the host's protection. @throws Error with a sentence
  */
-export const parseList = (
-  text: string,
-  count: number,
-  limits: ListLimits | null = defaultRules.whitelist,
-): string[] => {
+export const parseList = (text: string, count: number, limits: Limits | null = defaultRules.whitelist): string[] => {
   const entries: string[] = []
   for (const [index, raw] of text.split('\n').entries()) {
     const line = raw.trim()
@@ -27,7 +23,7 @@ export const parseList = (
   return entries
 }
 
-const checkLimits = (entries: readonly string[], limits: ListLimits): void => {
+const checkLimits = (entries: readonly string[], limits: Limits): void => {
   const { maxEntries, maxShare, widestIpv4, widestIpv6 } = limits
   if (entries.length > maxEntries)
     throw new Error(`the whitelist has ${entries.length} entries, and this host takes ${maxEntries}: it is refused`)
@@ -36,11 +32,9 @@ const checkLimits = (entries: readonly string[], limits: ListLimits): void => {
     if (Number(entry.split('/')[1] ?? 128) < widest)
       throw new Error(`${entry} in the whitelist is wider than /${widest}: the list is refused`)
   }
-  const share = Math.max(publicShare(entries), publicShareIpv6(entries))
+  const share = publicShare(entries)
   if (share > maxShare)
     throw new Error(
       `the whitelist covers ${percent(share)} of the public addresses, and this host takes ${percent(maxShare)}: it is refused as a whole`,
     )
 }
-
-const percent = (share: number): string => `${(share * 100).toPrecision(3)} %`

@@ -8,7 +8,7 @@ import { createOnce } from '../log.ts'
 import type { Log } from '../log.ts'
 import { createSerial } from '../serial.ts'
 import { errorText } from '../text.ts'
-import type { ListLimits } from '../policy/format.ts'
+import type { Limits } from '../policy/format.ts'
 import { collapse } from './addresses.ts'
 import type { Addresses } from './addresses.ts'
 import { unapprovedRange } from '@stockade/contract/seal.ts'
@@ -69,7 +69,7 @@ export const createWhitelist = (needs: {
   drain: () => Promise<void>
   runDirectory: string
   /** The limits of this host; throws with the reason if it accepts no new list. */
-  limits: () => ListLimits
+  limits: () => Limits
   /** The approvals of this host; null if it asks for none. */
   approvals: () => Pick<Approvals, 'unapproved' | 'followList'> | null
   /** Something was restored or is held differently, without a new list. */

@@ -1,4 +1,5 @@
 import type { Static } from 'typebox'
+import { approveBan } from './approve-ban.ts'
 import { approvePort } from './approve-port.ts'
 import { approveWhitelist } from './approve-whitelist.ts'
 import { banIp } from './ban-ip.ts'
@@ -29,6 +30,7 @@ export const commandTypes = {
   'remove-template': removeTemplate,
   'approve-whitelist': approveWhitelist,
   'approve-port': approvePort,
+  'approve-ban': approveBan,
   'self-test': selfTest,
   'upgrade-agent': upgradeAgent,
 } as const satisfies { readonly [T in CommandType]: { readonly type: T } }

@@ -12,6 +12,7 @@ export const commandTypeNames = [
   'remove-template',
   'approve-whitelist',
   'approve-port',
+  'approve-ban',
   'self-test',
   'upgrade-agent',
 ] as const

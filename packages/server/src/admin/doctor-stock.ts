@@ -47,6 +47,10 @@ export async function* backupFindings(config: Config, db: Database, now: number)
     yield warn('no backups are scheduled. Set STOCKADE_BACKUP_DIR')
     return
   }
+  if (backups.recipient === null)
+    yield warn(
+      `backups in ${backups.folder} are not encrypted: whoever reads one has the keys of this server. Set STOCKADE_BACKUP_RECIPIENT`,
+    )
   const state = await readBackupState(db.read)
   yield lastBackup(state, now)
   if (state.savedAt > 0) yield lastDrill(state, backups.recipient === null || backups.identityFile !== null, now)

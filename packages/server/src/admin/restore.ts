@@ -10,6 +10,7 @@ import { isSqliteCopy, restoreCopy } from './restore-copy.ts'
 import type { Restored } from './restore-copy.ts'
 import { intoPostgres, intoSqlite } from './restore-targets.ts'
 import type { Target } from './restore-targets.ts'
+import { refusePlain } from './sealing.ts'
 import type { Opener } from './sealing.ts'
 import { auditMemoryFile, engineOf, openStorage, secretFile, sqliteFile, storageExists } from './storage.ts'
 
@@ -102,6 +103,8 @@ export const restore = async (
   opener: Opener = null,
 ): Promise<Restored> => {
   const isCopy = isSqliteCopy(file)
+  // A copy is never encrypted, and `examine` judges a backup.
+  if (isCopy) refusePlain(file, opener)
   const examined = isCopy ? null : await examine(file, opener, knownMigrations(engineOf(config)))
   if (!replace && (await isInUse(config)))
     throw conflict('This installation is in use. To put the backup in its place, run this again with --replace.')

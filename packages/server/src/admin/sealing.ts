@@ -57,8 +57,19 @@ const isSealed = (file: string): boolean => {
     closeSync(handle)
   }
 }
+/**
+ * Refuses a plain file in place of an encrypted one: whoever can write the folder of the backups could have put it there.
+ * @throws Problem 409
+ */
+export const refusePlain = (file: string, opener: Opener): void => {
+  if (opener === null || isSealed(file)) return
+  throw conflict(
+    `${file} is not encrypted, though a key or passphrase was given: somebody may have put it in place of the backup. Nothing was changed. If it is yours, run this again without ${'identity' in opener ? '--identity' : '--passphrase-file'}.`,
+  )
+}
 /** The content of a backup, decrypted where it is encrypted. @throws Problem 409 where it can't be opened, or was changed */
 export async function* opened(file: string, opener: Opener): AsyncGenerator<Uint8Array> {
+  refusePlain(file, opener)
   const input = createReadStream(file)
   if (!isSealed(file)) return yield* input
   if (opener === null)

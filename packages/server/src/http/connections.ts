@@ -5,6 +5,7 @@ import type { FastifyBaseLogger } from 'fastify'
 import { agents } from '@stockade/contract'
 import type { Endpoint } from '@stockade/contract'
 import { minute } from '../core/clock.ts'
+import { addressKey } from './rate-limit.ts'
 
 /**
  * New connections that may wait for this process to accept them; the system takes less where `net.core.somaxconn` is lower (4,096 on Linux).
@@ -48,6 +49,39 @@ export const closesIdle = (server: HttpServer): ((ended: Promise<unknown>) => Pr
     const timer = setInterval(close, 50)
     await ended.finally(() => clearInterval(timer))
   }
+}
+
+/**
+ * Closes an old connection for each that is too many, where `maxConnections` refuses the new one: strangers who open connections and send nothing must not
+ * keep others out. The caller with the most connections loses its oldest. Neighbours in a /64 are one caller.
+ */
+export const keepRoom = (server: Server, bounds: { readonly most: number; readonly ofOne: number }): void => {
+  /** The open connections of each caller, the oldest first. */
+  const socketsByCaller = new Map<string, Set<Socket>>()
+  let open = 0
+  const forget = (caller: string, socket: Socket): void => {
+    const own = socketsByCaller.get(caller)
+    if (own?.delete(socket) !== true) return
+    open -= 1
+    if (own.size === 0) socketsByCaller.delete(caller)
+  }
+  const largest = (): string =>
+    [...socketsByCaller].reduce((most, some) => (some[1].size > most[1].size ? some : most))[0]
+  const closeOldestOf = (caller: string): void => {
+    const [oldest] = socketsByCaller.get(caller) ?? []
+    if (!oldest) return
+    forget(caller, oldest)
+    oldest.destroy()
+  }
+  server.on('connection', socket => {
+    const caller = addressKey(socket.remoteAddress ?? '')
+    const own = socketsByCaller.get(caller) ?? new Set()
+    socketsByCaller.set(caller, own.add(socket))
+    open += 1
+    socket.once('close', () => forget(caller, socket))
+    if (own.size > bounds.ofOne) closeOldestOf(caller)
+    else if (open > bounds.most) closeOldestOf(largest())
+  })
 }
 
 export interface Connections {

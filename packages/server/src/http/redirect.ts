@@ -1,5 +1,7 @@
 import { createServer } from 'node:http'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+import { second } from '../core/clock.ts'
+import { keepRoom } from './connections.ts'
 
 /*
  * The port for plain http beside https: leads browsers to https, answers programs in a sentence, and shows an authority that a name is
@@ -57,10 +59,15 @@ const answer = (request: IncomingMessage, reply: ServerResponse, to: To): void =
  */
 export const openRedirect = async (at: { readonly host: string; readonly port: number }, to: To): Promise<Server> => {
   const server = createServer(
-    { maxHeaderSize: 8192, requestTimeout: 10_000, headersTimeout: 10_000 },
+    {
+      maxHeaderSize: 8192,
+      requestTimeout: 10 * second,
+      headersTimeout: 10 * second,
+      connectionsCheckingInterval: 2 * second,
+    },
     (request, reply) => answer(request, reply, to),
   )
-  server.maxConnections = 200
+  keepRoom(server, { most: 200, ofOne: 20 })
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)
     server.listen(at.port, at.host, resolve)

@@ -1,7 +1,8 @@
 import { execFile } from 'node:child_process'
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { copyFileSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { fileURLToPath } from 'node:url'
 import { gunzipSync } from 'node:zlib'
 import { generateIdentity, identityToRecipient } from 'age-encryption'
@@ -89,6 +90,16 @@ test('to a recipient and to a passphrase: only those open it, and nobody changes
     code: 1,
     err: expect.stringContaining('cut or changed'),
   })
+  // A plain file, put in place of the encrypted one by somebody who can write the folder.
+  const plain = { code: 1, err: expect.stringContaining('is not encrypted, though a key or passphrase was given') }
+  expect(await restore(at('plain.gz'), '--identity', at('key.txt'))).toMatchObject(plain)
+  expect(await restore(at('plain.gz'), '--passphrase-file', at('pass'))).toMatchObject(plain)
+  expect(await run('backup', 'verify', at('plain.gz'), '--identity', at('key.txt'))).toMatchObject(plain)
+  copyFileSync(at('plain.gz'), at('forged.age'))
+  expect(await restore(at('forged.age'), '--identity', at('key.txt'))).toMatchObject(plain)
+  // So is a copy of an SQLite database, which `restore` takes too.
+  new DatabaseSync(at('copy.sqlite3')).exec('create table kysely_migration (name text)')
+  expect(await restore(at('copy.sqlite3'), '--identity', at('key.txt'))).toMatchObject(plain)
   expect(await restore(at('by.age'), '--passphrase-file', at('pass'))).toMatchObject({ code: 0, err: '' })
   expect(await restore(at('to.age'), '--identity', at('key.txt'))).toMatchObject({ code: 0, err: '' })
 })

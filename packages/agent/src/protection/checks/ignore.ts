@@ -2,7 +2,7 @@ import { sharedAge } from '../../engine/engine.ts'
 import type { Engine } from '../../engine/engine.ts'
 import { ownJail } from '../../engine/own-files.ts'
 import { canonicalIp } from '../../ip.ts'
-import { publicShare, publicShareIpv6 } from '../../policy/share.ts'
+import { publicShare } from '../../policy/share.ts'
 import { bad, ok, warning } from '../model.ts'
 import type { Check, Finding } from '../model.ts'
 
@@ -32,7 +32,7 @@ export const ignoreCheck = (needs: {
     const ranges = await engine.ignored(jail)
     const bantime = await engine.bantime(jail)
     const addresses = ranges.flatMap(range => canonicalIp(range) ?? [])
-    const share = Math.max(publicShare(addresses), publicShareIpv6(addresses))
+    const share = publicShare(addresses)
     return { finding: findingOf(jail, share, bantime), entries: ranges.length, at: now() }
   }
   return {

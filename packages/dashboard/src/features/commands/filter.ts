@@ -22,6 +22,7 @@ export const commandTypes = [
   'remove-template',
   'approve-whitelist',
   'approve-port',
+  'approve-ban',
   'self-test',
 ] as const
 

@@ -100,6 +100,7 @@ const en = {
     'remove-template': 'Remove a template',
     'approve-whitelist': 'Approve a wide whitelist entry',
     'approve-port': 'Approve a closed port',
+    'approve-ban': 'Approve a wide ban',
     'self-test': 'Self-test',
     'upgrade-agent': 'Upgrade agent',
   },

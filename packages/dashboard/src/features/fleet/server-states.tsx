@@ -1,6 +1,7 @@
 import { Fragment } from 'react'
 import type { ReactNode } from 'react'
 import { Link } from '@tanstack/react-router'
+import { useMay } from '../../api/session.ts'
 import parts from '../../kit/parts.module.css'
 import { Mark } from '../../kit/state.tsx'
 import type { Tone } from '../../kit/state.tsx'
@@ -8,6 +9,7 @@ import { Stranger } from '../../kit/stranger.tsx'
 import { Trouble } from '../../kit/trouble.tsx'
 import type { Asked } from '../../kit/trouble.tsx'
 import type { HeldCounts } from './held.tsx'
+import { Approve } from '../commands/approve.tsx'
 import styles from './held.module.css'
 
 const tones: Readonly<Record<OpenState, Tone>> = {
@@ -48,6 +50,7 @@ export const ServerStates = (props: {
 }) => {
   const { servers = [], total = 0 } = props.query.data ?? {}
   const rest = total - servers.length
+  const { may } = useMay('write')
   return (
     <>
       <Trouble what={props.what} query={props.query} />
@@ -58,6 +61,7 @@ export const ServerStates = (props: {
             <Stranger text={server.hostname} most={60} />
           </Link>
           {reason && <Stranger text={reason} most={200} />}
+          {may && <Approve server={server} error={reason} />}
         </li>
       ))}
       {rest > 0 && <li className={parts.muted}>{props.more(rest)}</li>}

@@ -7,7 +7,7 @@ import type { Database } from '../../db/database.ts'
 import type { EventInput, Events } from '../../events/events.ts'
 import { noBackupYet, readBackupState, writeBackupState } from './backups.store.ts'
 import type { BackupState } from './backups.store.ts'
-import { lastDue } from './plan.ts'
+import { isEncrypted, lastDue } from './plan.ts'
 import type { BackupRunner } from './task.ts'
 
 /** After a failure, and after a process that ended in the middle. */
@@ -27,7 +27,7 @@ export const createBackups = (needs: {
   readonly db: Database
   readonly events: Pick<Events, 'change'>
   readonly leads: () => Promise<boolean>
-  readonly log: Pick<FastifyBaseLogger, 'info' | 'error'>
+  readonly log: Pick<FastifyBaseLogger, 'info' | 'warn' | 'error'>
 }): Backups => {
   const { config, runner, clock, db, events, log } = needs
   let state = noBackupYet
@@ -62,6 +62,8 @@ export const createBackups = (needs: {
     const { file, bytes, rows } = outcome.result
     const seconds = (endedAt - now) / second
     log.info({ file, bytes, rows, seconds }, 'made the scheduled backup')
+    if (recipient === null)
+      log.warn({ file }, 'the scheduled backup is not encrypted: set STOCKADE_BACKUP_RECIPIENT to a recipient of age')
     await keep(
       { endedAt, savedAt: now, file, bytes, seconds, problem: null },
       { name: 'backup.create', data: { file, bytes, rows } },
@@ -73,7 +75,9 @@ export const createBackups = (needs: {
     state.triedAt < now - drillEvery &&
     (config.recipient === null || config.identityFile !== null)
   const drill = async (file: string, now: number): Promise<void> => {
-    const outcome = await runner.verify({ kind: 'verify', file, identityFile: config.identityFile })
+    // Backups of before there was a recipient are plain.
+    const identityFile = isEncrypted(file) ? config.identityFile : null
+    const outcome = await runner.verify({ kind: 'verify', file, identityFile })
     if (outcome === null) return
     const faults = outcome.isDone ? outcome.result.faults : [outcome.problem]
     if (!outcome.isDone || faults.length > 0) {

@@ -20,6 +20,8 @@ const named = /^stockade-(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z\.(?:gz|age)$/
 /** `stockade-20261123T031700Z.gz`, in UTC. */
 export const backupName = (at: number, isEncrypted: boolean): string =>
   `stockade-${new Date(at).toISOString().slice(0, 19).replace(/[-:]/g, '')}Z.${isEncrypted ? 'age' : 'gz'}`
+/** By the name that the server gave it. */
+export const isEncrypted = (file: string): boolean => file.endsWith('.age')
 const timeOf = (name: string): number | null => {
   const [, year, month, date, hour, minute, second] = named.exec(name) ?? []
   if (year === undefined) return null

@@ -407,6 +407,7 @@ export const fleet: Texts['fleet'] = {
     'remove-template': 'Vorlage entfernen',
     'approve-whitelist': 'Großen Whitelist-Eintrag genehmigen',
     'approve-port': 'Geschlossenen Port genehmigen',
+    'approve-ban': 'Große Sperre genehmigen',
     'self-test': 'Selbsttest',
     'upgrade-agent': 'Agent aktualisieren',
   },

@@ -351,6 +351,7 @@ export const fleet: Texts['fleet'] = {
     'remove-template': 'Quitar una plantilla',
     'approve-whitelist': 'Aprobar una entrada amplia de la lista blanca',
     'approve-port': 'Aprobar un puerto cerrado',
+    'approve-ban': 'Aprobar un bloqueo amplio',
     'self-test': 'Autoprueba',
     'upgrade-agent': 'Actualizar el agente',
   },

@@ -421,6 +421,7 @@ export const fleet: Texts['fleet'] = {
     'remove-template': 'Retirer un modèle',
     'approve-whitelist': 'Approuver une grande plage de la liste blanche',
     'approve-port': 'Approuver un port fermé',
+    'approve-ban': 'Approuver un bannissement large',
     'self-test': 'Auto-test',
     'upgrade-agent': 'Mettre à jour l’agent',
   },
