@@ -92,7 +92,7 @@ export const createFeed = endpoint('POST /fleet/feeds', {
   refusals: [409],
 })
 const left_out = field(
-  shape({
+  resource('FeedLeftOut', {
     wide: field(count, 'Reported ranges wider than /24 (IPv4) or /48 (IPv6): no feed holds them.'),
     of_one_server: field(count, 'Bans of single servers beyond a quarter of the maximum; the newest stay.'),
     of_some_servers: field(count, 'Fleet bans that are not for all servers.'),

@@ -256,8 +256,8 @@ export const featuresAToF = below('packages/server/src/features', [
   },
   {
     file: 'fleet/refusals.ts',
-    find: 'if (touches(actor.ip) && !isForced)',
-    replace: 'if (touches(actor.ip) && isForced)',
+    find: 'if (isIn(range, actor.ip) && !isForced)',
+    replace: 'if (isIn(range, actor.ip) && isForced)',
     says: 'An operator bans their own address on the fleet without a question.',
   },
   {
