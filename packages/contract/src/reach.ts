@@ -47,8 +47,9 @@ export const privateNetworks = ['10.0.0.0/8', '100.64.0.0/10', '172.16.0.0/12', 
  * one has the IPv4 address.
  */
 export const translatedNetworks = ['::/96', '::ffff:0:0:0/96', '64:ff9b::/96', '64:ff9b:1::/48'] as const
-/** Other IPv4 addresses that are not public: protocol assignments, documentation, benchmarks. */
+/** Other addresses that are not public: protocol assignments, documentation, benchmarks. */
 const otherSpecial = ['192.0.0.0/24', '192.0.2.0/24', '198.18.0.0/15', '198.51.100.0/24', '203.0.113.0/24'] as const
+const documentation6 = ['2001:db8::/32', '3fff::/20'] as const
 
 const spansOfTexts = (texts: readonly string[]): Spans => spansOfNetworks(texts.map(networkOf))
 const unreported = spansOfTexts(neverReported)
@@ -62,6 +63,7 @@ export const whyNotReported = (network: Network): string | null => {
 }
 const notPublic = spansOfTexts([
   ...[...neverBanned, ...privateNetworks, ...otherSpecial].filter(text => !text.includes(':')),
+  ...documentation6,
   // All that is not given out to the Internet: everything outside of 2000::/3.
   '::/3',
   '4000::/2',

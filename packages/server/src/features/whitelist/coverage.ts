@@ -1,4 +1,5 @@
-import { covers, parseRange } from '../../core/ip.ts'
+import { isWider, publicShareOf, widest } from '@stockade/contract/reach.ts'
+import { spansOfNetworks } from '@stockade/contract/spans.ts'
 import type { IpRange } from '../../core/ip.ts'
 import { Problem, forbidden, invalid } from '../../core/problem.ts'
 import type { Principal } from '../../core/actor.ts'
@@ -12,48 +13,9 @@ import { requireProof } from '../../core/proof.ts'
 /** The largest share, of each family, that needs no confirmation. */
 const largestShare = 1 / 64
 
-const ranges = (...texts: string[]) => texts.flatMap(text => parseRange(text) ?? [])
-/** Blocks that are not public (RFC 6890 and its like); they count for nothing. */
-const reserved4 = ranges(
-  ...['0.0.0.0/8', '10.0.0.0/8', '100.64.0.0/10', '127.0.0.0/8', '169.254.0.0/16', '172.16.0.0/12', '192.0.0.0/24'],
-  ...['192.0.2.0/24', '192.168.0.0/16', '198.18.0.0/15', '198.51.100.0/24', '203.0.113.0/24', '224.0.0.0/3'],
-)
-const reserved6 = ranges('2001:db8::/32', '3fff::/20')
-const [globalUnicast] = ranges('2000::/3')
-const prefixOf = (range: IpRange) => range.prefix ?? range.bytes.length * 8
-const addresses4 = (range: IpRange) => 2 ** (32 - prefixOf(range))
-const public4 = 2 ** 32 - reserved4.reduce((sum, range) => sum + addresses4(range), 0)
-
-/** The share of its family that one range is. */
-const shareOf = (range: IpRange): number => {
-  if (range.bytes.length === 4) {
-    if (reserved4.some(block => covers(block, range))) return 0
-    const inside = reserved4.filter(block => covers(range, block)).reduce((sum, block) => sum + addresses4(block), 0)
-    return (addresses4(range) - inside) / public4
-  }
-  if (!globalUnicast || !covers(globalUnicast, range) || reserved6.some(block => covers(block, range))) return 0
-  return 2 ** (prefixOf(globalUnicast) - prefixOf(range))
-}
-
-export interface Coverage {
-  readonly ipv4: number
-  readonly ipv6: number
-}
+type Coverage = ReturnType<typeof publicShareOf>
 /** Shares of public IPv4 and IPv6 that some ranges cover together; what lies within another one counts once. */
-export const coverageOf = (list: readonly IpRange[]): Coverage => {
-  const sorted = [...list].sort(
-    (a, b) => a.bytes.length - b.bytes.length || Buffer.compare(a.bytes, b.bytes) || prefixOf(a) - prefixOf(b),
-  )
-  const shares = { ipv4: 0, ipv6: 0 }
-  let outer: IpRange | null = null
-  for (const range of sorted) {
-    // Two CIDRs are apart, or one lies within the other.
-    if (outer && covers(outer, range)) continue
-    outer = range
-    shares[range.bytes.length === 4 ? 'ipv4' : 'ipv6'] += shareOf(range)
-  }
-  return shares
-}
+export const coverageOf = (list: readonly IpRange[]): Coverage => publicShareOf(spansOfNetworks(list))
 
 /** A percentage as people type it, with one decimal, never rounded down. */
 const percent = (share: number) => Math.ceil(share * 1000 - 1e-9) / 10
@@ -89,5 +51,4 @@ export const guardCoverage = (
     throw invalid('confirm_share', `confirm_share is ${confirmed}; the whitelist would cover ${figure} % of ${name}.`)
 }
 /** Whether one entry is so wide that it takes a fresh proof of identity. */
-export const isWide = (range: IpRange): boolean =>
-  range.prefix !== null && range.prefix < (range.bytes.length === 4 ? 24 : 48)
+export const isWide = (range: IpRange): boolean => isWider(range, widest.unproved)
