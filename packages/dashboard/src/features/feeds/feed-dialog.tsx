@@ -119,6 +119,9 @@ const Fields = (props: { typed: Typed; set: (change: Partial<Typed>) => void; sa
   )
 }
 
+/** What the preview says of what the feed does not hold; what waits for the next reading says only a feed that is read. */
+const leftOutKinds = ['wide', 'of_one_server', 'of_some_servers', 'protected'] as const
+
 const Preview = ({ found }: { found: Reply<'POST /fleet/feeds/preview'> }) => {
   const t = textsOf(feedsTexts)
   return (
@@ -126,6 +129,11 @@ const Preview = ({ found }: { found: Reply<'POST /fleet/feeds/preview'> }) => {
       <b>{found.total === 0 ? t.none : t.size(found.total, number(found.ipv4), number(found.ipv6))}</b>
       {found.collapsed < found.total && <span>{t.joined(number(found.collapsed))}</span>}
       {found.truncated && <span>{t.truncated}</span>}
+      {leftOutKinds
+        .filter(kind => found.left_out[kind] > 0)
+        .map(kind => (
+          <span key={kind}>{t.leftOut[kind](found.left_out[kind])}</span>
+        ))}
       {found.samples.length > 0 && (
         <span className={parts.muted} dir="auto">
           {t.samples(found.samples.slice(0, 3).join(', '))}

@@ -57,6 +57,28 @@ const en = {
   none: 'Holds nothing now.',
   joined: (count: string) => `${count} when neighbours are joined into ranges.`,
   truncated: 'Older bans are left out, because there are more than the maximum.',
+  leftOut: {
+    wide: (count: number) =>
+      plural(count, {
+        one: 'Leaves out 1 range of a server that is wider than /24 (IPv4) or /48 (IPv6).',
+        other: `Leaves out ${number(count)} ranges of servers that are wider than /24 (IPv4) or /48 (IPv6).`,
+      }),
+    of_one_server: (count: number) =>
+      plural(count, {
+        one: 'Leaves out 1 ban beyond what one server may bring.',
+        other: `Leaves out ${number(count)} bans beyond what one server may bring.`,
+      }),
+    of_some_servers: (count: number) =>
+      plural(count, {
+        one: 'Leaves out 1 fleet ban that is not for all servers.',
+        other: `Leaves out ${number(count)} fleet bans that are not for all servers.`,
+      }),
+    protected: (count: number) =>
+      plural(count, {
+        one: 'Takes protected addresses out of 1 entry.',
+        other: `Takes protected addresses out of ${number(count)} entries.`,
+      }),
+  },
   samples: (entries: string) => `Such as ${entries}`,
   once: {
     title: (name: string) => `URL of ${name}`,

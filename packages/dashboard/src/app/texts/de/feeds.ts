@@ -58,6 +58,28 @@ export const feeds: Texts['feeds'] = {
   none: 'Enthält jetzt nichts.',
   joined: count => `${count}, wenn Nachbarn zu Bereichen zusammengefasst werden.`,
   truncated: 'Ältere Sperren fehlen, weil es mehr als die Höchstzahl sind.',
+  leftOut: {
+    wide: count =>
+      plural(count, {
+        one: 'Ohne 1 Bereich eines Servers, der breiter als /24 (IPv4) oder /48 (IPv6) ist.',
+        other: `Ohne ${number(count)} Bereiche von Servern, die breiter als /24 (IPv4) oder /48 (IPv6) sind.`,
+      }),
+    of_one_server: count =>
+      plural(count, {
+        one: 'Ohne 1 Sperre über dem, was ein Server beitragen darf.',
+        other: `Ohne ${number(count)} Sperren über dem, was ein Server beitragen darf.`,
+      }),
+    of_some_servers: count =>
+      plural(count, {
+        one: 'Ohne 1 Flottensperre, die nicht für alle Server gilt.',
+        other: `Ohne ${number(count)} Flottensperren, die nicht für alle Server gelten.`,
+      }),
+    protected: count =>
+      plural(count, {
+        one: 'Aus 1 Eintrag sind geschützte Adressen herausgenommen.',
+        other: `Aus ${number(count)} Einträgen sind geschützte Adressen herausgenommen.`,
+      }),
+  },
   samples: entries => `Etwa ${entries}`,
   once: {
     title: name => `URL von ${name}`,

@@ -60,6 +60,28 @@ export const feeds: Texts['feeds'] = {
   none: 'Ahora no contiene nada.',
   joined: count => `${count} si las vecinas se unen en rangos.`,
   truncated: 'Faltan bloqueos más antiguos, porque hay más que el máximo.',
+  leftOut: {
+    wide: count =>
+      plural(count, {
+        one: 'Sin 1 rango de un servidor más ancho que /24 (IPv4) o /48 (IPv6).',
+        other: `Sin ${number(count)} rangos de servidores más anchos que /24 (IPv4) o /48 (IPv6).`,
+      }),
+    of_one_server: count =>
+      plural(count, {
+        one: 'Sin 1 bloqueo por encima de lo que un servidor puede aportar.',
+        other: `Sin ${number(count)} bloqueos por encima de lo que un servidor puede aportar.`,
+      }),
+    of_some_servers: count =>
+      plural(count, {
+        one: 'Sin 1 bloqueo de flota que no es para todos los servidores.',
+        other: `Sin ${number(count)} bloqueos de flota que no son para todos los servidores.`,
+      }),
+    protected: count =>
+      plural(count, {
+        one: 'De 1 entrada se quitan direcciones protegidas.',
+        other: `De ${number(count)} entradas se quitan direcciones protegidas.`,
+      }),
+  },
   samples: entries => `Por ejemplo ${entries}`,
   once: {
     title: name => `URL de ${name}`,

@@ -60,6 +60,28 @@ export const feeds: Texts['feeds'] = {
   none: 'Ne contient rien actuellement.',
   joined: count => `${count} quand les voisines sont réunies en plages.`,
   truncated: 'Des bans plus anciens manquent, car il y en a plus que le maximum.',
+  leftOut: {
+    wide: count =>
+      plural(count, {
+        one: 'Sans 1 plage d’un serveur plus large que /24 (IPv4) ou /48 (IPv6).',
+        other: `Sans ${number(count)} plages de serveurs plus larges que /24 (IPv4) ou /48 (IPv6).`,
+      }),
+    of_one_server: count =>
+      plural(count, {
+        one: 'Sans 1 ban au-delà de la part d’un serveur.',
+        other: `Sans ${number(count)} bans au-delà de la part d’un serveur.`,
+      }),
+    of_some_servers: count =>
+      plural(count, {
+        one: 'Sans 1 ban de flotte qui n’est pas pour tous les serveurs.',
+        other: `Sans ${number(count)} bans de flotte qui ne sont pas pour tous les serveurs.`,
+      }),
+    protected: count =>
+      plural(count, {
+        one: 'Des adresses protégées sont retirées de 1 entrée.',
+        other: `Des adresses protégées sont retirées de ${number(count)} entrées.`,
+      }),
+  },
   samples: entries => `Par exemple ${entries}`,
   once: {
     title: name => `URL de ${name}`,
