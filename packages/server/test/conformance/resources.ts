@@ -221,7 +221,7 @@ const banFields = {
 } as const
 const banMore = {
   'spec bans': { unbanned_at: orNull(time), active: yesNo, banned_by: text, event_id: orNull(anyUuid) },
-  'no page': { origin: orNull('adopted'), dropped_packets: orNull(integer), dropped_at: orNull(time) },
+  'no page': { wide: yesNo, origin: orNull('adopted'), dropped_packets: orNull(integer), dropped_at: orNull(time) },
 } as const
 export const ban = extended(banFields, {
   ...banMore,

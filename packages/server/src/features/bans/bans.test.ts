@@ -62,6 +62,7 @@ describe('a reported ban', () => {
       dropped_at: null,
       event_id,
       whitelisted: false,
+      wide: false,
       reputation_score: null,
     })
   })
