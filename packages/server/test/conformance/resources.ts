@@ -220,8 +220,8 @@ const banFields = {
   reported_to_reputation_db: yesNo,
 } as const
 const banMore = {
-  'spec bans': { unbanned_at: orNull(time), active: yesNo, banned_by: text, event_id: orNull(anyUuid) },
-  'no page': { wide: yesNo, origin: orNull('adopted'), dropped_packets: orNull(integer), dropped_at: orNull(time) },
+  'spec bans': { unbanned_at: orNull(time), active: yesNo, banned_by: text, event_id: orNull(anyUuid), wide: yesNo },
+  'no page': { origin: orNull('adopted'), dropped_packets: orNull(integer), dropped_at: orNull(time) },
 } as const
 export const ban = extended(banFields, {
   ...banMore,
