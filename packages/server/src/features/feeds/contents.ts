@@ -1,7 +1,11 @@
 import { createHash } from 'node:crypto'
 import type { ReplyOf, feeds as contract } from '@stockade/contract'
+import { isWider, widest } from '@stockade/contract/reach.ts'
+import { SpanCollector, touches, within } from '@stockade/contract/spans.ts'
+import type { Spans } from '@stockade/contract/spans.ts'
 import type { Clock } from '../../core/clock.ts'
 import { minute, second } from '../../core/clock.ts'
+import { entriesOf } from '../../core/entries.ts'
 import { covers, ipText, parseRange } from '../../core/ip.ts'
 import type { IpRange } from '../../core/ip.ts'
 import { parseJson } from '../../core/json-text.ts'
@@ -12,10 +16,6 @@ import { narrow } from '../bans/narrow.store.ts'
 import { matchingSearch } from '../bans/search.store.ts'
 import type { SearchContext } from '../bans/search.store.ts'
 import type { Protection } from '../reach/protected.ts'
-import { isWider, widest } from '@stockade/contract/reach.ts'
-import { SpanCollector, touches, within } from '@stockade/contract/spans.ts'
-import { entriesOf } from '../../core/entries.ts'
-import type { Spans } from '@stockade/contract/spans.ts'
 import type { Registry } from '../servers/registry.ts'
 import { activeEntries, fleetEntries, noteAllowed } from './feeds.store.ts'
 import type { FeedRow } from './feeds.store.ts'
@@ -50,7 +50,6 @@ const grown = (size: number): number => Math.max(size * 2, size + leastStep)
 /** The part of a feed that bans of one server may be: a quarter, and more where there are fewer servers than four. */
 const partOfOne = (maximum: number, servers: number): number =>
   Math.max(1000, Math.ceil(maximum / Math.min(4, Math.max(1, servers))))
-const sizeOf = ({ ipv4, ipv6 }: Entries): number => ipv4.length + ipv6.length
 
 /** Reads what feeds hold. Several requests at once wait for one reading. */
 export const createFeedReader = (needs: {
@@ -88,9 +87,13 @@ export const createFeedReader = (needs: {
     const ofFleet = fleet.entries
       .flatMap(text => parseRange(text) ?? [])
       .filter(range => !isWider(range, widest.banned))
-    const once = [...new Map([...ofFleet, ...hosts.ranges].map(range => [range.text, range])).values()]
-    const wanted = once.filter(({ bytes }) => isOfFamily(contents.family, bytes))
-    return { ranges: wanted, wide: hosts.wide, of_one_server: hosts.crowded, of_some_servers: fleet.partial }
+    const fleetTexts = new Set(ofFleet.map(({ text }) => text))
+    const wanted = (ranges: readonly IpRange[]) => ranges.filter(({ bytes }) => isOfFamily(contents.family, bytes))
+    return {
+      ofFleet: wanted(ofFleet),
+      ofHosts: wanted(hosts.ranges.filter(({ text }) => !fleetTexts.has(text))),
+      left: { wide: hosts.wide, of_one_server: hosts.crowded, of_some_servers: fleet.partial },
+    }
   }
   /** How many entries the feed may hold now: a wave comes in by steps, so that one reading does not bring it all. */
   const allowedNow = async (row: ReadFeed, count: number, now: number): Promise<number> => {
@@ -103,22 +106,22 @@ export const createFeedReader = (needs: {
   const load = async (row: ReadFeed): Promise<Loaded> => {
     const now = clock()
     const contents = contentsOf(row)
-    const { ranges, ...left } = await read(contents, now)
-    const allowed = await allowedNow(row, ranges.length, now)
-    const held_back = Math.max(0, ranges.length - allowed)
-    // The newest are those that wait.
-    const taken = held_back > 0 ? ranges.slice(held_back) : ranges
+    const { ofFleet, ofHosts, left } = await read(contents, now)
+    const held_back = Math.max(0, ofHosts.length - (await allowedNow(row, ofHosts.length, now)))
+    // The newest of hosts are those that wait; what people ban on all servers does not.
+    const taken = [...ofFleet, ...ofHosts.slice(held_back)]
     const collector = new SpanCollector()
     await inSlices(taken, range => collector.add(range))
     const { spans, counts } = (await needs.protection.now()).cut(collector.spans())
     const { maximum } = contents
-    const bounds = { most: maximum, widest: widest.banned }
-    const collapsed = await listed(entriesOf(spans, bounds))
-    const single = await listed(uncollapsed(taken.slice(0, maximum).sort(byAddress), spans, maximum))
+    const most = maximum + 1
+    const joined = await collected(entriesOf(spans, { most, widest: widest.banned }))
+    const apart = await collected(uncollapsed(taken.slice(0, maximum).sort(byAddress), spans, most))
+    const isTruncated = Math.max(taken.length, joined.length, apart.length) > maximum
+    const [collapsed, single] = [listed(joined.slice(0, maximum)), listed(apart.slice(0, maximum))]
     const hash = createHash('sha256')
     for (const entries of [single, collapsed]) hash.update(`${entries.ipv4.join()} ${entries.ipv6.join()} `)
     const digest = hash.digest('hex').slice(0, 32)
-    const isTruncated = taken.length > maximum || sizeOf(single) >= maximum
     const cut = Object.values(counts).reduce((sum, count) => sum + count, 0)
     return { single, collapsed, isTruncated, left_out: { ...left, held_back, protected: cut }, digest, loadedAt: now }
   }
@@ -149,12 +152,15 @@ const isOfFamily = (family: Contents['family'], bytes: Uint8Array): boolean =>
 const byAddress = (a: IpRange, b: IpRange): number =>
   a.bytes.length - b.bytes.length || Buffer.compare(a.bytes, b.bytes) || (a.prefix ?? 999) - (b.prefix ?? 999)
 
-const listed = async (texts: Iterable<string>): Promise<Entries> => {
-  const ipv4: string[] = []
-  const ipv6: string[] = []
-  await inSlices(texts, text => void (text.includes(':') ? ipv6 : ipv4).push(text))
-  return { ipv4, ipv6 }
+const collected = async (texts: Iterable<string>): Promise<string[]> => {
+  const all: string[] = []
+  await inSlices(texts, text => void all.push(text))
+  return all
 }
+const listed = (texts: readonly string[]): Entries => ({
+  ipv4: texts.filter(text => !text.includes(':')),
+  ipv6: texts.filter(text => text.includes(':')),
+})
 
 /** The entries as they were banned, without what must not be in a feed, and without what a wider one holds. Ends at a number. */
 function* uncollapsed(ranges: readonly IpRange[], left: Spans, most: number): Generator<string> {

@@ -194,10 +194,15 @@ export const createFeeds = (
     },
     async change(actor, id, { name, ...input }) {
       return view(
-        await update(actor, id, 'feed.update', row => ({
-          ...(name === undefined ? {} : { name: tame(name, bounds.name * 4) }),
-          contents: jsonText(contentsWith(contentsOf(row), input)),
-        })),
+        await update(actor, id, 'feed.update', row => {
+          const contents = jsonText(contentsWith(contentsOf(row), input))
+          return {
+            ...(name === undefined ? {} : { name: tame(name, bounds.name * 4) }),
+            contents,
+            // What somebody asks for is there at once.
+            ...(contents === row.contents ? {} : { allowed: null, allowed_at: null }),
+          }
+        }),
       )
     },
     async rotate(actor, id) {
