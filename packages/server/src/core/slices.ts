@@ -3,7 +3,16 @@ const most = 8
 /** Reading the clock costs as much as a fast item, so it is read after eight items that together took less than this many milliseconds. */
 const fast = { items: 8, took: 0.5 } as const
 
-const turn = () => new Promise(resolve => setImmediate(resolve))
+const turn = () => new Promise<void>(resolve => setImmediate(resolve))
+
+/** For loops that wait for their items: call it after each one, and it yields to the event loop every few milliseconds. */
+export const createPause = (): (() => Promise<void> | undefined) => {
+  let since = performance.now()
+  return () => {
+    if (performance.now() - since <= most) return undefined
+    return turn().then(() => void (since = performance.now()))
+  }
+}
 
 /** Processes many items and yields to the event loop every few milliseconds, however long an item takes. */
 export const inSlices = async <T>(items: Iterable<T>, work: (item: T, index: number) => void): Promise<void> => {
