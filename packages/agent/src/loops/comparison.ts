@@ -121,8 +121,8 @@ export const createComparison = (
       if (await compare(active, { slice, of }).catch((error: unknown) => refused(of, error))) pass.isOpen = true
       pass.slice += 1
     } catch (error) {
-      // The next comparison starts from the first slice.
-      pass = null
+      // The next comparison starts from the first slice, unless the server only asks for more time between slices.
+      if (!(error instanceof ServerError && error.status === 429)) pass = null
       throw error
     }
     const { isOpen } = pass

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { inSlices } from './slices.ts'
+import { createPause, inSlices } from './slices.ts'
 
 test('work on many lets timers run, and goes through all of them in order', async () => {
   let ticks = 0
@@ -14,6 +14,38 @@ test('work on many lets timers run, and goes through all of them in order', asyn
   clearInterval(timer)
   expect(seen).toEqual(Array.from({ length: 40 }, (_, n) => n))
   expect(ticks).toBeGreaterThan(10)
+})
+const slowly = () => {
+  const until = performance.now() + 9
+  while (performance.now() < until);
+}
+/** How many turns others get meanwhile. */
+const turnsDuring = async (work: () => Promise<void>): Promise<number> => {
+  let turns = 0
+  let isOver = false
+  const count = () => {
+    turns++
+    if (!isOver) setImmediate(count)
+  }
+  setImmediate(count)
+  await work()
+  isOver = true
+  return turns
+}
+test('a few slow items among fast ones let others work in between', async () => {
+  const items = Array.from({ length: 60 })
+  // Eight slow items at most go by unseen after fast ones.
+  expect(await turnsDuring(() => inSlices(items, (_, index) => index >= 20 && slowly()))).toBeGreaterThanOrEqual(32)
+})
+test('a loop that waits for its items lets others work in between too', async () => {
+  const turns = await turnsDuring(async () => {
+    const pause = createPause()
+    for (let item = 0; item < 20; item++) {
+      await Promise.resolve(slowly())
+      await pause()
+    }
+  })
+  expect(turns).toBeGreaterThanOrEqual(20)
 })
 test('what is thrown ends it', async () => {
   const failing = inSlices([1, 2, 3], item => {

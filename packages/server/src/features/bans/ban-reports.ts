@@ -11,6 +11,7 @@ import { ipText, parseRange } from '../../core/ip.ts'
 import type { IpRange } from '../../core/ip.ts'
 import { timeOf } from '../../core/page.ts'
 import { invalid, notFound } from '../../core/problem.ts'
+import { createPause } from '../../core/slices.ts'
 import { tame } from '../../core/text.ts'
 import { detailsOf } from '../../core/validation.ts'
 import type { Database } from '../../db/database.ts'
@@ -72,6 +73,8 @@ interface Batch {
 }
 /** Items of one request, each judged on its own. */
 const createBatch = (): Batch => {
+  // Items of 64 KiB each are cleaned here.
+  const pause = createPause()
   const items: Append[] = []
   const judged: { event_id: string | null; error: string | null; item: number | null }[] = []
   return {
@@ -86,6 +89,7 @@ const createBatch = (): Batch => {
         if (!(error instanceof Error) || error.name !== 'Problem') throw error
         judged.push({ event_id, error: error.message, item: null })
       }
+      await pause()
     },
     answers: results =>
       judged.map(({ event_id, error, item }) => ({

@@ -346,11 +346,6 @@ export const endRows = async <Row extends EndedBan & { readonly banned_at: numbe
   return count
 }
 
-export interface ActiveRow extends EndedBan {
-  readonly banned_at: number
-  /** Names its jail and its address. */
-  readonly place: string
-}
 export const placeOf = (jailId: number, ip: Uint8Array, prefix: number | null): string =>
   `${jailId} ${ipText(ip, prefix)}`
 /** The address of a place, in canonical text. */
@@ -365,20 +360,29 @@ export const jailIds = async (sql: Sql, names: readonly string[]): Promise<Reado
     .execute()
   return new Map(rows.map(({ id, name }) => [name, id]))
 }
-/** All active bans by server. There is no index by server: one scan beside the event loop serves all hosts that ask. */
-export const activeByServer = async (sql: Sql): Promise<ReadonlyMap<number, readonly ActiveRow[]>> => {
-  const rows = await sql
-    .selectFrom('active_bans')
-    .select(['ban_id', 'server_no', 'banned_at', 'jail_id', 'ip', 'prefix'])
-    .execute()
-  const found = new Map<number, ActiveRow[]>()
-  for (const { jail_id, ip, prefix, ...row } of rows) {
-    const active = { ...row, place: placeOf(jail_id, ip, prefix) }
-    const list = found.get(row.server_no)
-    if (list) list.push(active)
-    else found.set(row.server_no, [active])
-  }
-  return found
+const activePage = 2000
+/**
+ * The active bans of a server or of all, some thousand at a time. There is no index by server, which each report would pay for: the pages are
+ * one scan in all, beside the event loop.
+ */
+export async function* activePages(sql: Sql, serverNo: number | 'all') {
+  let place: { readonly banned_at: number; readonly ban_id: number } | undefined
+  do {
+    const after = place
+    const rows = await sql
+      .selectFrom('active_bans')
+      .select(['ban_id', 'server_no', 'banned_at', 'jail_id', 'ip', 'prefix'])
+      .$if(serverNo !== 'all', query => query.where('server_no', '=', Number(serverNo)))
+      .$if(after !== undefined, query =>
+        query.where(raw<boolean>`(banned_at, ban_id) > (${after?.banned_at}, ${after?.ban_id})`),
+      )
+      .orderBy('banned_at')
+      .orderBy('ban_id')
+      .limit(activePage)
+      .execute()
+    yield rows
+    place = rows.length === activePage ? rows.at(-1) : undefined
+  } while (place !== undefined)
 }
 /** PostgreSQL: removes changes of bans that no reader waits for (migration 0075), by the clock that noted them. */
 export const removeOldBanChanges = async (sql: Sql): Promise<void> => {
