@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { createPause, inSlices } from './slices.ts'
+import { createPause, inSlices, sortInSlices } from './slices.ts'
 
 test('work on many lets timers run, and goes through all of them in order', async () => {
   let ticks = 0
@@ -52,4 +52,26 @@ test('what is thrown ends it', async () => {
     if (item === 2) throw new Error('two')
   })
   await expect(failing).rejects.toThrow('two')
+})
+
+test('a long sort gives what sort gives, in turns', async () => {
+  let seed = 7
+  const items = Array.from({ length: 30_000 }, (_, place) => {
+    seed = (seed * 48_271) % 2_147_483_647
+    return { key: seed % 500, place }
+  })
+  const byKey = (a: { key: number }, b: { key: number }) => a.key - b.key
+  let turns = 0
+  let isOver = false
+  const count = () => {
+    turns++
+    if (!isOver) setImmediate(count)
+  }
+  count()
+  const sorted = await sortInSlices(items, byKey)
+  isOver = true
+  expect(sorted).toEqual([...items].sort(byKey))
+  expect(turns).toBeGreaterThan(3)
+  expect(await sortInSlices([], byKey)).toEqual([])
+  expect(await sortInSlices(items.slice(0, 1), byKey)).toEqual(items.slice(0, 1))
 })

@@ -9,7 +9,7 @@ import { entriesOf } from '../../core/entries.ts'
 import { covers, ipText, parseRange } from '../../core/ip.ts'
 import type { IpRange } from '../../core/ip.ts'
 import { parseJson } from '../../core/json-text.ts'
-import { inSlices } from '../../core/slices.ts'
+import { inSlices, sortInSlices } from '../../core/slices.ts'
 import type { Database } from '../../db/database.ts'
 import { readSearch } from '../../db/search.ts'
 import { narrow } from '../bans/narrow.store.ts'
@@ -116,7 +116,8 @@ export const createFeedReader = (needs: {
     const { maximum } = contents
     const most = maximum + 1
     const joined = await collected(entriesOf(spans, { most, widest: widest.banned }))
-    const apart = await collected(uncollapsed(taken.slice(0, maximum).sort(byAddress), spans, most))
+    const inOrder = await sortInSlices(taken.slice(0, maximum), byAddress)
+    const apart = await collected(uncollapsed(inOrder, spans, most))
     const isTruncated = Math.max(taken.length, joined.length, apart.length) > maximum
     const [collapsed, single] = [listed(joined.slice(0, maximum)), listed(apart.slice(0, maximum))]
     const hash = createHash('sha256')
