@@ -85,9 +85,9 @@ export const createBanConditions = (needs: {
     const last = added.at(-1)
     if (!row || !last) return []
     await saveRule(db.write, row.id, { conditions: jsonText({ ...conditions, after_id: Number(last.id) }) })
-    return added.map(({ name }) => ({
+    return added.map(({ name, server_no }) => ({
       subject: name,
-      serverNo: null,
+      serverNo: server_no,
       title: `Bans of a new jail: ${name}`,
       detail: 'No server reported a ban of it before.',
       at: now,

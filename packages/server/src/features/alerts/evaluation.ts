@@ -14,6 +14,7 @@ import { allRoutes, allRules, deleteStates, recentStates, saveStates, silencesAt
 import type { StateRow } from './alerts.store.ts'
 import type { BanConditions } from './ban-conditions.ts'
 import type { createEventConditions } from './event-conditions.ts'
+import { createCrowding } from './crowding.ts'
 import { kindDefaults } from './kinds.ts'
 import type { Finding } from './kinds.ts'
 import { rulesOf } from './rules.ts'
@@ -50,7 +51,7 @@ export const createEvaluation = (needs: {
   clock: Clock
   config: Pick<Config, 'heartbeatInterval' | 'offlineAfter'>
   events: Pick<Events, 'change'>
-  registry: Pick<Registry, 'all'>
+  registry: Pick<Registry, 'all' | 'byNo'>
   targeting: Pick<Targeting, 'concerns'>
   settings: Pick<SettingsService, 'get'>
   channels: Pick<ChannelsService, 'queue'>
@@ -61,6 +62,7 @@ export const createEvaluation = (needs: {
   const { db, clock, events, registry, targeting, settings, channels } = needs
   const { eventConditions, serviceConditions, banConditions } = needs
   const heardAfter = createSilence(needs.config, clock())
+  const withoutCrowds = createCrowding(registry)
   let lastLook: number | null = null
   let settledAt = 0
 
@@ -88,7 +90,7 @@ export const createEvaluation = (needs: {
   const step = (rule: Rule, found: readonly Finding[] | null, before: readonly StateRow[], now: number): Outcome => {
     if (found === null) return { next: [...before], gone: [] }
     const terms = termsOf(rule)
-    const bySubject = new Map(found.map(finding => [finding.subject, finding]))
+    const bySubject = new Map(withoutCrowds(rule, found, before).map(finding => [finding.subject, finding]))
     const next: AlertState[] = []
     const gone: number[] = []
     for (const state of before) {

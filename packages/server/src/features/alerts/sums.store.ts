@@ -97,9 +97,25 @@ export const jailIdOf = async (sql: Sql, name: string): Promise<number | null> =
   (await sql.selectFrom('jails').select('id').where('name', '=', name).executeTakeFirst())?.id ?? null
 export const countryIdOf = async (sql: Sql, code: string): Promise<number | null> =>
   (await sql.selectFrom('countries').select('id').where('code', '=', code).executeTakeFirst())?.id ?? null
-/** Jails that were first reported after another one, by its number. */
+/** Jails that were first reported after another one, by its number, each with the server of its first ban. */
 export const jailsAfter = (sql: Sql, id: number) =>
-  sql.selectFrom('jails').selectAll().where('id', '>', id).orderBy('id').limit(50).execute()
+  sql
+    .selectFrom('jails')
+    .select(eb => [
+      'id',
+      'name',
+      eb
+        .selectFrom('bans')
+        .select('server_no')
+        .whereRef('bans.jail_id', '=', 'jails.id')
+        .orderBy('banned_at')
+        .limit(1)
+        .as('server_no'),
+    ])
+    .where('id', '>', id)
+    .orderBy('id')
+    .limit(1000)
+    .execute()
 export const lastJailId = async (sql: Sql): Promise<number> =>
   Number(
     (

@@ -18,6 +18,8 @@ import type { StoredRoute } from '../../db/tables/stored.ts'
 const waitFor = 15 * second
 /** A rule sends at most this many messages in the period; later ones wait for the next period. */
 const burst = { messages: 3, within: 10 * minute } as const
+/** Of these, so many say of one server only: the rest stays for other servers. */
+const burstOfServer = 2
 /** Lines that one message lists. */
 const mostListed = 25
 
@@ -40,6 +42,15 @@ const levels: Readonly<Record<AlertSeverity, Message['level']>> = {
   critical: 'error',
 }
 
+/** One alert of each server, then the second of each: alerts of one server push none of another out of a message. */
+const inTurn = (states: readonly AlertState[]): readonly AlertState[] => {
+  const groups = [...Map.groupBy(states, ({ server_no }) => server_no).values()]
+  return groups
+    .flatMap(group => group.map((state, place) => ({ state, place })))
+    .sort((a, b) => a.place - b.place)
+    .map(({ state }) => state)
+}
+
 /** The title, and what is said of one alert or of many. */
 const wordsOf = (
   rule: Rule,
@@ -52,7 +63,9 @@ const wordsOf = (
     const flaps = first.flapping === 1 && !isOver ? ' (comes and goes)' : ''
     return { title: oneLine(`${over}${first.title}${flaps}`), text: first.detail, tables: [] }
   }
-  const rows = states.slice(0, mostListed).map(({ title, detail }) => [title, oneLine(detail, 120)])
+  const rows = inTurn(states)
+    .slice(0, mostListed)
+    .map(({ title, detail }) => [title, oneLine(detail, 120)])
   return {
     title: oneLine(`${over}${rule.name}: ${states.length}`),
     text: '',
@@ -83,10 +96,14 @@ const messageOf = (
 
 const isHeld = (rule: Rule, waiting: readonly AlertState[], own: readonly AlertState[], now: number): boolean => {
   const oldest = Math.min(...waiting.map(({ fired_at }) => fired_at ?? now))
-  const keys = own.flatMap(({ told_at, told_key }) =>
-    told_key && told_at !== null && told_at > now - burst.within ? [told_key] : [],
+  const told = own.filter(({ told_key, told_at }) => told_key && told_at !== null && told_at > now - burst.within)
+  const serversByKey = [...Map.groupBy(told, ({ told_key }) => told_key).values()].map(
+    states => new Set(states.map(({ server_no }) => server_no)),
   )
-  return now - oldest < waitFor || new Set(keys).size >= burst.messages
+  const hasCrowded = ({ server_no }: AlertState) =>
+    server_no !== null &&
+    serversByKey.filter(servers => servers.size === 1 && servers.has(server_no)).length >= burstOfServer
+  return now - oldest < waitFor || serversByKey.length >= burst.messages || waiting.every(hasCrowded)
 }
 
 /** One message for each channel, of what goes there. */

@@ -11,6 +11,7 @@ import { accessTags } from '../users/access-tags.store.ts'
 import type { Registry } from './registry.ts'
 import type { ServerRow } from './servers.store.ts'
 import { addTag, lockServers, removeTag, saveTags, tagsOf } from './tags.store.ts'
+import { trustedTags } from './trusted-tags.store.ts'
 
 /** A server whose tags changed. */
 export interface Retagged {
@@ -26,7 +27,7 @@ export interface ServerTags {
   list(actor: Principal): Promise<ReplyOf<typeof contract.listServerTags>>
   /**
    * Within a change: gives servers the tags that `next` makes of theirs. Pass the rows to `take` after the commit.
-   * @throws Problem 400 beyond the bound, 403 for tags that access depends on
+   * @throws Problem 400 beyond the bound, 403 for tags that access depends on, and for those that something else names where the caller is limited
    */
   edit(
     change: Change,
@@ -59,6 +60,16 @@ export const createServerTags = (needs: {
     if (refused.length === 0) return
     throw forbidden(
       `The access of users or API keys depends on the tag ${refused.join(', ')}. Only an administrator with access to all servers changes which servers have it.`,
+    )
+  }
+  /** Else a server could be made one whose reports rules believe, or one that they pass over. */
+  const refuseTrustedTags = async (change: Change, actor: Principal, changed: ReadonlySet<string>) => {
+    if (actor.servers === 'all') return
+    const [trusted] = await trustedTags(change.sql, sorted(changed), clock())
+    if (trusted === undefined) return
+    const [tag, what] = trusted
+    throw forbidden(
+      `The tag ${tag} is named by ${what}. Only somebody with access to all servers changes which servers have it.`,
     )
   }
   const write = async (change: Change, rows: readonly { no: number; before: readonly string[]; after: string[] }[]) => {
@@ -100,7 +111,9 @@ export const createServerTags = (needs: {
       added: after.filter(tag => !before.includes(tag)),
       removed: before.filter(tag => !after.includes(tag)),
     }))
-    await refuseAccessTags(change, actor, new Set(retagged.flatMap(({ added, removed }) => [...added, ...removed])))
+    const tags = new Set(retagged.flatMap(({ added, removed }) => [...added, ...removed]))
+    await refuseAccessTags(change, actor, tags)
+    await refuseTrustedTags(change, actor, tags)
     const rows = await write(change, changed)
     for (const hook of hooks) await hook(change, retagged)
     const byNo = new Map(rows.map(row => [row.no, row]))
