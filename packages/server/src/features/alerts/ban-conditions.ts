@@ -81,7 +81,7 @@ export const createBanConditions = (needs: {
   }
   const findJails = async (rule: Rule, now: number): Promise<readonly Finding[]> => {
     const { row, conditions } = rule
-    const added = await jailsAfter(db.read, conditions.after_id ?? 0)
+    const added = await jailsAfter(db.read, db.engine, conditions.after_id ?? 0)
     const last = added.at(-1)
     if (!row || !last) return []
     await saveRule(db.write, row.id, { conditions: jsonText({ ...conditions, after_id: Number(last.id) }) })

@@ -1,6 +1,7 @@
 import { sql as raw } from 'kysely'
 import type { Kysely } from 'kysely'
 import { day, hour } from '../../core/clock.ts'
+import type { Engine } from '../../db/database.ts'
 import type { Schema } from '../../db/schema.ts'
 
 type Sql = Kysely<Schema>
@@ -98,24 +99,18 @@ export const jailIdOf = async (sql: Sql, name: string): Promise<number | null> =
 export const countryIdOf = async (sql: Sql, code: string): Promise<number | null> =>
   (await sql.selectFrom('countries').select('id').where('code', '=', code).executeTakeFirst())?.id ?? null
 /** Jails that were first reported after another one, by its number, each with the server of its first ban. */
-export const jailsAfter = (sql: Sql, id: number) =>
-  sql
-    .selectFrom('jails')
-    .select(eb => [
-      'id',
-      'name',
-      eb
-        .selectFrom('bans')
-        .select('server_no')
-        .whereRef('bans.jail_id', '=', 'jails.id')
-        .orderBy('banned_at')
-        .limit(1)
-        .as('server_no'),
-    ])
-    .where('id', '>', id)
-    .orderBy('id')
-    .limit(1000)
-    .execute()
+export const jailsAfter = async (
+  sql: Sql,
+  engine: Engine,
+  id: number,
+): Promise<readonly { readonly id: number; readonly name: string; readonly server_no: number | null }[]> => {
+  // SQLite keeps the bans of a jail as a list of their own instead of an index.
+  const bansOfJail = raw.table(engine === 'sqlite' ? 'jail_bans' : 'bans')
+  const { rows } = await raw<{ id: number; name: string; server_no: number | null }>`select id, name,
+      (select server_no from bans where bans.id = (select min(id) from ${bansOfJail} where jail_id = jails.id)) as server_no
+    from jails where id > ${id} order by id limit 1000`.execute(sql)
+  return rows
+}
 export const lastJailId = async (sql: Sql): Promise<number> =>
   Number(
     (
