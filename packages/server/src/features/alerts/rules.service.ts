@@ -143,7 +143,8 @@ export const createRules = (
   return {
     async list(actor) {
       const states = await statesNow()
-      const rules = (await allOf()).map(rule => viewOf(actor, rule, states))
+      const visible = (await allOf()).filter(({ targets }) => targeting.isVisible(actor, targets))
+      const rules = visible.map(rule => viewOf(actor, rule, states))
       return { rules, total: rules.length }
     },
     async create(actor, body) {

@@ -92,7 +92,17 @@ export const createRules = (
   }
   const view = async (actor: Principal, row: RuleRow): Promise<contract.Rule> =>
     viewRule(needs, actor, row, (await bansOfRules(db.read, clock() - 30 * day)).get(row.id) ?? 0)
-  const read = async (actor: Principal, id: number) => view(actor, await found(id))
+  /** Whether a rule concerns servers that the caller sees. */
+  const isVisible = (actor: Principal, row: RuleRow): boolean => {
+    const { from, target } = conditionsOf(row)
+    return [from, target].some(text => targeting.isVisible(actor, targetsOf(text)))
+  }
+  const visible = async (actor: Principal, id: number): Promise<RuleRow> => {
+    const row = await found(id)
+    if (!isVisible(actor, row)) throw notFound(`There is no sharing rule ${id}.`)
+    return row
+  }
+  const read = async (actor: Principal, id: number) => view(actor, await visible(actor, id))
 
   const conditionsFrom = (actor: Principal, before: SharingConditions, input: RuleChange): SharingConditions =>
     withInput(before, input, (path, target) => textOf(targeting.named(actor, target, path)))
@@ -130,7 +140,7 @@ export const createRules = (
   return {
     async list(actor) {
       const banned = await bansOfRules(db.read, clock() - 30 * day)
-      const rows = await allRules(db.read)
+      const rows = (await allRules(db.read)).filter(row => isVisible(actor, row))
       return { rules: rows.map(row => viewRule(needs, actor, row, banned.get(row.id) ?? 0)), total: rows.length }
     },
     read,
@@ -259,7 +269,7 @@ export const createRules = (
       return view(actor, row)
     },
     async matches(actor, id, { outcome, page = 1, limit = 50 }) {
-      await found(id)
+      await visible(actor, id)
       const rows = await pageOfMatches(db.read, id, outcome, (page - 1) * limit, limit)
       const total = await countMatches(db.read, id, outcome)
       return { matches: rows.map(row => viewMatch(needs, actor, row)), total, page, limit }

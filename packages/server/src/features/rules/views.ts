@@ -36,7 +36,8 @@ export const viewRule = (needs: Needs, actor: Principal, row: RuleRow, bannedLat
     from: needs.targeting.view(actor, targetsOf(from)),
     target: needs.targeting.view(actor, targetsOf(target)),
     ...limits,
-    exclude: [...exclude],
+    // Addresses that somebody protects are no business of who has access to some servers.
+    exclude: actor.servers === 'all' ? [...exclude] : [],
     state: row.state,
     reason: row.reason,
     simulated_at: isoOrNull(row.simulated_at),
