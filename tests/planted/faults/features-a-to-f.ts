@@ -49,8 +49,8 @@ export const featuresAToF = below('packages/server/src/features', [
   },
   {
     file: 'alerts/telling.ts',
-    find: 'told_key && told_at !== null && told_at > now - burst.within ? [told_key] : []',
-    replace: 'told_key && told_at !== null && told_at < now - burst.within ? [told_key] : []',
+    find: 'told_key && told_at !== null && told_at > now - burst.within)',
+    replace: 'told_key && told_at !== null && told_at < now - burst.within)',
     says: 'A rule that fires again and again sends messages without a bound.',
     edge: true,
   },
