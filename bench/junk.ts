@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto'
-import { Agent, request } from 'node:http'
 import { endpoints, bounds } from '@stockade/contract'
 import type { Endpoint } from '@stockade/contract'
 import { aHost, raw, spawnServer } from '@stockade/server/testing'
 import type { Signed } from '@stockade/server/testing'
 import { measureAnswers } from './junk-answers.ts'
+import { watchHealth } from './health.ts'
 import { moveTo } from './programs.ts'
 import { say } from './report.ts'
 
@@ -14,7 +14,7 @@ import { say } from './report.ts'
  * again, three times in all, and the shortest counts. `BENCH=short` sends two kinds. Then sources of blocklists answer junk; `-- answers` is that alone.
  */
 
-const goal = 200
+const goal = 100
 const filled = (size: number, head: string, value: string, tail: string) =>
   head + `${value},`.repeat(Math.floor((size - head.length - tail.length) / (value.length + 1)) - 1) + value + tail
 const keys = (size: number, per: number) => {
@@ -38,30 +38,6 @@ const kinds: Readonly<Record<string, Kind>> = {
 }
 const chosen = Object.entries(kinds).slice(0, process.env.BENCH === 'short' ? 2 : undefined)
 
-/** Asks for `/health` again and again; the longest wait in milliseconds. */
-const watch = (port: number) => {
-  const agent = new Agent({ keepAlive: true, maxSockets: 256 })
-  let longest = 0
-  const timer = setInterval(() => {
-    const began = performance.now()
-    const asked = request({ port, host: '127.0.0.1', agent, path: '/api/v1/health' }, reply => {
-      reply.resume().on('end', () => (longest = Math.max(longest, performance.now() - began)))
-    })
-    asked.on('error', () => {})
-    asked.end()
-  }, 5)
-  return {
-    take: () => {
-      const told = longest
-      longest = 0
-      return told
-    },
-    stop() {
-      clearInterval(timer)
-      agent.destroy()
-    },
-  }
-}
 const fieldOf = ({ body }: Endpoint) =>
   Object.keys((body as { properties?: object } | undefined)?.properties ?? {})[0] ?? 'x'
 const settle = () => new Promise(resolve => setTimeout(resolve, 30))
@@ -69,7 +45,7 @@ const settle = () => new Promise(resolve => setTimeout(resolve, 30))
 const measureBodies = async (
   server: Awaited<ReturnType<typeof spawnServer>>,
   admin: Signed,
-  pings: ReturnType<typeof watch>,
+  pings: ReturnType<typeof watchHealth>,
 ): Promise<boolean> => {
   const host = await aHost(server, admin.client, 'junk')
   const rows: { name: string; kind: string; size: number; stall: number; status: number }[] = []
@@ -111,7 +87,7 @@ const measureBodies = async (
 const server = await spawnServer()
 moveTo('server', server.pid)
 moveTo('generator', process.pid)
-const pings = watch(server.port)
+const pings = watchHealth(server.port)
 try {
   const admin = await server.setUp()
   const areHeld = process.argv.includes('answers') || (await measureBodies(server, admin, pings))

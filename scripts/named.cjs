@@ -119,6 +119,10 @@ exports.check = {
   ),
   chaos: longRun('kills, cut connections, a full disk, overload; loses nothing that was acknowledged', 'chaos.ts'),
   'fleet-day': longRun('a day of fleet bans, lists, outages and lies for 1,000 hosts', 'fleet-sim.ts'),
+  'stolen-host': longRun(
+    'one host of 50 sends all that its key can, for ten minutes; nothing of others changes',
+    'stolen-host.ts',
+  ),
   soak: longRun('two hours of 500 hosts', 'fleet/main.ts', [
     ...['--agents', '500', '--bans-per-second', '500', '--seconds', '7200'],
     ...['--batches', '10', '--whitelist-changes', '10'],
