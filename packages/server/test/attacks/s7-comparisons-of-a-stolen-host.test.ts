@@ -2,13 +2,14 @@ import { randomUUID } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { bounds } from '@stockade/contract'
 import { sliceOf } from '@stockade/contract/slices.ts'
-import { aHost, movableClock, raw } from '../../src/testing/index.ts'
+import { aHost, raw, standingClock } from '../../src/testing/index.ts'
 import type { EnrolledHost, Signed, TestServer } from '../../src/testing/index.ts'
 import { withTwoHosts } from '../../src/testing/scene.ts'
 
 /* A stolen host compares as many bans as it can, again and again, and each has its price on the event loop. */
 
-const clock = movableClock()
+/** No time passes between requests, however slow the machine is. */
+const clock = standingClock()
 let server: TestServer
 let admin: Signed
 let web: EnrolledHost
