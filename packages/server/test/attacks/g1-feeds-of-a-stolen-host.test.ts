@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import { expect, test } from 'vitest'
-import { aHost, movableClock, password, raw } from '../../src/testing/index.ts'
+import { aHost, standingClock, password, raw } from '../../src/testing/index.ts'
 import type { EnrolledHost, Signed, TestServer } from '../../src/testing/index.ts'
 import { aUser, withTwoHosts } from '../../src/testing/scene.ts'
 
 /* A stolen host, and an operator of one server, write into what every firewall of the fleet reads. */
 
-const clock = movableClock()
+const clock = standingClock()
 let server: TestServer
 let admin: Signed
 let thief: EnrolledHost
