@@ -36,16 +36,16 @@ export const openApprovals = (path: string, changed: () => void): Approvals => {
   const seenIn = (key: string): unknown[] =>
     asList(fields[key]).filter(item => typeof item === 'string' || typeof item === 'number')
   /** Approvals whose entry or port the server has wanted since. */
-  const seen = new Set<unknown>(seenIn('seen'))
+  const seenItems = new Set<unknown>(seenIn('seen'))
   const seenBans = new Set<unknown>(seenIn('seenBans'))
 
   const save = (): void => {
-    const sets = { ranges, ports, bans, seen, seenBans }
+    const sets = { ranges, ports, bans, seen: seenItems, seenBans }
     const lists = Object.entries(sets).map(([key, set]) => [key, [...set]] as const)
     writeDurably(path, JSON.stringify({ v: 1, ...Object.fromEntries(lists) }))
   }
 
-  const approve = <T extends string | number>(approved: Set<T>, item: T, since: Set<unknown> = seen): void => {
+  const approve = <T extends string | number>(approved: Set<T>, item: T, since: Set<unknown> = seenItems): void => {
     if (approved.size >= maxApprovals) throw new Refused(`this host has ${maxApprovals} approvals already`)
     approved.add(item)
     since.delete(item)
@@ -57,7 +57,7 @@ export const openApprovals = (path: string, changed: () => void): Approvals => {
   const follow = <T extends string | number>(
     approved: Set<T>,
     wanted: Iterable<T>,
-    since: Set<unknown> = seen,
+    since: Set<unknown> = seenItems,
   ): void => {
     if (approved.size === 0) return
     const now = new Set(wanted)

@@ -75,11 +75,11 @@ const policyReasons = (readLimits: () => Limits | null, isHeld: (entry: string) 
   }
   if (limits === null) return () => allowsNone('fleet_bans')
   const budget = createBudget(limits, 'fleet_bans')
-  const taken = new Set<string>()
+  const takenEntries = new Set<string>()
   return entry => {
-    if (taken.has(entry)) return null
+    if (takenEntries.has(entry)) return null
     const reason = budget.take([{ ...sizeOf(entry), count: 1, sample: () => entry }])
-    if (reason === null) taken.add(entry)
+    if (reason === null) takenEntries.add(entry)
     return reason
   }
 }

@@ -197,12 +197,12 @@ const createKeptFollower = (
   let allowedMark = ''
   return async () => {
     await floor.lookUpServer()
-    const kept = `${whitelist.version()} ${floor.addresses().join(' ')}`
+    const keptAddresses = `${whitelist.version()} ${floor.addresses().join(' ')}`
     const allowed = `${policy.mark()} ${[...(approvals()?.approvedBans() ?? ['all'])].join(' ')}`
-    const isKept = kept === keptMark
+    const isKept = keptAddresses === keptMark
     const isAllowed = allowed === allowedMark
     if (isKept && isAllowed) return
-    keptMark = kept
+    keptMark = keptAddresses
     allowedMark = allowed
     if (!isKept) await shield.followKept()
     if (!isAllowed) lists.judgeAgain()

@@ -24,7 +24,7 @@ export const createListJudge = (readLimits: () => BlocklistLimits | null): ListJ
   if (typeof limits === 'string') return { take: (_, isHeld) => (isHeld ? null : limits) }
   if (limits === null) return { take: () => allowsNone('lists') }
   const budget = createBudget(limits, 'lists')
-  const taken: HeldList[] = []
+  const takenLists: HeldList[] = []
   return {
     take(list) {
       const sizes = list.sets.map((set): Sized => ({
@@ -35,9 +35,9 @@ export const createListJudge = (readLimits: () => BlocklistLimits | null): ListJ
       }))
       const reason = budget.take(sizes, {
         drops: list.mode === 'enforce',
-        exactIpv4: () => ipv4ShareOf([...taken, list]),
+        exactIpv4: () => ipv4ShareOf([...takenLists, list]),
       })
-      if (reason === null) taken.push(list)
+      if (reason === null) takenLists.push(list)
       return reason
     },
   }

@@ -42,14 +42,14 @@ export const takenOf = (sets: readonly ListedSet[], approved: ApprovedRanges): T
   }
   const takenSets = sets.flatMap(set => {
     if (!isWide(set) && !mayBeTranslated(set)) return [set]
-    const known = isWide(set) ? keysOf(approved ?? new Set(), set) : null
-    const kept = keysIn(set).filter(key => {
-      const verdict = verdictOf(set, key, known)
+    const approvedKeys = isWide(set) ? keysOf(approved ?? new Set(), set) : null
+    const takenKeys = keysIn(set).filter(key => {
+      const verdict = verdictOf(set, key, approvedKeys)
       if (verdict === 'taken') return true
       if (++out[verdict].count === 1) out[verdict].first = rangeOf(set, key)
       return false
     })
-    return kept.length === 0 ? [] : [{ ...set, keys: Buffer.concat(kept) }]
+    return takenKeys.length === 0 ? [] : [{ ...set, keys: Buffer.concat(takenKeys) }]
   })
   const { wide, translated } = out
   const reasons = [
@@ -75,7 +75,7 @@ const keysIn = ({ family, keys }: ListedSet): Buffer[] => {
   const bytes = keyBytes(family)
   return Array.from({ length: keys.length / bytes }, (_, n) => keys.subarray(n * bytes, (n + 1) * bytes))
 }
-/** The keys of those ranges that would stand in this set. */
+/** Keys of the ranges that have the family and the prefix length of this set. */
 const keysOf = (ranges: ReadonlySet<string>, { family, length }: ListedSet): ReadonlySet<string> =>
   new Set(
     [...ranges]

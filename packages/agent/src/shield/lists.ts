@@ -69,8 +69,8 @@ const inOrder = (desired: readonly DesiredList[], held: ReadonlyMap<number, Held
 const areInForce = (lists: readonly HeldList[], inForce: ReadonlyMap<number, HeldList>): boolean =>
   lists.length === inForce.size &&
   lists.every(list => {
-    const held = inForce.get(list.id)
-    return held?.mode === list.mode && isSame(held, list) && contentOf(held) === contentOf(list)
+    const heldList = inForce.get(list.id)
+    return heldList?.mode === list.mode && isSame(heldList, list) && contentOf(heldList) === contentOf(list)
   })
 
 export const createLists = (needs: {
@@ -142,12 +142,12 @@ export const createLists = (needs: {
   }
   const takenOf = async (desired: readonly DesiredList[], held: ReadonlyMap<number, HeldList>): Promise<HeldList[]> => {
     const judge = createListJudge(needs.limits)
-    const taken: HeldList[] = []
+    const takenLists: HeldList[] = []
     for (const list of inOrder(desired, held)) {
       const next = await nextOf(list, held.get(list.id), judge)
-      if (next) taken.push(next)
+      if (next) takenLists.push(next)
     }
-    return taken
+    return takenLists
   }
   const isAsWanted = (): boolean => {
     const held = store.lists()
