@@ -42,9 +42,9 @@ const neverReported = ['0.0.0.0/8', '127.0.0.0/8', '224.0.0.0/4', '::/127', 'ff0
 /** Somebody else on each network, so that they are never shared. */
 export const privateNetworks = ['10.0.0.0/8', '100.64.0.0/10', '172.16.0.0/12', '192.168.0.0/16', 'fc00::/7'] as const
 /**
- * IPv6 that stands for IPv4: compatible addresses (RFC 4291), IPv4-translated (RFC 7915), and the prefixes of NAT64 (RFC 6052 and RFC 8215). For a host
- * behind a translator a network of these is IPv4 itself, and its length says nothing of what it reaches. Mapped addresses are not among them: whoever reads
- * one has the IPv4 address.
+ * IPv6 that stands for IPv4: compatible addresses (RFC 4291), IPv4-translated (RFC 7915), and the prefixes of NAT64 (RFC 6052 and RFC 8215). Behind
+ * a translator, a network of these can be all of IPv4, whatever its prefix length. IPv4-mapped addresses are left out, because the parsers convert them to
+ * IPv4.
  */
 export const translatedNetworks = ['::/96', '::ffff:0:0:0/96', '64:ff9b::/96', '64:ff9b:1::/48'] as const
 /** Other addresses that are not public: protocol assignments, documentation, benchmarks. */
@@ -110,7 +110,7 @@ const widestWithin = (first: bigint, last: bigint): number => {
 const everything = spansOfTexts(['0.0.0.0/0', '::/0'])
 const publicReach = reachOf(subtract(everything, notPublic).spans)
 type ByFamily = Pick<Reach, 'ipv4' | 'ipv6'>
-/** The shares, 0 to 1, that so many public addresses are of all of their family. */
+/** Converts numbers of public addresses to shares of all public addresses of their family, 0 to 1. */
 export const publicSharesOf = ({ ipv4, ipv6 }: ByFamily): ByFamily => ({
   ipv4: ipv4 / publicReach.ipv4,
   ipv6: ipv6 / publicReach.ipv6,
@@ -118,7 +118,7 @@ export const publicSharesOf = ({ ipv4, ipv6 }: ByFamily): ByFamily => ({
 /** The shares, 0 to 1, of the public addresses of both families that a set covers. */
 export const publicShareOf = (spans: Spans): ByFamily => publicSharesOf(reachOf(subtract(spans, notPublic).spans))
 
-/** A growth by so many is none: a /20 of IPv4, and a /48 of IPv6. */
+/** Growth up to this size is ignored: a /20 of IPv4, and a /48 of IPv6. */
 const fewAddresses: ByFamily = { ipv4: 4096, ipv6: 65_536 }
 /** The shares, 0 to 1, of what a set covers now that it did not cover before. */
 export const growthOf = (before: Spans, now: Spans): ByFamily => {

@@ -58,7 +58,7 @@ const isSealed = (file: string): boolean => {
   }
 }
 /**
- * Refuses a plain file in place of an encrypted one: whoever can write the folder of the backups could have put it there.
+ * Refuses a plain file where an encrypted one is expected. Anybody with write access to the backup folder could have replaced it.
  * @throws Problem 409
  */
 export const refusePlain = (file: string, opener: Opener): void => {
