@@ -115,8 +115,9 @@ export const createDelivery = (
         if (orders.length > 0 || left <= 0 || gone.aborted || enough()) return orders
         // A command whose delivery is repeated meanwhile is worth waking for as well.
         const wait = Math.min(queue.nextIn(serverNo), left)
-        await waiting.wait(serverNo, wait, gone)
-        if (wait === left || !isDue(serverNo)) return take(serverNo)
+        const end = await waiting.wait(serverNo, wait, gone)
+        // Who is woken for what another process has handed out already waits on.
+        if (end === 'over' && (wait === left || !isDue(serverNo))) return take(serverNo)
       }
     },
     async expire(): Promise<void> {

@@ -1,12 +1,14 @@
 import { createPace } from './pace.ts'
 
+/** `over`: the time is up, the caller went away, or the server stops. */
+export type WaitEnd = 'woken' | 'over'
 /**
  * Agents that wait for something to do. Waking only says "look": what there is to do is read as ever, so that a lost
  * wake-up costs one poll and nothing else.
  */
 export interface Waiting {
-  /** Resolves when woken, after `milliseconds`, or when the caller went away. */
-  wait(serverNo: number, milliseconds: number, gone: AbortSignal): Promise<void>
+  /** Resolves when woken, after `milliseconds`, or when the caller went away, and says which it was first. */
+  wait(serverNo: number, milliseconds: number, gone: AbortSignal): Promise<WaitEnd>
   /** Wakes the host's agent, in its turn when many are woken at once. */
   wake(serverNo: number): void
   /** Lets everybody go, for a graceful stop. */
@@ -15,29 +17,30 @@ export interface Waiting {
 
 /** @param utilization as that of `createPace` */
 export const createWaiting = (utilization?: () => number): Waiting => {
-  const waiters = new Map<number, Set<() => void>>()
+  const waiters = new Map<number, Set<(end: WaitEnd) => void>>()
   let closed = false
   const pace = createPace(serverNo => {
     const mine = waiters.get(serverNo)
-    for (const done of [...(mine ?? [])]) done()
+    for (const done of [...(mine ?? [])]) done('woken')
     return mine !== undefined
   }, utilization)
   return {
     wait(serverNo, milliseconds, gone) {
       // It asks again, so it has done what it was woken for.
       pace.back(serverNo)
-      if (closed || gone.aborted || milliseconds <= 0) return Promise.resolve()
+      if (closed || gone.aborted || milliseconds <= 0) return Promise.resolve('over')
       return new Promise(resolve => {
         const mine = waiters.get(serverNo) ?? new Set()
-        const done = () => {
+        const over = () => done('over')
+        const done = (end: WaitEnd) => {
           clearTimeout(timer)
-          gone.removeEventListener('abort', done)
+          gone.removeEventListener('abort', over)
           mine.delete(done)
           if (mine.size === 0) waiters.delete(serverNo)
-          resolve()
+          resolve(end)
         }
-        const timer = setTimeout(done, milliseconds)
-        gone.addEventListener('abort', done)
+        const timer = setTimeout(over, milliseconds)
+        gone.addEventListener('abort', over)
         mine.add(done)
         waiters.set(serverNo, mine)
       })
@@ -48,7 +51,7 @@ export const createWaiting = (utilization?: () => number): Waiting => {
     close() {
       closed = true
       pace.close()
-      for (const mine of [...waiters.values()]) for (const done of [...mine]) done()
+      for (const mine of [...waiters.values()]) for (const done of [...mine]) done('over')
     },
   }
 }

@@ -77,3 +77,20 @@ test('a stolen host that polls a thousand times at once takes one place', async 
   waiting.close()
   await vi.advanceTimersByTimeAsync(0)
 })
+
+test('an agent hears whether it was woken, or its wait is over', async () => {
+  const waiting = createWaiting(() => 0)
+  const leaving = new AbortController()
+  const ends = [
+    waiting.wait(1, hold, never),
+    waiting.wait(2, 40, never),
+    waiting.wait(3, hold, leaving.signal),
+    waiting.wait(4, hold, never),
+  ]
+  waiting.wake(1)
+  leaving.abort()
+  await vi.advanceTimersByTimeAsync(40)
+  waiting.close()
+  expect(await Promise.all(ends)).toEqual(['woken', 'over', 'over', 'over'])
+  expect(await waiting.wait(5, hold, never)).toBe('over')
+})
