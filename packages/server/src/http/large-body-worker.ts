@@ -59,7 +59,7 @@ const parsed = (text: string): unknown => {
 }
 
 const refuse = (refused: string) => ({ refused, details: null, instead: null })
-const judge = ({ name, text }: LargeBody): Omit<Judged, 'id'> => {
+const judge = ({ name, text }: LargeBody): Judged => {
   const { most, check } = judgeFor(name)
   const much = tooMuch(text, most)
   if (much !== null) return refuse(much)
@@ -73,6 +73,4 @@ const judge = ({ name, text }: LargeBody): Omit<Judged, 'id'> => {
     return refuse('The body is not valid JSON: it can not be parsed.')
   }
 }
-parentPort?.on('message', (body: LargeBody) =>
-  parentPort?.postMessage({ id: body.id, ...judge(body) } satisfies Judged),
-)
+parentPort?.on('message', (body: LargeBody) => parentPort?.postMessage(judge(body)))

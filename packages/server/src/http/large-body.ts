@@ -1,16 +1,16 @@
 import { Worker } from 'node:worker_threads'
+import { codeOf } from '@stockade/contract/error-code.ts'
 import type { ProblemBody } from '@stockade/contract'
+import { second } from '../core/clock.ts'
 import { badRequest, unavailable } from '../core/problem.ts'
 import { refusedDetails } from '../core/validation.ts'
 
 /** A body to be judged: the endpoint's name, such as `POST /whitelist/bulk`, and the text as it came. */
 export interface LargeBody {
-  readonly id: number
   readonly name: string
   readonly text: string
 }
 export interface Judged {
-  readonly id: number
   /** Why the text can not be taken at all; null where it can. */
   readonly refused: string | null
   /** What is wrong with the values. */
@@ -21,8 +21,12 @@ export interface Judged {
 
 /** In characters: what is shorter is parsed and refused in a few milliseconds, whatever it is. */
 export const largeFrom = 64 * 1024
-/** So many large bodies may wait for the thread, of so many characters together: each is held twice until it is judged. */
-const most = { waiting: 64, characters: 128 * 1024 * 1024 } as const
+/**
+ * Milliseconds and MiB that the thread may take for one body. So many may wait for it, of so many characters together: each is
+ * held twice until it is judged.
+ */
+const usual = { time: 20 * second, memory: 256, waiting: 64, characters: 128 * 1024 * 1024 }
+type BodyLimits = Readonly<typeof usual>
 
 export interface LargeBodies {
   /** The value of a text that the endpoint takes. @throws Problem 400 with one error; 503 where too many wait. */
@@ -32,40 +36,67 @@ export interface LargeBodies {
   close(): Promise<void>
 }
 
+interface WaitingBody extends LargeBody {
+  resolve(judged: Judged): void
+  reject(error: Error): void
+}
+const notNow = () => unavailable('Large bodies are not read now. Try again.')
+
 /**
- * Large bodies are parsed and validated in a thread first, so that junk is refused there. What is valid has a known shape,
- * and is parsed here in a fraction of the time.
+ * Large bodies are parsed and validated in a thread first, one at a time, so that junk is refused there. What is valid has a
+ * known shape, and is parsed here in a fraction of the time. A body that takes too much of the thread is refused, and the thread
+ * begins anew with the next one.
  */
-export const createLargeBodies = (): LargeBodies => {
-  const waiting = new Map<number, { size: number; resolve(judged: Judged): void; reject(error: Error): void }>()
+export const createLargeBodies = (limits: BodyLimits = usual): LargeBodies => {
+  /** The first one is in work. */
+  const waiting: WaitingBody[] = []
   const valid = new WeakSet<object>()
   let worker: Worker | null = null
-  let lastId = 0
+  let late: NodeJS.Timeout | undefined
+
+  const begin = () => {
+    const [first] = waiting
+    if (!first) return
+    const used = (worker ??= start())
+    late = setTimeout(() => {
+      void used.terminate()
+      lose(used, badRequest(`The body takes longer to read than ${limits.time / second} s.`))
+    }, limits.time).unref()
+    used.postMessage({ name: first.name, text: first.text } satisfies LargeBody)
+  }
+  const end = (settle: (body: WaitingBody) => void) => {
+    clearTimeout(late)
+    const first = waiting.shift()
+    if (first) settle(first)
+    begin()
+  }
+  const lose = (lost: Worker, why: Error) => {
+    if (worker !== lost) return
+    worker = null
+    end(body => body.reject(why))
+  }
   const start = (): Worker => {
-    const made = new Worker(new URL('./large-body-worker.ts', import.meta.url))
+    const made = new Worker(new URL('./large-body-worker.ts', import.meta.url), {
+      resourceLimits: { maxOldGenerationSizeMb: limits.memory, maxYoungGenerationSizeMb: 16 },
+    })
     made.unref()
     made.on('message', (judged: Judged) => {
-      waiting.get(judged.id)?.resolve(judged)
-      waiting.delete(judged.id)
+      if (worker === made) end(body => body.resolve(judged))
     })
-    const fail = () => {
-      if (worker === made) worker = null
-      for (const { reject } of waiting.values()) reject(unavailable('Large bodies are not read now. Try again.'))
-      waiting.clear()
-    }
-    made.on('error', fail)
-    made.on('exit', fail)
+    made.on('error', error => {
+      const isMemory = codeOf(error) === 'ERR_WORKER_OUT_OF_MEMORY'
+      lose(made, isMemory ? badRequest(`The body takes more memory to read than ${limits.memory} MiB.`) : notNow())
+    })
+    made.on('exit', () => lose(made, notNow()))
     return made
   }
   const judge = (name: string, text: string) =>
     new Promise<Judged>((resolve, reject) => {
-      const characters = [...waiting.values()].reduce((sum, { size }) => sum + size, text.length)
-      if (waiting.size >= most.waiting || characters > most.characters)
+      const characters = waiting.reduce((sum, body) => sum + body.text.length, text.length)
+      if (waiting.length >= limits.waiting || characters > limits.characters)
         return reject(unavailable('Too many large bodies wait to be read. Try again.'))
-      const id = ++lastId
-      waiting.set(id, { size: text.length, resolve, reject })
-      worker ??= start()
-      worker.postMessage({ id, name, text } satisfies LargeBody)
+      waiting.push({ name, text, resolve, reject })
+      if (waiting.length === 1) begin()
     })
   return {
     async read(name, text) {
@@ -78,6 +109,8 @@ export const createLargeBodies = (): LargeBodies => {
     },
     isValid: value => typeof value === 'object' && value !== null && valid.has(value),
     async close() {
+      for (const { reject } of waiting.splice(0)) reject(notNow())
+      clearTimeout(late)
       await worker?.terminate()
     },
   }
