@@ -14,6 +14,24 @@ export const createPause = (): (() => Promise<void> | undefined) => {
   }
 }
 
+/**
+ * For work that nobody sees as one loop, such as the statements of a database that answers at once: call it before each piece,
+ * and wait as long as it answers a promise. It does where this turn of the event loop has lasted for some milliseconds since its
+ * first piece.
+ */
+export const createTurnPause = (): (() => Promise<void> | undefined) => {
+  let since: number | null = null
+  const begin = () => {
+    since = performance.now()
+    setImmediate(() => (since = null))
+  }
+  return () => {
+    if (since !== null) return performance.now() - since > most ? turn() : undefined
+    begin()
+    return undefined
+  }
+}
+
 /** Processes many items and yields to the event loop every few milliseconds, however long an item takes. */
 export const inSlices = async <T>(items: Iterable<T>, work: (item: T, index: number) => void): Promise<void> => {
   let since = performance.now()

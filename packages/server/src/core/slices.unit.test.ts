@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { createPause, inSlices, sortInSlices } from './slices.ts'
+import { createPause, createTurnPause, inSlices, sortInSlices } from './slices.ts'
 
 test('work on many lets timers run, and goes through all of them in order', async () => {
   let ticks = 0
@@ -46,6 +46,18 @@ test('a loop that waits for its items lets others work in between too', async ()
     }
   })
   expect(turns).toBeGreaterThanOrEqual(20)
+})
+test('pieces of work that know nothing of each other let others work in between', async () => {
+  const pause = createTurnPause()
+  const piece = async () => {
+    for (let turn = pause(); turn; turn = pause()) await turn
+    slowly()
+  }
+  const turns = await turnsDuring(async () => {
+    for (let item = 0; item < 10; item++) await piece()
+    await Promise.all(Array.from({ length: 10 }, piece))
+  })
+  expect(turns).toBeGreaterThanOrEqual(10)
 })
 test('what is thrown ends it', async () => {
   const failing = inSlices([1, 2, 3], item => {

@@ -7,6 +7,7 @@ import type { SQLInputValue, StatementSync } from 'node:sqlite'
 import { Worker } from 'node:worker_threads'
 import { CompiledQuery, Kysely, SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler } from 'kysely'
 import type { DatabaseConnection, Dialect, Driver, QueryResult } from 'kysely'
+import { createTurnPause } from '../core/slices.ts'
 import type { Database, Procedure } from './database.ts'
 import { noStream, readingDriver } from './reading.ts'
 import { longestScan, mostScans, scanDriver } from './scans.ts'
@@ -137,7 +138,10 @@ const writeDriver = (writer: Writer): Driver => {
   }
 }
 
-/** Reads are synchronous and short: pages and points by an index cost less than a hop to another thread. */
+/**
+ * Reads are synchronous and short: pages and points by an index cost less than a hop to another thread. Many of them in a row, as
+ * in a loop over thousands of ids, let others go between.
+ */
 const readDriver = (db: DatabaseSync): Driver => {
   const statements = new Map<string, StatementSync>()
   const statementOf = (sql: string) => {
@@ -148,7 +152,11 @@ const readDriver = (db: DatabaseSync): Driver => {
     statements.set(sql, made)
     return made
   }
-  return readingDriver(async query => statementOf(query.sql).all(...query.parameters.map(plain)))
+  const pause = createTurnPause()
+  return readingDriver(async query => {
+    for (let turn = pause(); turn; turn = pause()) await turn
+    return statementOf(query.sql).all(...query.parameters.map(plain))
+  })
 }
 
 interface Scan extends ScanRequest {
