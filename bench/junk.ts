@@ -11,7 +11,7 @@ import { say } from './report.ts'
 /*
  * `npm run bench -- junk`: bodies of junk, as large as each endpoint takes them, and how long the server's event loop stands still
  * meanwhile: the longest answer of `/health`, asked every few milliseconds on connections of its own. What is beyond the goal is sent
- * again, three times in all, and the shortest counts. `BENCH=short` sends two kinds. Then sources of blocklists answer junk; `-- answers` is that alone.
+ * again, three times in all, and the shortest counts. Hosts also send what is meant, as much as they may, once. `BENCH=short` sends two kinds. Then sources of blocklists answer junk; `-- answers` is that alone.
  */
 
 const goal = 100
@@ -36,8 +36,21 @@ const kinds: Readonly<Record<string, Kind>> = {
   'unknown fields': size =>
     `{${Array.from({ length: Math.floor(size / 13) }, (_, n) => `"f${n}":0`).join(',')}}`.slice(0, size),
 }
+/** What no check refuses, as many of it as the contract takes. */
+const bansOf = (count: number, fields: object) =>
+  Array.from({ length: count }, (_, n) => ({
+    event_id: randomUUID(),
+    ip: `198.18.${n >> 8}.${n & 255}`,
+    jail: 'sshd',
+    ...fields,
+  }))
+const meant: Readonly<Record<string, () => object>> = {
+  'PUT /agent/active': () => ({ as_of: new Date().toISOString(), bans: bansOf(bounds.activeBansPerHost, {}) }),
+  'POST /bans/batch': () => ({ bans: bansOf(bounds.batch, { ban_duration: 600 }) }),
+}
 const chosen = Object.entries(kinds).slice(0, process.env.BENCH === 'short' ? 2 : undefined)
 
+const nameOf = ({ method, path }: Endpoint) => `${method} ${path}`
 const fieldOf = ({ body }: Endpoint) =>
   Object.keys((body as { properties?: object } | undefined)?.properties ?? {})[0] ?? 'x'
 const settle = () => new Promise(resolve => setTimeout(resolve, 30))
@@ -57,7 +70,7 @@ const measureBodies = async (
     for (const [kind, make] of chosen) {
       const body = make(size, fieldOf(endpoint))
       const token = endpoint.access === 'agent' ? host.key : admin.token
-      const row = { name: `${endpoint.method} ${endpoint.path}`, kind, size, stall: Infinity, status: 0 }
+      const row = { name: nameOf(endpoint), kind, size, stall: Infinity, status: 0 }
       // Other programs take time, too: a stall of the server's own comes again.
       for (let tries = 0; tries < 3 && row.stall > goal; tries++) {
         await settle()
@@ -67,6 +80,14 @@ const measureBodies = async (
         row.stall = Math.min(row.stall, pings.take())
       }
       rows.push(row)
+    }
+    const take = meant[nameOf(endpoint)]
+    if (take) {
+      const body = JSON.stringify(take())
+      pings.take()
+      const { status } = await raw(server, endpoint.method, `/api/v1${path}`, { token: host.key, body })
+      await settle()
+      rows.push({ name: nameOf(endpoint), kind: 'what is meant', size: body.length, stall: pings.take(), status })
     }
   }
   for (const name of new Set(rows.map(row => row.name))) {
