@@ -33,7 +33,7 @@ interface Settings {
 
 const secondsOf = (text: string): number => {
   const seconds = durationOf(text)
-  if (seconds < 1) throw new InvalidArgumentError('Give seconds, or 30m, 1h, 7d, up to 365d.')
+  if (seconds < 1) throw new InvalidArgumentError('Give seconds, or 30m, 1h, 7d, up to 1y.')
   return seconds
 }
 const settingsOf = ({ settings }: Template): string =>

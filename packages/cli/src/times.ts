@@ -1,7 +1,7 @@
+import { readDuration } from '@stockade/contract/durations.ts'
 import { InvalidArgumentError } from 'commander'
 
 const units: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86_400, w: 604_800 }
-const longest = 31_536_000
 
 /** `90`, `90s`, `30m`, `1h`, `2d`, `1w` in seconds; null for anything else. */
 const secondsOf = (text: string): number | null => {
@@ -9,12 +9,10 @@ const secondsOf = (text: string): number | null => {
   return digits === undefined ? null : Number(digits) * (units[unit] ?? 1)
 }
 
-/** How long a ban lasts: seconds, a number with a unit, or `perm` (-1). */
+/** How long a ban lasts, in seconds; -1 for `perm`. */
 export const durationOf = (text: string): number => {
-  if (['perm', 'permanent', '-1'].includes(text.toLowerCase())) return -1
-  const seconds = secondsOf(text.toLowerCase())
-  if (seconds === null || seconds < 1 || seconds > longest)
-    throw new InvalidArgumentError(`Give seconds, or 30m, 1h, 7d, up to 365d, or "perm".`)
+  const seconds = readDuration(text)
+  if (seconds === null) throw new InvalidArgumentError(`Give seconds, or 30m, 1h, 7d, "1 week", up to 1y, or "perm".`)
   return seconds
 }
 

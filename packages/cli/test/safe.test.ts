@@ -45,11 +45,12 @@ test.each([
   ['1h', 3600],
   ['7D', 604_800],
   ['2w', 1_209_600],
-  ['365d', 31_536_000],
+  ['1y', 31_557_600],
+  ['1 h', 3600],
   ['perm', -1],
   ['-1', -1],
 ])('a duration of %s', (given, seconds) => expect(durationOf(given)).toBe(seconds))
-test.each(['', '0', '1.5h', '1 h', '366d', 'h', '-2', 'forever', '1e3', '99999999999'])('%j is no duration', given =>
+test.each(['', '0', '1.5h', '366d', 'h', '-2', '1e3', '99999999999'])('%j is no duration', given =>
   expect(() => durationOf(given)).toThrow('Give seconds'),
 )
 

@@ -13,7 +13,7 @@ export const bounds = {
   passkeysPerUser: 20,
   logLines: 64 * 1024,
   commandOutput: 64 * 1024,
-  seconds: 31_536_000,
+  seconds: 31_557_600,
   batch: 1000,
   /** Bans in one comparison of a host: all that it holds, or one of at most `banSlices` slices. */
   activeBansPerHost: 50_000,

@@ -100,12 +100,6 @@ export const dashboard = below('packages/dashboard/src', [
     says: 'An hour and a half is told as 1 h 90 min.',
   },
   {
-    file: 'lib/time.ts',
-    find: "w: 604_800, '': 1 }",
-    replace: "w: 604_800, '': 60 }",
-    says: 'A duration without a unit is read as minutes.',
-  },
-  {
     file: 'lib/address.ts',
     find: 'if (!a || !b || a.bits !== b.bits || b.prefix < a.prefix) return false',
     replace: 'if (!a || !b || a.bits !== b.bits) return false',

@@ -17,6 +17,12 @@ export const others = below('packages', [
     edge: true,
   },
   {
+    file: 'contract/src/durations.ts',
+    find: '[/^(s|secs?|seconds?|)$/, 1],',
+    replace: '[/^(s|secs?|seconds?|)$/, 60],',
+    says: 'A duration without a unit is read as minutes.',
+  },
+  {
     file: 'contract/src/query/read.ts',
     find: "return token.minus ? { kind: 'not', item: term, at: token.at, length: token.length } : term",
     replace: 'return term',

@@ -1,3 +1,4 @@
+import { bounds } from '@stockade/contract/limits.ts'
 import { banEventId, unbanEventId } from '../event-id.ts'
 import { canonicalIp } from '../ip.ts'
 import type { Entry } from '../outbox.ts'
@@ -8,7 +9,6 @@ import { stampOf } from './rounds.ts'
 import type { BanRow } from './table.ts'
 
 const maxLogBytes = 4 * 1024
-const secondsPerYear = 31_536_000
 /** The length of a ban of which only fail2ban knows the end; -1 is a permanent one. */
 export const unknownLength = -2
 
@@ -16,9 +16,9 @@ export const unknownLength = -2
 export const activeEventId = (serverId: string, ban: ActiveBan): string =>
   banEventId(serverId, ban.jail, ban.ip, stampOf(ban))
 
-/** The API accepts 1 s to 1 year. Longer bans go without a duration, and their end is reported when it happens. */
+/** The API accepts 1 s to a year of fail2ban's. Longer bans go without a duration, and their end is reported when it happens. */
 const durationOf = (bantime: number): number | null =>
-  bantime === unknownLength ? null : bantime < 0 ? -1 : bantime > secondsPerYear ? null : Math.max(1, bantime)
+  bantime === unknownLength ? null : bantime < 0 ? -1 : bantime > bounds.seconds ? null : Math.max(1, bantime)
 
 /** Builds the outbox entries that report bans to the server. */
 export const createBanEntries = (needs: {

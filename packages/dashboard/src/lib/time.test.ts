@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { ago, daysBetween, duration, ending, exactTime, readDuration, shortDay, withLocalTimes } from './time.ts'
+import { ago, daysBetween, duration, ending, exactTime, shortDay, withLocalTimes } from './time.ts'
 
 const at = Date.parse('2026-11-20T13:04:12.000Z')
 const after = (seconds: number) => at + seconds * 1000
@@ -90,20 +90,4 @@ describe('ending', () => {
     expect(ending({ ...ban, ban_duration: null, expires_at: null }, after(900), 'UTC')).toBe('Unknown')
     expect(ending({ ...ban, active: false, expires_at: null }, after(900), 'UTC')).toBe('Ended')
   })
-})
-
-describe('a typed duration', () => {
-  it.each([
-    ['10m', 600],
-    ['1h', 3600],
-    [' 1 D ', 86_400],
-    ['90', 90],
-    ['perm', -1],
-    ['2w', 1_209_600],
-    ['0', null],
-    ['-5m', null],
-    ['366d', null],
-    ['soon', null],
-    ['', null],
-  ])('%j: %j', (typed, seconds) => expect(readDuration(typed)).toBe(seconds))
 })

@@ -169,14 +169,3 @@ const leftOf = (left: number) => {
   const size = left < 2 * hour ? minute : left < 2 * day ? hour : day
   return (Math.floor(left / size) * size) / second
 }
-
-/** Reads `10m`, `1h`, `1d`, `2w`, `90` (seconds), `perm`; null where it is none of these or out of bounds. */
-export const readDuration = (typed: string): number | null => {
-  const text = typed.trim().toLowerCase()
-  if (/^perm(anent)?$/.test(text)) return -1
-  const found = /^(\d{1,9})\s*(s|m|min|h|d|w|)$/.exec(text)
-  if (!found) return null
-  const size = { s: 1, m: 60, min: 60, h: 3600, d: 86_400, w: 604_800, '': 1 }[found[2] ?? ''] ?? 1
-  const seconds = Number(found[1]) * size
-  return seconds >= 1 && seconds <= 31_536_000 ? seconds : null
-}

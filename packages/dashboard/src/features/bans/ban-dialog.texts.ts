@@ -25,7 +25,7 @@ const en = {
   jailHelp: 'Default: stockade, the jail for manual bans.',
   duration: 'Duration',
   durationHelp: 'Such as 10m, 1h, 1d or perm. Default: 1 day in stockade, else the ban time of the jail.',
-  wrongDuration: 'Enter a duration such as 10m, 1h, 1d (up to 365d), or perm.',
+  wrongDuration: 'Enter a duration such as 10m, 1h, 1d (up to 1y), or perm.',
   reason: 'Reason',
   reasonHelp: 'Optional. Recorded in the audit log.',
   cut: 'End open connections too',

@@ -1,12 +1,12 @@
 import { useState } from 'react'
 import { useMutation, useQuery } from '@tanstack/react-query'
+import { readDuration } from '@stockade/contract/durations.ts'
 import { ApiError, api } from '../../api/client.ts'
 import { summaryQuery } from '../../api/queries.ts'
 import { tellBanned } from '../fleet/undo.ts'
 import { useForgotten, useKept } from '../../kit/draft.ts'
 import { textsOf } from '../../lib/texts/catalogue.ts'
 import { readRange } from '../../lib/address.ts'
-import { readDuration } from '../../lib/time.ts'
 import { banDialogTexts } from './ban-dialog.texts.ts'
 
 /** Only what touches one's own, a server's or a loopback address can be forced; the API says so in its sentence. */

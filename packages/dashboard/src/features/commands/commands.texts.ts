@@ -103,7 +103,7 @@ const en = {
     noJail: 'Enter the jail’s name.',
     wrongJail: 'Names of jails hold letters, digits, dots, dashes and underscores.',
     wrongIp: 'Enter an address or a range, such as 203.0.113.7 or 203.0.113.0/24.',
-    wrongDuration: 'Enter a duration such as 10m, 1h, 1d (up to 365d), or perm.',
+    wrongDuration: 'Enter a duration such as 10m, 1h, 1d (up to 1y), or perm.',
     noTemplate: 'Choose a template.',
     noServers: 'Choose at least one server.',
     restart: 'Restarts fail2ban on these servers. Nothing is banned for a few seconds; known bans are restored.',

@@ -1,6 +1,6 @@
+import { readDuration } from '@stockade/contract/durations.ts'
 import { textsOf } from '../../lib/texts/catalogue.ts'
 import { readRange } from '../../lib/address.ts'
-import { readDuration } from '../../lib/time.ts'
 import type { CommandType } from '../fleet/queries.ts'
 import { isWide } from '../whitelist/lines.ts'
 import { commandsTexts } from './commands.texts.ts'

@@ -53,7 +53,7 @@ describe('a sequence in a form', () => {
       timeout: 'Enter a time from 1s to 1d, such as 30s or 5m.',
       knockTimeout: 'Enter a time from 1s to 5m, such as 30s or 5m.',
       maxAttempts: 'Enter a whole number from 1 to 100.',
-      block: 'Enter a time from 1s to 365d, such as 30s or 5m.',
+      block: 'Enter a time from 1s to 1y, such as 30s or 5m.',
     })
   })
 

@@ -1,7 +1,8 @@
 import type { BodyOf, portknock } from '@stockade/contract'
+import { bounds } from '@stockade/contract/limits.ts'
 import { keysOf, pick } from '@stockade/contract/records.ts'
+import { readDuration } from '@stockade/contract/durations.ts'
 import { textsOf } from '../../lib/texts/catalogue.ts'
-import { readDuration } from '../../lib/time.ts'
 import { portknockTexts } from './portknock.texts.ts'
 import type { Sequence } from './queries.ts'
 
@@ -82,7 +83,7 @@ export const slopeOf = (ports: readonly number[]): 'rising' | 'falling' | null =
 const times = {
   timeout: [86_400, '1d'],
   knockTimeout: [300, '5m'],
-  block: [31_536_000, '365d'],
+  block: [bounds.seconds, '1y'],
 } as const
 
 const knocksProblem = (knocks: string, protectedPort: number | null): string | undefined => {

@@ -1,4 +1,4 @@
-import { readDuration } from '../../lib/time.ts'
+import { readDuration } from '@stockade/contract/durations.ts'
 
 const units = [
   [86_400, 'd'],

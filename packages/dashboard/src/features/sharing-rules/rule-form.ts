@@ -1,7 +1,8 @@
+import { readDuration } from '@stockade/contract/durations.ts'
 import { useKept } from '../../kit/draft.ts'
 import { useTarget } from '../fleet/target-choice.tsx'
 import { textsOf } from '../../lib/texts/catalogue.ts'
-import { duration, readDuration } from '../../lib/time.ts'
+import { duration } from '../../lib/time.ts'
 import type { Rule, RuleInput } from './queries.ts'
 import { rulesTexts } from './sharing-rules.texts.ts'
 

@@ -1,5 +1,6 @@
+import { readDuration } from '@stockade/contract/durations.ts'
 import type { Template } from '../fleet/queries.ts'
-import { duration, readDuration } from '../../lib/time.ts'
+import { duration } from '../../lib/time.ts'
 
 /* The four settings of a template, as people type them and as the interface takes them. */
 

@@ -72,7 +72,7 @@ const en = {
     banHelp: 'Such as 10m, 1h, 1d or perm. Default: as in the jail.',
     retryHelp: 'Default: as in the jail.',
     logHelp: 'Default: as in the jail.',
-    timeWrong: 'Enter a time such as 10m, 1h or 1d (up to 365d).',
+    timeWrong: 'Enter a time such as 10m, 1h or 1d (up to 1y).',
     retryWrong: 'Enter a whole number from 1 to 1000.',
     jailHelp: 'A section with the template’s name and its options, as in jail.local.',
     filterHelp: 'Empty: the filter shipped with fail2ban.',

@@ -78,7 +78,7 @@ export const templates: Texts['templates'] = {
     banHelp: 'Etwa 10m, 1h, 1d oder perm. Standard: wie im Jail.',
     retryHelp: 'Standard: wie im Jail.',
     logHelp: 'Standard: wie im Jail.',
-    timeWrong: 'Geben Sie eine Zeit wie 10m, 1h oder 1d (bis 365d) ein.',
+    timeWrong: 'Geben Sie eine Zeit wie 10m, 1h oder 1d (bis 1y) ein.',
     retryWrong: 'Geben Sie eine ganze Zahl von 1 bis 1000 ein.',
     jailHelp: 'Ein Abschnitt mit dem Namen der Vorlage und ihren Optionen, wie in jail.local.',
     filterHelp: 'Leer: der Filter, der mit fail2ban geliefert wird.',
@@ -378,7 +378,7 @@ export const commands: Texts['commands'] = {
     noJail: 'Geben Sie den Namen des Jails ein.',
     wrongJail: 'Namen von Jails bestehen aus Buchstaben, Ziffern, Punkten, Binde- und Unterstrichen.',
     wrongIp: 'Geben Sie eine Adresse oder einen Bereich ein, etwa 203.0.113.7 oder 203.0.113.0/24.',
-    wrongDuration: 'Geben Sie eine Dauer wie 10m, 1h, 1d (bis 365d) oder perm ein.',
+    wrongDuration: 'Geben Sie eine Dauer wie 10m, 1h, 1d (bis 1y) oder perm ein.',
     noTemplate: 'Wählen Sie eine Vorlage.',
     noServers: 'Wählen Sie mindestens einen Server.',
     restart:

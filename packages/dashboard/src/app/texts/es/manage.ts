@@ -74,7 +74,7 @@ export const templates: Texts['templates'] = {
     banHelp: 'Como 10m, 1h, 1d o perm. Por defecto: como en la jail.',
     retryHelp: 'Por defecto: como en la jail.',
     logHelp: 'Por defecto: como en la jail.',
-    timeWrong: 'Escriba un tiempo como 10m, 1h o 1d (hasta 365d).',
+    timeWrong: 'Escriba un tiempo como 10m, 1h o 1d (hasta 1y).',
     retryWrong: 'Escriba un número entero de 1 a 1000.',
     jailHelp: 'Una sección con el nombre de la plantilla y sus opciones, como en jail.local.',
     filterHelp: 'Vacío: el filtro incluido en fail2ban.',
@@ -376,7 +376,7 @@ export const commands: Texts['commands'] = {
     noJail: 'Escriba el nombre de la jail.',
     wrongJail: 'Los nombres de jails contienen letras, dígitos, puntos, guiones y guiones bajos.',
     wrongIp: 'Escriba una dirección o un rango, como 203.0.113.7 o 203.0.113.0/24.',
-    wrongDuration: 'Escriba una duración como 10m, 1h, 1d (hasta 365d) o perm.',
+    wrongDuration: 'Escriba una duración como 10m, 1h, 1d (hasta 1y) o perm.',
     noTemplate: 'Elija una plantilla.',
     noServers: 'Elija al menos un servidor.',
     restart:

@@ -245,7 +245,7 @@ export const commands: Texts['commands'] = {
     noJail: 'Saisissez le nom du jail.',
     wrongJail: 'Les noms de jails se composent de lettres, chiffres, points, tirets et traits de soulignement.',
     wrongIp: 'Saisissez une adresse ou une plage, par exemple 203.0.113.7 ou 203.0.113.0/24.',
-    wrongDuration: 'Saisissez une durée comme 10m, 1h, 1d (365d au plus), ou perm.',
+    wrongDuration: 'Saisissez une durée comme 10m, 1h, 1d (1y au plus), ou perm.',
     noTemplate: 'Choisissez un modèle.',
     noServers: 'Choisissez au moins un serveur.',
     restart:
@@ -326,7 +326,7 @@ export const templates: Texts['templates'] = {
     banHelp: 'Par exemple 10m, 1h, 1d ou perm. Par défaut\u00a0: comme dans le jail.',
     retryHelp: 'Par défaut\u00a0: comme dans le jail.',
     logHelp: 'Par défaut\u00a0: comme dans le jail.',
-    timeWrong: 'Saisissez une durée comme 10m, 1h ou 1d (365d au plus).',
+    timeWrong: 'Saisissez une durée comme 10m, 1h ou 1d (1y au plus).',
     retryWrong: 'Saisissez un nombre entier de 1 à 1000.',
     jailHelp: 'Une section au nom du modèle avec ses options, comme dans jail.local.',
     filterHelp: 'Vide\u00a0: le filtre fourni avec fail2ban.',
