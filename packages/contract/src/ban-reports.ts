@@ -73,7 +73,7 @@ export const reportBans = endpoint('POST /bans/batch', {
 export const adoptBans = endpoint('PUT /agent/adopted', {
   tag: 'Agent',
   summary: 'Take over bans that the server held before (agent)',
-  description: `A page of at most ${bounds.batch} bans, each as in \`POST /bans\` with its \`event_id\`. They are listed, active and can be lifted. They cause no notification, no SIEM event and no reputation report, and do not count as bans of today. A ban that is known by its \`event_id\` stays as it is.`,
+  description: `A page of at most ${bounds.batch} bans, each as in \`POST /bans\` with its \`event_id\`. They are listed, active and can be lifted. They cause no notification, no SIEM event and no reputation report, and do not count as bans of today. A ban that is known by its \`event_id\` stays as it is. Where it is listed as active, the \`ban_duration\` is taken: fail2ban may move the end of a ban.`,
   access: 'agent',
   leaves: { what: 'reports a day', most: bounds.reportsPerDay, per: 'server' },
   lenient: true,

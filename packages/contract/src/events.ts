@@ -38,6 +38,8 @@ const audit = kind({ audited: true })
 export const eventKinds = {
   'ban.report': kind({ audited: false, siem: 'ban', notify: 'notify_bans', live: 'ban' }),
   'ban.end': kind({ audited: false, siem: 'unban', live: 'unban' }),
+  /** The host moved the end of a ban. */
+  'ban.change': kind({ audited: false }),
   'ban.create': audit,
   'ban.remove': audit,
   'ban.reputation': audit,

@@ -101,6 +101,13 @@ export const featuresAToF = below('packages/server/src/features', [
     edge: true,
   },
   {
+    file: 'bans/append.sqlite.ts',
+    find: 'moveEnd.run(expiryOf({ bannedAt: banned_at, duration: ban.duration }), banned_at, id)',
+    replace: 'moveEnd.run(expiryOf({ bannedAt: now, duration: ban.duration }), banned_at, id)',
+    says: 'A ban whose end moved lasts longer than its host says.',
+    edge: true,
+  },
+  {
     file: 'bans/stats.ts',
     find: '{ servers: scope, from: from - length, to: from, withRetired: true }',
     replace: '{ servers: scope, from: from - length, to: now, withRetired: true }',

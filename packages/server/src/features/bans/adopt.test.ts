@@ -71,6 +71,48 @@ test('the same ban again, adopted or reported, is the same row', async () => {
   expect(idOf(await adopt([reported]))).toBe(id)
   expect(await listOf('192.0.2.5')).toMatchObject([{ origin: null }])
 })
+test('a ban that the host holds still lasts as long as the host says now, until it has ended', async () => {
+  const brief = { ban_duration: 100 }
+  const [moved, reported, over] = [
+    held('203.0.113.60', brief),
+    held('203.0.113.61', brief),
+    held('203.0.113.62', brief),
+  ]
+  const endless = held('203.0.113.63', { ban_duration: null })
+  await host.client.call('POST /bans/batch', { body: { bans: [reported, over] } as never })
+  await adopt([moved, endless])
+  await host.client.call('POST /bans/batch', { body: { unbans: [{ ip: over.ip, jail: 'sshd' }] } })
+  const bannedNow = async () => {
+    const { attackers } = await admin.client.call('GET /bans/attackers', {
+      query: { active: true, ip: '203.0.113.60/30' },
+    })
+    return attackers.map(({ ip, permanent }) => [ip, permanent]).sort()
+  }
+  expect(await bannedNow()).toEqual([moved, reported, endless].map(({ ip }) => [ip, false]))
+  const again = (ban: ReturnType<typeof held>, ban_duration: number | null) => ({ ...ban, ban_duration })
+  const reply = await adopt([again(moved, 130), again(reported, -1), again(over, 130), again(endless, 600)])
+  expect(reply.json).toMatchObject({ results: [{ error: null }, { error: null }, { error: null }, { error: null }] })
+  const endAfter = ({ banned_at }: { banned_at: string }, seconds: number) =>
+    new Date(Date.parse(banned_at) + seconds * 1000).toISOString()
+  expect(await listOf(moved.ip)).toMatchObject([
+    { active: true, origin: 'adopted', ban_duration: 130, expires_at: endAfter(moved, 130) },
+  ])
+  expect(await listOf(reported.ip)).toMatchObject([{ active: true, origin: null, ban_duration: -1, expires_at: null }])
+  expect(await listOf(over.ip)).toMatchObject([{ active: false, ban_duration: 100 }])
+  expect(await listOf(endless.ip)).toMatchObject([{ active: true, expires_at: endAfter(endless, 600) }])
+  clock.forward(41)
+  expect(await listOf(moved.ip)).toMatchObject([{ active: true, unbanned_at: null }])
+  expect(await bannedNow()).toEqual([
+    [moved.ip, false],
+    [reported.ip, true],
+    [endless.ip, false],
+  ])
+  // A report again is the first one: only what the host says it holds moves an end.
+  await host.client.call('POST /bans', { body: again(moved, 60) as never })
+  expect(await listOf(moved.ip)).toMatchObject([{ active: true, ban_duration: 130 }])
+  clock.forward(30)
+  expect(await listOf(moved.ip)).toMatchObject([{ active: false, expires_at: endAfter(moved, 130) }])
+})
 test('among reports of one batch it alone is no news', async () => {
   const mixed = await Promise.all([
     adopt([held('192.0.2.20'), held('192.0.2.21')]),

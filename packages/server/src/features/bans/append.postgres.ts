@@ -198,6 +198,29 @@ const rowsOf = async (
   return rows
 }
 
+/** A host that tells bans again as ones that it holds says how long they last now. Answers the keys of those for which that is news. */
+const takeLengths = async (client: ClientBase, held: readonly NewBan[], now: number): Promise<ReadonlySet<string>> => {
+  if (held.length === 0) return new Set()
+  const { rows } = await client.query<{ server_no: number; event_id: Buffer }>({
+    name: 'stockade lengths of bans',
+    text: `with given as (
+        select * from unnest($2::int[], $3::bytea[], $4::bigint[]) as given (server_no, event_id, ban_duration)),
+      changed as (
+        update bans set ban_duration = given.ban_duration from given
+          where bans.server_no = given.server_no and bans.event_id = given.event_id and bans.unbanned_at is null
+            and bans.ban_duration is distinct from given.ban_duration
+          returning bans.id, bans.server_no, bans.event_id, bans.banned_at, bans.ban_duration),
+      moved as (
+        update active_bans
+          set expires_at = case when changed.ban_duration >= 0 then changed.banned_at + changed.ban_duration * 1000::bigint end
+          from changed where active_bans.banned_at = changed.banned_at and active_bans.ban_id = changed.id),
+      recorded as (
+        insert into events (at, name, server_no, ban_id) select $1, 'ban.change', server_no, id from changed order by id)
+      select server_no, event_id from changed`,
+    values: [now, held.map(ban => ban.serverNo), held.map(ban => hexOf(ban.eventId)), held.map(ban => ban.duration)],
+  })
+  return new Set(rows.map(row => keyOf(row.server_no, row.event_id)))
+}
 /** The bans of events that were reported before. */
 const firstOf = async (client: ClientBase, repeated: readonly NewBan[]) => {
   const { rows } = await client.query<{ id: number; server_no: number; event_id: Buffer; banned_at: number }>(
@@ -245,6 +268,11 @@ const writeOnce = async (
         ...{ id: row.id, changed: false },
         ...{ bannedAt: row.banned_at, eventId: null },
       })
+    const known = left.filter(ban => ban.isAdopted && !isLeft(ban))
+    for (const key of await takeLengths(client, known, now)) {
+      const result = results.get(key)
+      if (result) results.set(key, { ...result, changed: true })
+    }
     left = left.filter(isLeft)
   }
   return {

@@ -63,13 +63,20 @@ export const prepareSums = (db: DatabaseSync): (() => void) => {
 }
 
 type BanRow = { id: number; banned_at: number }
+type FirstRow = BanRow & { ban_duration: number | null; unbanned_at: number | null }
 /** Runs in the writer thread: prepared statements, ids of jails and countries remembered. */
 export const prepare = (db: DatabaseSync): PreparedProcedure<PackedBatch, Float64Array> => {
   const insert =
     db.prepare(`insert into bans (id, server_no, jail_id, country_id, ip, prefix, banned_at, ban_duration, asn,
     city, latitude, longitude, log_lines, unbanned_at, banned_by, event_id)
     values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) on conflict (server_no, event_id) do nothing`)
-  const findFirst = selectingOne<BanRow>(db, 'select id, banned_at from bans where server_no = ? and event_id = ?')
+  const findFirst = selectingOne<FirstRow>(
+    db,
+    'select id, banned_at, ban_duration, unbanned_at from bans where server_no = ? and event_id = ?',
+  )
+  const setLength = db.prepare('update bans set ban_duration = ? where id = ?')
+  const moveEnd = db.prepare('update active_bans set expires_at = ? where banned_at = ? and ban_id = ?')
+  const recordChange = db.prepare(`insert into events (at, name, server_no, ban_id) values (?, 'ban.change', ?, ?)`)
   // What follows from new rows is written from the rows: SQLite reads one again in a fraction of what it costs to hand
   // over its values a second and a third time.
   const activate = db.prepare(`insert into active_bans (ban_id, server_no, jail_id, country_id, ip, prefix, banned_at,
@@ -145,6 +152,15 @@ export const prepare = (db: DatabaseSync): PreparedProcedure<PackedBatch, Float6
     const event = Number(recordReports.run(now, first, last).lastInsertRowid) - results.length + 1
     results.forEach((result, index) => (result.eventId = event + index))
   }
+  /** A host that tells a ban again as one that it holds says how long it lasts now. Answers whether that is news. */
+  const isLengthTaken = (ban: NewBan, { id, banned_at, ban_duration, unbanned_at }: FirstRow, now: number): boolean => {
+    if (!ban.isAdopted || unbanned_at !== null || ban_duration === ban.duration) return false
+    settleFresh(now)
+    setLength.run(ban.duration, id)
+    moveEnd.run(expiryOf({ bannedAt: banned_at, duration: ban.duration }), banned_at, id)
+    recordChange.run(now, ban.serverNo, id)
+    return true
+  }
   const addBan = (ban: NewBan, now: number): Appended => {
     const jailId = jails.id(ban.jail)
     const countryId = ban.country === null ? 0 : countries.id(ban.country)
@@ -174,7 +190,8 @@ export const prepare = (db: DatabaseSync): PreparedProcedure<PackedBatch, Float6
     )
     if (Number(done.changes) === 0) {
       const first = findFirst.get(ban.serverNo, ban.eventId)
-      return { id: first.id, changed: false, bannedAt: first.banned_at, eventId: null }
+      const changed = isLengthTaken(ban, first, now)
+      return { id: first.id, changed, bannedAt: first.banned_at, eventId: null }
     }
     const id = nextId++
     const { isAdopted = false } = ban

@@ -16,7 +16,10 @@ export interface NewBan {
   readonly logLines: string
   readonly bannedBy: string | null
   readonly eventId: Uint8Array
-  /** The host held it before Stockade heard of it: it is no news, so no event is recorded. */
+  /**
+   * The host holds it. Where Stockade had not heard of it, it is no news, so no event is recorded; where it is listed as active, its
+   * length is taken.
+   */
   readonly isAdopted?: boolean
 }
 /** The end of a ban, as its host saw it. `jail` null: in every jail. */
@@ -37,7 +40,7 @@ export const lateAfter = 15 * 60_000
 export interface Appended {
   /** The ban's row: the new one, the first one of the same event, or the one that ended. */
   readonly id: number | null
-  /** True where the row is new or ended by this. */
+  /** True where the row is new, or ended or got another length by this. */
   readonly changed: boolean
   readonly bannedAt: number
   /** The event that was recorded. */

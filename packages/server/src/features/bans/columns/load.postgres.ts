@@ -25,7 +25,7 @@ const all = `select ${fields}, encode(ip, 'hex') from bans where (banned_at, id)
 const ended = `select id, encode(ip, 'hex') from bans where ${endedEarly} and id > $1 order by id limit ${piece}`
 /** What a transaction from $1 on changed, of bans after $2. Bans that were removed since have no row but an address. */
 const changed = `with changes as (
-    select ban_id, null::bytea as ip from events where xid >= $1::xid8 and name in ('ban.report', 'ban.end')
+    select ban_id, null::bytea as ip from events where xid >= $1::xid8 and name in ('ban.report', 'ban.end', 'ban.change')
     union all select ban_id, ip from ban_changes where xid >= $1::xid8)
   select ban_id, encode(coalesce(bans.ip, changes.ip), 'hex'), ${isOver}, ${fields}, encode(bans.ip, 'hex')
     from (select ban_id, (array_agg(ip) filter (where ip is not null))[1] as ip from changes group by ban_id) as changes left join bans on bans.id = ban_id
@@ -84,6 +84,7 @@ export const followPostgres = async (
     if (!isThere(row)) columns.remove(ip, banId)
     else if (!columns.has(ip, banId)) addRow(columns, row, over === 1)
     else if (over === 1) columns.end(ip, banId)
+    else columns.setDuration(ip, banId, row[6])
   }
   const follow = async () => {
     if (lost) throw lost

@@ -26,10 +26,11 @@ export const followSqlite = (db: DatabaseSync): Followed & { catchUp(): void } =
     `select coalesce((select max(id) from bans), 0) as ban, coalesce((select max(id) from events), 0) as event,
       coalesce((select max(seq) from removed_bans), 0) as removed, coalesce((select min(seq) from removed_bans), 0) as oldest`,
   )
-  const ends = selecting<Address>(
+  const changes = selecting<Address & { duration: number | null; isOver: number }>(
     db,
-    `select bans.id, bans.ip from events join bans on bans.id = events.ban_id
-      where events.id > ? and events.id <= ? and events.name = 'ban.end'`,
+    `select bans.id, bans.ip, bans.ban_duration as duration, case when ${endedEarly} then 1 else 0 end as isOver
+      from events join bans on bans.id = events.ban_id
+      where events.id > ? and events.id <= ? and events.name in ('ban.end', 'ban.change') order by events.id`,
   )
   const removals = selecting<{ ban_id: number; ip: Uint8Array }>(
     db,
@@ -57,7 +58,10 @@ export const followSqlite = (db: DatabaseSync): Followed & { catchUp(): void } =
     // The list of removed bans is trimmed: who missed some of it reads everything again.
     if (at.removed < head.oldest - 1) return load(head)
     if (head.ban > at.ban) for (const row of since.iterate(at.ban)) addRow(columns, row, row[9] === 1)
-    if (head.event > at.event) for (const { id, ip } of ends.all(at.event, head.event)) columns.end(ip, id)
+    if (head.event > at.event)
+      for (const { id, ip, duration, isOver } of changes.all(at.event, head.event))
+        if (isOver === 1) columns.end(ip, id)
+        else columns.setDuration(ip, id, duration)
     if (head.removed > at.removed) for (const { ban_id, ip } of removals.all(at.removed)) columns.remove(ip, ban_id)
     Object.assign(at, { ban: Math.max(at.ban, head.ban), event: Math.max(at.event, head.event), removed: head.removed })
   }

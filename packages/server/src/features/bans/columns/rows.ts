@@ -38,6 +38,8 @@ export interface Columns {
   has(ip: Uint8Array, id: number): boolean
   /** A ban is over. */
   end(ip: Uint8Array, id: number): void
+  /** A ban that is in force lasts so long: seconds, -1 permanent, null unknown. */
+  setDuration(ip: Uint8Array, id: number, duration: number | null): void
   /** A ban is gone. */
   remove(ip: Uint8Array, id: number): void
   /** Puts new bans beside the others of their address, and leaves out those that are gone. */
@@ -81,7 +83,7 @@ export const endOf = (at: number, lasts: number): number =>
   lasts === ends.over ? 0 : lasts >= ends.unknown ? Infinity : at + lasts * 1000
 /** The second in which a ban is over for sure. */
 const overBy = (at: number, lasts: number): number => Math.min(0xff_ff_ff_ff, Math.ceil(endOf(at, lasts) / 1000))
-const lastsOf = ({ duration, isOver }: ColumnBan): number =>
+const lastsOf = ({ duration, isOver }: Pick<ColumnBan, 'duration' | 'isOver'>): number =>
   isOver ? ends.over : duration === null ? ends.unknown : duration < 0 ? ends.permanent : duration
 
 /** A number does not fit into its column: then SQL answers. */
@@ -243,6 +245,8 @@ export const createColumns = (expected = 0): Columns => {
       return found
     },
     end: (ip, id) => change(ip, id, row => void (arrays.lasts[row] = ends.over)),
+    setDuration: (ip, id, duration) =>
+      change(ip, id, row => void (arrays.lasts[row] = lastsOf({ duration, isOver: false }))),
     remove: (ip, id) =>
       change(ip, id, row => {
         arrays.at[row] = NaN
