@@ -8,6 +8,7 @@ onStage('bans of a real fail2ban', [
   'an unban without a jail lifts it everywhere',
   'a ban lifted within milliseconds is told with its end, and a reused row number does no harm',
   'the end of a ban by its own time is told',
+  'ends that fail2ban moves are told',
   'bans that fail2ban lifts all at once end at the server',
   'bans and unbans while the agent is down are told once it is back',
   'restart and reload of fail2ban are not reported',

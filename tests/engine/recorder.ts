@@ -165,7 +165,7 @@ export async function aRecorder() {
     }
     if (route === 'POST /api/v1/bans/batch') return reply(response, 200, { results: take(serverId, body) })
     if (route === 'PUT /api/v1/agent/adopted') {
-      const results = take(serverId, { bans: adoptedBans(body) })
+      const results = take(serverId, { bans: adoptedBans(body) }, true)
       for (const { event_id } of results) adopted.add(String(event_id))
       return reply(response, 200, { results })
     }
@@ -213,7 +213,8 @@ export async function aRecorder() {
     }))
   }
 
-  function take(serverId: string, body: Record<string, unknown>) {
+  /** `isHeld`: the host holds these bans, so that it says how long they last now. */
+  function take(serverId: string, body: Record<string, unknown>, isHeld = false) {
     const bans = (body['bans'] ?? []) as Record<string, unknown>[]
     const unbans = (body['unbans'] ?? []) as Record<string, unknown>[]
     if (bans.length + unbans.length > 1000) complaints.push('more than 1000 in a batch')
@@ -228,8 +229,10 @@ export async function aRecorder() {
       if (/[\u0000-\u0008\u000b-\u001f\u007f]/.test(String(ban['log_lines'])))
         complaints.push('control characters in log lines')
       const known = rowById.get(id)
-      if (known) known.deliveries += 1
-      else {
+      if (known) {
+        known.deliveries += 1
+        if (isHeld) known.ban_duration = ban['ban_duration'] as number
+      } else {
         const row = {
           serverId,
           event_id: id,

@@ -147,6 +147,27 @@ export const scenarios = {
     await scene.host.client('set', 'nginx-http-auth', 'bantime', '600')
   },
 
+  'ends that fail2ban moves are told': async (scene: Scene) => {
+    const { host } = scene
+    // Banned again while it is banned: fail2ban moves the end, and tells no action and no table of it.
+    await host.client('set', 'sshd', 'banip', '203.0.113.23')
+    const { banned_at } = await reported(scene, '203.0.113.23')
+    await until(() => Date.now() >= Date.parse(banned_at) + 3000, 'three seconds of the ban')
+    await host.client('set', 'sshd', 'banip', '203.0.113.23')
+    // Another ban time moves all bans of the jail.
+    await host.client('set', 'nginx-http-auth', 'banip', '203.0.113.24')
+    await reported(scene, '203.0.113.24')
+    await host.client('set', 'nginx-http-auth', 'bantime', '7200')
+    const lasts = async (ip: string) => (await bansOf(scene, ip)).map(ban => ban.ban_duration)
+    await until(async () => Number((await lasts('203.0.113.23'))[0]) > 600, 'the end of the prolonged ban')
+    await until(async () => (await lasts('203.0.113.24'))[0] === 7200, 'the end of the ban with another ban time')
+    const held = await host.client('get', 'sshd', 'banip', '--with-time')
+    expect(held).toContain(`203.0.113.23 \t`)
+    expect(held).toMatch(new RegExp(`203\\.0\\.113\\.23 .* \\+ ${(await lasts('203.0.113.23'))[0]} = `))
+    expect([await lasts('203.0.113.23'), await lasts('203.0.113.24')].map(all => all.length)).toEqual([1, 1])
+    await host.client('set', 'nginx-http-auth', 'bantime', '600')
+  },
+
   'restart and reload of fail2ban are not reported': async (scene: Scene) => {
     await scene.host.attack('203.0.113.15')
     await reported(scene, '203.0.113.15')

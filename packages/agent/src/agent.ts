@@ -22,6 +22,8 @@ import { errorText } from './text.ts'
 
 const lookEvery = 5000
 const snapshotEvery = 15_000
+/** The server hears of a moved end within 15 s. */
+const lengthsEvery = 10_000
 /** The server hears of a host whose nft hangs, before the shield gives up. */
 const shieldWait = 3000
 const historySeconds = 8 * 24 * 3600
@@ -162,6 +164,7 @@ const start = async (
   intervals.every(lookEvery, lookAtEngine)
   intervals.every(lookEvery, followPolicy)
   intervals.every(snapshotEvery, bans.compare)
+  intervals.every(lengthsEvery, bans.lengths.run)
   intervals.every(1000, bans.overrides.tick)
   intervals.every(1000, parts.server.mover.tick)
   intervals.every(lookEvery, () => upgrades.settle(journal, loops.results.wake))

@@ -1,7 +1,7 @@
 import { beforeEach, expect, it } from 'vitest'
 import { createLedger } from '../src/bans/ledger.ts'
 import type { Ledger } from '../src/bans/ledger.ts'
-import { createMemory } from '../src/bans/memory.ts'
+import { createMemory, placeKey } from '../src/bans/memory.ts'
 import type { Memory } from '../src/bans/memory.ts'
 import type { BanRow } from '../src/bans/table.ts'
 import { subject } from '../src/outbox.ts'
@@ -39,7 +39,7 @@ const summary = (): string[] => told.map(entry => `${entry.kind} ${subject(entry
 
 it('tells of a ban once, whoever saw it', () => {
   expect(ledger.bans([row()])).toBe(1)
-  expect(ledger.bans([row(), row({ bantime: 1200 })])).toBe(0)
+  expect(ledger.bans([row(), row()])).toBe(0)
   expect(told).toMatchObject([
     {
       kind: 'ban',
@@ -48,7 +48,50 @@ it('tells of a ban once, whoever saw it', () => {
       ban: { ip: '203.0.113.7', jail: 'sshd', log_lines: 'ab', ban_duration: 600 },
     },
   ])
-  expect(ledger.active('sshd', '203.0.113.7')?.bantime).toBe(1200)
+})
+
+const lengthsTold = () =>
+  told.flatMap(entry => (entry.kind === 'adopt' ? [[entry.adopt.event_id, entry.at, entry.adopt.ban_duration]] : []))
+
+it('tells a later end of a ban with its id, and no earlier one', () => {
+  ledger.bans([row()])
+  const id = told[0] && subject(told[0]).event_id
+  ledger.bans([row({ bantime: 1200 })])
+  ledger.lasts('sshd', '203.0.113.7', { from: 1000, seconds: 600 })
+  ledger.lasts('sshd', '203.0.113.7', { from: 1000, seconds: 7200 })
+  ledger.lasts('sshd', '203.0.113.7', { from: 1000, seconds: 7200 })
+  ledger.lasts('sshd', '203.0.113.7', { from: 1000, seconds: -1 })
+  ledger.lasts('sshd', '203.0.113.7', { from: 1000, seconds: 7200 })
+  ledger.lasts('sshd', '203.0.113.99', { from: 1000, seconds: 7200 })
+  expect(lengthsTold()).toEqual([
+    [id, 1_000_000, 1200],
+    [id, 1_000_000, 7200],
+    [id, 1_000_000, -1],
+  ])
+})
+
+it('tells a ban anew that goes on after the end that the server has', () => {
+  ledger.bans([row({ time: 500, bantime: 504 })])
+  const id = told[0] && subject(told[0]).event_id
+  // Now is second 1000: the server takes it as over before it hears of it.
+  ledger.lasts('sshd', '203.0.113.7', { from: 500, seconds: 600 })
+  expect(lengthsTold()).toEqual([[expect.not.stringContaining(String(id)), 1_000_000, 100]])
+})
+
+it('learns the end of a ban that it found without a row', () => {
+  ledger.adopt([{ row: row({ time: 1000, bantime: -1 }), isEndKnown: false }])
+  ledger.lasts('sshd', '203.0.113.7', { from: 900, seconds: 3600 })
+  expect(lengthsTold().map(([, at, duration]) => [at, duration])).toEqual([
+    [1_000_000, null],
+    [1_000_000, 3500],
+  ])
+})
+
+it('keeps the end of a ban by command, whatever fail2ban says', () => {
+  ledger.bans([row()])
+  memory.overrides.set(placeKey('sshd', '203.0.113.7'), { jail: 'sshd', ip: '203.0.113.7', until: 1_600_000 })
+  ledger.lasts('sshd', '203.0.113.7', { from: 1000, seconds: 7200 })
+  expect(lengthsTold()).toEqual([])
 })
 
 it('tells of its end once, and not at all of an end that belongs to nothing', () => {

@@ -98,6 +98,17 @@ it('while bans are being restored, what is not there yet has not ended', async (
   expect(await look()).toEqual(['unban 192.0.2.4'])
 })
 
+it('what fail2ban holds beyond its end is told as in force, once', async () => {
+  ban('192.0.2.1')
+  banned = { sshd: ['192.0.2.1'] }
+  now += 609_000
+  expect(await look()).toEqual([])
+  expect(await look()).toEqual(['adopt 192.0.2.1'])
+  expect(await look()).toEqual([])
+  banned = { sshd: [] }
+  expect([await look(), await look()].flat()).toEqual(['unban 192.0.2.1'])
+})
+
 it('a storm of new bans long after the start hides no end', async () => {
   ban('192.0.2.1')
   banned = { sshd: ['192.0.2.2'] }

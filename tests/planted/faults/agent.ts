@@ -17,6 +17,13 @@ export const agent = below('packages/agent/src', [
     edge: true,
   },
   {
+    file: 'bans/ledger.ts',
+    find: 'if ((endOf(ban) ?? Infinity) <= now + tellTime) return renew(ban, bantime, now)',
+    replace: 'if ((endOf(ban) ?? Infinity) <= now + tellTime) return []',
+    says: 'A ban that goes on after the end that the server has stays listed as over.',
+    edge: true,
+  },
+  {
     file: 'bans/snapshot.ts',
     find: 'if (!expired && (isGrowing || lookedAt - since < confirmedAfter)) continue',
     replace: 'if (!expired && isGrowing) continue',

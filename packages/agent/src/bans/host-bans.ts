@@ -15,6 +15,7 @@ import { createHook } from './hook.ts'
 import type { Hook } from './hook.ts'
 import { createLedger } from './ledger.ts'
 import type { openMemory } from './memory.ts'
+import { createLengths } from './lengths.ts'
 import { createLogPlaces } from './log-places.ts'
 import { createOverrides } from './overrides.ts'
 import { createSnapshot } from './snapshot.ts'
@@ -58,6 +59,7 @@ export const createHostBans = (needs: HostBansNeeds) => {
   const overrides = createOverrides({ engine, ledger, memory, save, drain, now, steadyNow, log })
   const { renew } = overrides
   const snapshot = createSnapshot({ engine, ledger, drain, hasTable, renew, isShielded, now, steadyNow, log })
+  const lengths = createLengths({ engine, ledger, drain, log })
   const adoption = createAdoption({ engine, ledger, drain, read, isFirstRun, now, log })
   const file = join(options.state, 'wishes.json')
   const wishes = createWishes({ file, engine, ledger, overrides, drain, now, log })
@@ -79,7 +81,7 @@ export const createHostBans = (needs: HostBansNeeds) => {
     await adoption.run()
   }
 
-  return { ledger, tail, overrides, snapshot, adoption, wishes, spool, hook, compare }
+  return { ledger, tail, overrides, lengths, snapshot, adoption, wishes, spool, hook, compare }
 }
 
 const createHostLedger = (needs: HostBansNeeds, tellsLines: (jail: string) => boolean) =>

@@ -1,3 +1,4 @@
+import type { BanLength } from '../engine/banned.ts'
 import { banEventId } from '../event-id.ts'
 import { canonicalIp } from '../ip.ts'
 import type { Entry } from '../outbox.ts'
@@ -26,8 +27,11 @@ export interface Ledger {
   /** The bans of this address, in one jail or in all. */
   activeOf(ip: string, jail: string | null): ActiveBan[]
   allActive(): ActiveBan[]
-  /** fail2ban changed the duration of a ban. The server already has the one from the table. */
-  prolong(jail: string, ip: string, time: number, bantime: number): void
+  /**
+   * fail2ban says how long a ban lasts. A later end is told at once; an earlier one is not believed, because fail2ban itself may
+   * hold such a ban until the end of before.
+   */
+  lasts(jail: string, ip: string, length: BanLength): void
   /** The ban ended because its jail stopped. It may return with the jail. */
   paused(ban: ActiveBan, at: number): void
   allPaused(): ActiveBan[]
@@ -74,16 +78,36 @@ export const createLedger = (needs: {
 
   const isOfFleet = ({ jail, ip, failures }: BanRow): boolean => failures === 0 && needs.isOfFleet?.(jail, ip) === true
 
-  const followLength = (before: ActiveBan | null, { time, bantime }: BanRow): void => {
-    if (before?.time === time && before.bantime !== bantime) memory.active.set({ ...before, bantime })
+  /** Seconds that are left of a ban; of one by command, as the command said. */
+  const lengthLeft = (ban: ActiveBan, now: number): number => {
+    const override = memory.overrides.get(placeKey(ban.jail, ban.ip))
+    const end = override === undefined ? endOf(ban) : override.until
+    if (end === null) return override === undefined ? ban.bantime : -1
+    return Math.max(1, Math.round((end - now) / 1000))
+  }
+  /** Tells a ban as a new one that the server lists as ended, or is about to. */
+  const renew = (ban: ActiveBan, bantime: number, now: number): Entry[] => {
+    rounds.ended(ban)
+    const renewed = { ...ban, bantime, round: rounds.next(ban) }
+    memory.active.set(renewed)
+    return adoptEntry(renewed, now, lengthLeft(renewed, now))
+  }
+  const lengthen = (ban: ActiveBan, bantime: number): Entry[] => {
+    // The agent keeps the end of a ban by command, and the shield that of its own.
+    if (memory.overrides.has(placeKey(ban.jail, ban.ip)) || needs.isShielded?.(ban.jail, ban.ip) === true) return []
+    if (!isLonger(bantime, ban.bantime)) return []
+    const now = needs.now()
+    if ((endOf(ban) ?? Infinity) <= now + tellTime) return renew(ban, bantime, now)
+    const moved = { ...ban, bantime }
+    memory.active.set(moved)
+    return adoptEntry(moved, ban.time * 1000, bantime)
   }
 
   const note = (row: BanRow): Entry[] => {
     const key = [row.jail, row.ip, row.time] as const
     const before = memory.active.get(row.jail, row.ip)
     if (memory.seen.has(key)) {
-      followLength(before, row)
-      return []
+      return before?.time === row.time ? lengthen(before, row.bantime) : []
     }
     memory.seen.add(key)
     const ip = canonicalIp(row.ip)
@@ -106,14 +130,6 @@ export const createLedger = (needs: {
     memory.active.set(ban)
     needs.onBan?.(ban.jail, ban.ip)
     return entries
-  }
-
-  /** Seconds that are left of a ban; of one by command, as the command said. */
-  const lengthLeft = (ban: ActiveBan, now: number): number => {
-    const override = memory.overrides.get(placeKey(ban.jail, ban.ip))
-    const end = override === undefined ? endOf(ban) : override.until
-    if (end === null) return override === undefined ? ban.bantime : -1
-    return Math.max(1, Math.round((end - now) / 1000))
   }
 
   const ended = (jail: string, ip: string, at: number): void => {
@@ -157,12 +173,8 @@ export const createLedger = (needs: {
       const entries = bans.flatMap((told): Entry[] => {
         const ban = memory.active.get(told.jail, told.ip)
         if (ban === null || ban.time !== told.time || ban.round !== told.round) return []
-        rounds.ended(ban)
         // fail2ban still holds it after its end: only fail2ban knows for how long.
-        const bantime = now < (endOf(ban) ?? Infinity) ? ban.bantime : unknownLength
-        const renewed = { ...ban, bantime, round: rounds.next(ban) }
-        memory.active.set(renewed)
-        return adoptEntry(renewed, now, lengthLeft(renewed, now))
+        return renew(ban, now < (endOf(ban) ?? Infinity) ? ban.bantime : unknownLength, now)
       })
       needs.append(entries)
       needs.changed()
@@ -175,10 +187,11 @@ export const createLedger = (needs: {
     active: memory.active.get,
     activeOf: memory.active.of,
     allActive: (): ActiveBan[] => [...memory.active.values()],
-    prolong(jail: string, ip: string, time: number, bantime: number): void {
+    lasts(jail, ip, length) {
       const ban = memory.active.get(jail, ip)
-      if (ban?.time !== time) return
-      memory.active.set({ ...ban, bantime })
+      const entries = ban === null ? [] : lengthen(ban, bantimeOf(ban, length))
+      if (entries.length === 0) return
+      needs.append(entries)
       needs.changed()
     },
     paused(ban: ActiveBan, at: number): void {
@@ -208,6 +221,16 @@ export const createLedger = (needs: {
     ended,
   }
 }
+
+/** A report reaches the server within so many milliseconds, while the server is there. */
+const tellTime = 5000
+
+/** Seconds that a ban lasts from its time on. One that was found without its row has the time at which it was found. */
+const bantimeOf = (ban: ActiveBan, { from, seconds }: BanLength): number =>
+  seconds >= 0 && ban.bantime === unknownLength && from < ban.time ? Math.max(1, from + seconds - ban.time) : seconds
+
+const isLonger = (bantime: number, before: number): boolean =>
+  before === unknownLength ? bantime !== unknownLength : before >= 0 && (bantime < 0 || bantime > before)
 
 /** A ban that was over at this time at the latest, in epoch seconds. */
 const shortened = (row: BanRow, end: number): BanRow => {

@@ -6,6 +6,7 @@ import { createSerial, eventLoopTurn } from '../serial.ts'
 import { endOf } from './ledger.ts'
 import type { Ledger } from './ledger.ts'
 import { placeKey } from './memory.ts'
+import type { ActiveBan } from './remembered-bans.ts'
 
 const graceTime = 10_000
 /** Twice what fail2ban needs to restore a ban, in milliseconds: it restores 50 a second. */
@@ -14,6 +15,8 @@ const restoreTime = 40
 const leastRestoreTime = 50_000
 /** A ban has ended that was missing at two looks at least so far apart, in milliseconds. */
 const confirmedAfter = 2000
+/** fail2ban lifts a ban within a few seconds after its end, in milliseconds. */
+const overdue = 10_000
 /** When to look after all bans of a jail were lifted at once, in milliseconds. */
 const looksAfterFlush = [1000, 3500]
 /** Bans that are compared between two turns of the event loop. */
@@ -70,11 +73,16 @@ export const createSnapshot = (
     before = size
     const lookedAt = needs.steadyNow()
     const nowMissing = new Map<string, number>()
+    const outlived: ActiveBan[] = []
     for (const [index, ban] of known.entries()) {
       if (index % portion === portion - 1) await eventLoopTurn()
-      if (banned.get(ban.jail)?.has(ban.ip) || needs.isShielded?.(ban.jail, ban.ip) === true) continue
-      const place = placeKey(ban.jail, ban.ip)
       const end = endOf(ban)
+      if (needs.isShielded?.(ban.jail, ban.ip) === true) continue
+      if (banned.get(ban.jail)?.has(ban.ip)) {
+        if (end !== null && end + overdue <= needs.now()) outlived.push(ban)
+        continue
+      }
+      const place = placeKey(ban.jail, ban.ip)
       const expired = end !== null && end <= needs.now()
       const since = missing.get(place) ?? lookedAt
       nowMissing.set(place, since)
@@ -85,6 +93,8 @@ export const createSnapshot = (
       else ledger.ended(ban.jail, ban.ip, expired ? end : needs.now())
     }
     missing = nowMissing
+    // What fail2ban still holds is in force, whatever it said of the end before.
+    if (outlived.length > 0) ledger.tellRenewed(outlived)
     comeBack(banned)
     if (!needs.hasTable()) adopt(banned)
   }

@@ -161,7 +161,7 @@ export const createSpool = (needs: {
         const bantime = asInteger(event['bantime'], -1)
         const waiting = held.get(key)
         if (waiting) held.set(key, { ...waiting, row: { ...waiting.row, bantime } })
-        ledger.prolong(jail, ip, time, bantime)
+        if (ledger.active(jail, ip)?.time === time) ledger.lasts(jail, ip, { from: time, seconds: bantime })
         return
       }
       case 'unban':

@@ -1,7 +1,7 @@
 import { steadyNow } from '../clock.ts'
 import { asList, isList } from '../json.ts'
-import { createBannedReader } from './banned.ts'
-import type { BannedPlaces } from './banned.ts'
+import { createBannedReader, createLengthReader } from './banned.ts'
+import type { BanLengths, BannedPlaces } from './banned.ts'
 import type { Pickled, Word } from './pickle.ts'
 import { createEngineSocket, EngineDown, EngineRefused } from './socket.ts'
 import type { ReadReply } from './socket.ts'
@@ -38,6 +38,8 @@ export interface Engine {
   /** Which jails ban each of these addresses; those that are not banned may be left out. */
   jailsThatBan(ips: readonly string[]): Promise<Map<string, readonly string[]>>
   isBanned(jail: string, ip: string): Promise<boolean>
+  /** How long each ban of the jail lasts. A list that did not change is the same object. */
+  lengths(jail: string): Promise<BanLengths>
   ban(jail: string, ip: string): Promise<number>
   unban(jail: string, ip: string): Promise<number>
   unbanEverywhere(ip: string): Promise<number>
@@ -120,6 +122,7 @@ export const createEngine = (options: { socketPath: string; onUp: () => void; on
   }
 
   const bannedReader = createBannedReader()
+  const lengthReader = createLengthReader((jail, read) => call(['get', jail, 'banip', '--with-time'], 20_000, read))
   let asked: { readonly key: string; readonly at: number; readonly names: Promise<ReadonlySet<string>> } | null = null
   /** The options of an action; one answer serves the questions for many options. */
   const propertiesOf = (jail: string, action: string): Promise<ReadonlySet<string>> => {
@@ -183,6 +186,7 @@ export const createEngine = (options: { socketPath: string; onUp: () => void; on
       const rows = isList(reply) ? reply : []
       return new Map(ips.map((ip, index) => [ip, strings(rows[index])]))
     },
+    lengths: lengthReader.read,
     isBanned: async (jail, ip) => (await count(['get', jail, 'banned', ip])) === 1,
     ban: (jail, ip) => count(['set', jail, 'banip', ip]),
     unban: (jail, ip) => count(['set', jail, 'unbanip', ip]),
