@@ -151,7 +151,7 @@ const en = {
     export: 'Export…',
     unbanTitle: (said: string, count: number) => `Unban ${addresses(said, count)}?`,
     unbanText: (said: string, count: number) =>
-      `${plural(count, { one: '1 ban is lifted', other: `${said} bans are lifted` })}, each in its jail on its server. The whitelist does not change: an address that keeps attacking is banned again.`,
+      `${plural(count, { one: '1 ban is lifted', other: `${said} bans are lifted` })}, each in its jail on its server. The whitelist does not change: an address that keeps attacking is banned again. Where a jail prolongs the bans of repeat offenders (bantime.increment), fail2ban forgets the earlier bans: the next one is as short as the first.`,
     over: (said: string, count: number) =>
       plural(count, {
         one: '1 of the selected bans has already ended.',

@@ -153,7 +153,7 @@ export const bans: Texts['bans'] = {
     export: 'Export…',
     unbanTitle: (said, count) => `${addresses(said, count)} entsperren?`,
     unbanText: (said, count) =>
-      `${plural(count, { one: '1 Sperre wird aufgehoben', other: `${said} Sperren werden aufgehoben` })}, jede in ihrem Jail auf ihrem Server. Die Whitelist ändert sich nicht: Eine Adresse, die weiter angreift, wird wieder gesperrt.`,
+      `${plural(count, { one: '1 Sperre wird aufgehoben', other: `${said} Sperren werden aufgehoben` })}, jede in ihrem Jail auf ihrem Server. Die Whitelist ändert sich nicht: Eine Adresse, die weiter angreift, wird wieder gesperrt. Wo ein Jail Wiederholungstäter länger sperrt (bantime.increment), vergisst fail2ban die früheren Sperren: Die nächste ist so kurz wie die erste.`,
     over: (said, count) =>
       plural(count, {
         one: '1 der ausgewählten Sperren ist bereits beendet.',
@@ -199,7 +199,7 @@ export const banDialog: Texts['ban-dialog'] = {
   jailHelp: 'Standard: stockade, das Jail für Sperren von Hand.',
   duration: 'Dauer',
   durationHelp: 'Etwa 10m, 1h, 1d oder perm. Standard: 1 Tag in stockade, sonst die Sperrzeit des Jails.',
-  wrongDuration: 'Geben Sie eine Dauer wie 10m, 1h, 1d (bis 365d) oder perm ein.',
+  wrongDuration: 'Geben Sie eine Dauer wie 10m, 1h, 1d (bis 1y) oder perm ein.',
   reason: 'Grund',
   reasonHelp: 'Freiwillig. Wird im Protokoll festgehalten.',
   cut: 'Auch offene Verbindungen beenden',

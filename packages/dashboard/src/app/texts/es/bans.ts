@@ -30,7 +30,7 @@ export const banDialog: Texts['ban-dialog'] = {
   jailHelp: 'Predeterminada: stockade, la jail de los bloqueos manuales.',
   duration: 'Duración',
   durationHelp: 'Como 10m, 1h, 1d o perm. Predeterminado: 1 día en stockade; si no, la duración de la jail.',
-  wrongDuration: 'Escriba una duración como 10m, 1h, 1d (hasta 365d) o perm.',
+  wrongDuration: 'Escriba una duración como 10m, 1h, 1d (hasta 1y) o perm.',
   reason: 'Motivo',
   reasonHelp: 'Opcional. Figura en el registro de auditoría.',
   cut: 'Cortar también las conexiones abiertas',
@@ -192,7 +192,7 @@ export const bans: Texts['bans'] = {
     export: 'Exportar…',
     unbanTitle: (said, count) => `¿Desbloquear ${addresses(said, count)}?`,
     unbanText: (said, count) =>
-      `${plural(count, { one: 'Se levanta 1 bloqueo', other: `Se levantan ${said} bloqueos, cada uno` })} en su jail y su servidor. La whitelist no cambia: una dirección que siga atacando se bloquea de nuevo.`,
+      `${plural(count, { one: 'Se levanta 1 bloqueo', other: `Se levantan ${said} bloqueos, cada uno` })} en su jail y su servidor. La whitelist no cambia: una dirección que siga atacando se bloquea de nuevo. Donde una jail alarga los bloqueos de reincidentes (bantime.increment), fail2ban olvida los anteriores: el siguiente es tan corto como el primero.`,
     over: (said, count) =>
       plural(count, {
         one: '1 de los bloqueos seleccionados ya ha terminado.',

@@ -260,7 +260,7 @@ export const bans: Texts['bans'] = {
       `${plural(count, {
         one: `${said}\u00a0ban est levé, dans son jail et sur son serveur.`,
         other: `${said}\u00a0bans sont levés, chacun dans son jail et sur son serveur.`,
-      })} La whitelist ne change pas\u00a0: ce qui continue d’attaquer sera de nouveau banni.`,
+      })} La whitelist ne change pas\u00a0: ce qui continue d’attaquer sera de nouveau banni. Là où un jail allonge les bans des récidivistes (bantime.increment), fail2ban oublie les bans précédents\u00a0: le suivant est aussi court que le premier.`,
     over: (said, count) =>
       plural(count, {
         one: `${said}\u00a0des bans choisis est déjà terminé.`,
@@ -307,7 +307,7 @@ export const banDialog: Texts['ban-dialog'] = {
   jailHelp: 'Par défaut\u00a0: stockade, le jail des bans manuels.',
   duration: 'Durée',
   durationHelp: 'Par exemple 10m, 1h, 1d ou perm. Par défaut\u00a0: 1\u00a0jour dans stockade, sinon la durée du jail.',
-  wrongDuration: 'Saisissez une durée comme 10m, 1h, 1d (365d au plus), ou perm.',
+  wrongDuration: 'Saisissez une durée comme 10m, 1h, 1d (1y au plus), ou perm.',
   reason: 'Raison',
   reasonHelp: 'Facultative. Elle figure dans le journal d’audit.',
   cut: 'Couper aussi les connexions ouvertes',
