@@ -44,7 +44,7 @@ describeHosts('rules of made-up sequences', () => {
       timeout: one(1, 30, 86_400),
       knock_timeout: one(1, 10, 300),
       max_attempts: one(1, 2, 5, 100),
-      block_duration: one(1, 3600, 31_536_000),
+      block_duration: one(1, 3600, 31_557_600),
     }))
     return [...parseKnock({ sequences: raw }).sequences]
   }

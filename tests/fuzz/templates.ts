@@ -390,7 +390,7 @@ export const makeCase = (random: Random, index: number): Case => {
   }
   const settings: Record<string, number | string> = {}
   if (random.chance(0.3)) settings.maxretry = 1 + random.below(1000)
-  if (random.chance(0.3)) settings.bantime = random.pick([-1, 1, 31_536_000])
+  if (random.chance(0.3)) settings.bantime = random.pick([-1, 1, 31_557_600])
   if (random.chance(0.2)) settings.logpath = spoil(random, pathOf(random))
   return { name, jail_config: jail, filter_config: filter, settings }
 }

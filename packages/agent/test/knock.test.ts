@@ -92,7 +92,7 @@ it('of what a server says only numbers in range and addresses get through', () =
     timeout: 86_400,
     knock_timeout: 300,
     max_attempts: 100,
-    block_duration: 31_536_000,
+    block_duration: 31_557_600,
   }
   const read = parseKnock({
     sequences: [good, { ...good }, { ...good, id: 2, timeout: 1.5 }, { ...good, id: 3, knock_ports: { 0: 1, 1: 2 } }],

@@ -64,7 +64,7 @@ it.each<[commands.CommandType, Record<string, unknown>, RegExp]>([
   ['ban-ip', { jail: 'sshd', ip: '010.0.0.1' }, /"ip" must be/],
   ['ban-ip', { jail: 'sshd', ip: '192.0.2.1', duration: 0 }, /"duration" must be/],
   ['ban-ip', { jail: 'sshd', ip: '192.0.2.1', duration: 1.5 }, /"duration" must be/],
-  ['ban-ip', { jail: 'sshd', ip: '192.0.2.1', duration: 31_536_001 }, /"duration" must be/],
+  ['ban-ip', { jail: 'sshd', ip: '192.0.2.1', duration: 31_557_601 }, /"duration" must be/],
   ['unban-ip', { jail: '-x', ip: '192.0.2.1' }, /"jail" must be/],
   ['jail-reload', {}, /"jail" must be/],
   ['deploy-template', { template_id: 7, settings: {} }, /without its template/],

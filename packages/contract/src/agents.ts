@@ -208,7 +208,7 @@ export const putJails = endpoint('PUT /agent/jails', {
     jails: field(
       Type.Array(
         openResource('JailDetailReport', {
-          name: text(1, 64),
+          name: text(1, bounds.jail),
           enabled: Type.Boolean(),
           ...jailCounts,
           filter: Type.Optional(nullable(text(0, 256))),

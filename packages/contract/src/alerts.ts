@@ -3,7 +3,7 @@ import type { Static } from 'typebox'
 import { severity, kind, ruleId, hours } from './alert-fields.ts'
 import { endpoint } from './endpoint.ts'
 import { bounds, pages } from './limits.ts'
-import { count, id, jailName, listOf, message, paging, serverRef, timestamp } from './common.ts'
+import { count, id, listOf, message, paging, reportedJail, serverRef, timestamp } from './common.ts'
 import { field, nullable, oneOf, resource, shape, text } from './shapes.ts'
 import { target, targetInput } from './targets.ts'
 
@@ -109,7 +109,7 @@ const conditions = {
     Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000_000_000 })),
     'For `bans-unusual`: fewer bans than this never fire; 20 unless given.',
   ),
-  jail: field(Type.Optional(jailName), 'For rules of bans: only bans of this jail.'),
+  jail: field(Type.Optional(reportedJail), 'For rules of bans: only bans of this jail.'),
   country: field(
     Type.Optional(Type.String({ pattern: '^[A-Z]{2}$', errorMessage: 'must be two capital letters' })),
     'For rules of bans: only bans of this country.',

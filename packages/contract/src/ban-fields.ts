@@ -72,7 +72,7 @@ export type ListedBan = Static<typeof listedBan>
 /** Filters of the lists of bans. */
 export const banFilter = {
   server_id: Type.Optional(uuid),
-  jail: Type.Optional(text(1, 64)),
+  jail: Type.Optional(text(1, bounds.jail)),
   ip: field(Type.Optional(ipOrRange), 'Address or range that the banned address must be in.'),
   country: field(
     Type.Optional(Type.String({ pattern: '^[A-Za-z]{2}$', errorMessage: 'must be a country code of two letters' })),

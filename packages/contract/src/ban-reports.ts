@@ -2,13 +2,13 @@ import { Type } from 'typebox'
 import type { Static } from 'typebox'
 import { endpoint } from './endpoint.ts'
 import { bounds } from './limits.ts'
-import { count, id, ipOrRange, jailName, timestamp, uuid } from './common.ts'
+import { count, id, ipOrRange, reportedJail, timestamp, uuid } from './common.ts'
 import { field, nullable, openResource, resource, shape, text } from './shapes.ts'
 
 /** A ban as an agent reports it. `ban_duration` -1 is permanent, null an unknown end. */
 const report = {
   ip: ipOrRange,
-  jail: jailName,
+  jail: reportedJail,
   log_lines: Type.Optional(Type.String()),
   ban_duration: Type.Optional(nullable(Type.Integer({ minimum: -1, maximum: bounds.seconds, not: { const: 0 } }))),
   event_id: Type.Optional(uuid),
@@ -111,7 +111,7 @@ export const compareBans = endpoint('PUT /agent/active', {
       Type.Array(
         openResource('BanInForce', {
           event_id: field(uuid, 'Id under which it was reported.'),
-          jail: jailName,
+          jail: reportedJail,
           ip: field(text(1, 64), 'Address or range.'),
         }),
         { maxItems: bounds.activeBansPerHost },
@@ -130,7 +130,7 @@ export const banReport = openResource('BanReport', report)
 export type BanReport = Static<typeof banReport>
 export const unbanReport = openResource('UnbanReport', {
   ip: ipOrRange,
-  jail: jailName,
+  jail: reportedJail,
   unbanned_at: field(Type.Optional(timestamp), 'Time at which the ban ended.'),
   event_id: Type.Optional(uuid),
 })

@@ -14,12 +14,19 @@ export const timestamp = Type.String({ format: 'date-time' })
 export const ip = Type.String({ format: 'ip', maxLength: 64 })
 /** One address, or a CIDR range. */
 export const ipOrRange = Type.String({ format: 'ip-or-range', maxLength: 64 })
-/** The name of a jail. */
+/** The name of a jail that a command names. */
 export const jailName = Type.String({
   pattern: jailNamePattern,
   minLength: 1,
   maxLength: 64,
   errorMessage: 'must begin with a letter or digit; letters, digits, dot, underscore and hyphen follow, 64 in all',
+})
+/** The name of a jail as the engine of a host reports it: any one, so that no ban is lost. */
+export const reportedJail = Type.String({
+  pattern: '^[^\\u0000-\\u001f\\u007f-\\u009f]*$',
+  minLength: 1,
+  maxLength: bounds.jail,
+  errorMessage: `must be 1 to ${bounds.jail} characters, none of them a control character`,
 })
 export const message = resource('Message', { message: Type.String() })
 export const permission = oneOf(['read', 'write', 'admin'], { title: 'Permission' })

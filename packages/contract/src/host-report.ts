@@ -31,7 +31,7 @@ export const jailCounts = {
   total_failed: field(Type.Optional(nullable(count)), 'Attempts that the jail saw since its fail2ban started.'),
 }
 const jailReport = openResource('JailReport', {
-  name: text(1, 64),
+  name: text(1, bounds.jail),
   enabled: Type.Boolean(),
   ...jailCounts,
 })

@@ -6,6 +6,8 @@ export const bounds = {
   /** Bytes of a whitelist that goes with the answer to a poll: about 500 addresses. */
   whitelistInPoll: 8 * 1024,
   hostname: 253,
+  /** Characters of the name of a jail, as engines report it. */
+  jail: 255,
   description: 1000,
   name: 100,
   reason: 500,

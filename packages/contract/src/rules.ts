@@ -3,7 +3,7 @@ import type { Static } from 'typebox'
 import { duration } from './bans.ts'
 import { endpoint } from './endpoint.ts'
 import { bounds, pages } from './limits.ts'
-import { count, id, ipOrRange, jailName, listOf, message, paging, serverRef, timestamp } from './common.ts'
+import { count, id, ipOrRange, listOf, message, paging, reportedJail, serverRef, timestamp } from './common.ts'
 import { field, nullable, oneOf, resource, shape, text } from './shapes.ts'
 import { target, targetInput } from './targets.ts'
 
@@ -23,7 +23,7 @@ const some = <T extends ReturnType<typeof Type.String> | typeof asn>(item: T, mo
   nullable(Type.Array(item, { minItems: 1, maxItems: most, uniqueItems: true }))
 
 const filters = {
-  jails: some(jailName, bounds.ruleFilters),
+  jails: some(reportedJail, bounds.ruleFilters),
   countries: some(country, bounds.ruleFilters),
   asns: some(asn, bounds.ruleFilters),
 } as const

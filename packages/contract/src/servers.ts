@@ -87,7 +87,7 @@ export const listJailsOfName = endpoint('GET /servers/jails', {
   description:
     'As the servers reported them, by hostname, unpaged: what a name means differs from server to server. Names are compared by letter case, as the engine does.',
   access: 'read',
-  query: shape({ name: field(text(1, 64, { examples: ['sshd'] }), 'Name of the jail.') }),
+  query: shape({ name: field(text(1, bounds.jail, { examples: ['sshd'] }), 'Name of the jail.') }),
   reply: shape({
     jails: field(
       Type.Array(

@@ -1,3 +1,4 @@
+import { bounds } from '@stockade/contract/limits.ts'
 import { canonicalIp, isCidr } from '../ip.ts'
 import { asFields, asInteger, asList, asText } from '../json.ts'
 import type { Fields } from '../json.ts'
@@ -93,8 +94,8 @@ const parseSequence = (item: Fields, id: number, revision: number): Sequence | s
   if (knockTimeout === null) return 'knock_timeout is not from 1 to 300 seconds'
   const maxAttempts = within(item['max_attempts'], 1, 100)
   if (maxAttempts === null) return 'max_attempts is not from 1 to 100'
-  const blockDuration = within(item['block_duration'], 1, 31_536_000)
-  if (blockDuration === null) return 'block_duration is not from 1 to 31536000 seconds'
+  const blockDuration = within(item['block_duration'], 1, bounds.seconds)
+  if (blockDuration === null) return `block_duration is not from 1 to ${bounds.seconds} seconds`
   return { id, revision, protectedPort, knockPorts, protocol, timeout, knockTimeout, maxAttempts, blockDuration }
 }
 

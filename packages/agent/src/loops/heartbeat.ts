@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { bounds } from '@stockade/contract/limits.ts'
 import type { EngineConfig } from '../engine/config.ts'
 import type { Engine } from '../engine/engine.ts'
 import type { PolicyState } from '../policy/policy.ts'
@@ -152,7 +153,7 @@ const jailsNow = async (engine: Engine, config: EngineConfig): Promise<JailDetai
     if (!running.includes(jail.name)) details.push({ ...jail, enabled: false, ...noCounts })
   // One invalid name must not make the server refuse the whole heartbeat.
   return details
-    .filter(({ name }) => name.length > 0 && name.length <= 64)
+    .filter(({ name }) => name.length > 0 && name.length <= bounds.jail)
     .slice(0, maxJails)
     .map(jail => ({
       ...jail,

@@ -23,6 +23,9 @@ export const withoutNul = (json: string) =>
 /** A name in one line, such as a host's. */
 export const tameLine = (text: string, bytes: number): string => tame(text.replace(/[\t\n\r]+/g, ' '), bytes)
 
+/** The name of a jail, as an engine reports it and as it is stored: at most 255 characters. */
+export const jailText = (name: string): string => tame(name, 1024)
+
 /** What a remote party answered, fit to be shown: one short line without secrets. */
 export const saidBy = (text: string, secrets: readonly (string | null)[]): string => {
   let line = text.replace(/[\p{Cc}\p{Zl}\p{Zp}\p{Surrogate}\s]+/gu, ' ').trim()

@@ -411,7 +411,7 @@ describe('spec commands: Commands', { retry: 0 }, () => {
       [
         { type: 'ban-ip', params: { ...jail, ip, duration: -1, reason: 'x'.repeat(500) } },
         { type: 'ban-ip', params: { ...jail, ip, duration: 1 } },
-        { type: 'ban-ip', params: { ...jail, ip, duration: 31_536_000 } },
+        { type: 'ban-ip', params: { ...jail, ip, duration: 31_557_600 } },
         { type: 'unban-ip', params: { jail: '*', ip } },
         { type: 'jail-status', params: { jail: 'a'.repeat(64) } },
       ],
@@ -427,7 +427,7 @@ describe('spec commands: Commands', { retry: 0 }, () => {
         ['ip', { type: 'ban-ip', params: { ...jail, ip: 'here' } }],
         ['duration', { type: 'ban-ip', params: { ...jail, ip, duration: 0 } }],
         ['duration', { type: 'ban-ip', params: { ...jail, ip, duration: -2 } }],
-        ['duration', { type: 'ban-ip', params: { ...jail, ip, duration: 31_536_001 } }],
+        ['duration', { type: 'ban-ip', params: { ...jail, ip, duration: 31_557_601 } }],
         ['reason', { type: 'ban-ip', params: { ...jail, ip, reason: 'x'.repeat(501) } }],
         ['jail', { type: 'jail-status', params: {} }],
         ['jail', { type: 'jail-status', params: { jail: '*' } }],

@@ -163,9 +163,9 @@ export const templatesClaims = (given: () => WithHost) =>
           ['maxretry', named('bad', { settings: { maxretry: 0 } })],
           ['maxretry', named('bad', { settings: { maxretry: 1001 } })],
           ['bantime', named('bad', { settings: { bantime: 0 } })],
-          ['bantime', named('bad', { settings: { bantime: 31_536_001 } })],
+          ['bantime', named('bad', { settings: { bantime: 31_557_601 } })],
           ['findtime', named('bad', { settings: { findtime: 0 } })],
-          ['findtime', named('bad', { settings: { findtime: 31_536_001 } })],
+          ['findtime', named('bad', { settings: { findtime: 31_557_601 } })],
           ['logpath', named('bad', { settings: { logpath: '/var/log/a\n/var/log/b' } })],
           ['foo', named('bad', { settings: { foo: 1 } })],
           ['description', named('bad', { description: 'x'.repeat(1001) })],
@@ -179,7 +179,7 @@ export const templatesClaims = (given: () => WithHost) =>
         [
           named('a'.repeat(24), { description: 'x'.repeat(1000), display_name: 'x'.repeat(100) }),
           named('low', { settings: { maxretry: 1, bantime: -1, findtime: 1 } }),
-          named('high', { settings: { maxretry: 1000, bantime: 31_536_000, findtime: 31_536_000 } }),
+          named('high', { settings: { maxretry: 1000, bantime: 31_557_600, findtime: 31_557_600 } }),
         ],
         ask,
       )

@@ -13,11 +13,13 @@ it('lifting many orders each place once, and nothing for those that are over', (
       ban('203.0.113.1', { jail: 'postfix' }),
       ban('203.0.113.1', { server: { id: 'b', hostname: 'web-02' } }),
       ban('203.0.113.2', { active: false }),
+      ban('203.0.113.3', { jail: 'wp login' }),
     ]),
   ).toEqual([
     { server_id: 'a', params: { ip: '203.0.113.1', jail: 'sshd' } },
     { server_id: 'a', params: { ip: '203.0.113.1', jail: 'postfix' } },
     { server_id: 'b', params: { ip: '203.0.113.1', jail: 'sshd' } },
+    { server_id: 'a', params: { ip: '203.0.113.3', jail: '*' } },
   ]))
 
 describe('the chosen ones as a file', () => {

@@ -1,3 +1,4 @@
+import { jailOfCommand } from '@stockade/contract/names.ts'
 import type { Ban } from '../../api/queries.ts'
 
 /** Each address of these bans once. */
@@ -13,8 +14,10 @@ export interface Target {
 /** What has to be ordered to lift those that still hold. */
 export const unbanTargets = (bans: Iterable<Ban>): readonly Target[] => {
   const targets = new Map<string, Target>()
-  for (const { active, ip, jail, server } of bans)
+  for (const { active, ip, jail: held, server } of bans) {
+    const jail = jailOfCommand(held)
     if (active) targets.set(JSON.stringify([server.id, jail, ip]), { server_id: server.id, params: { ip, jail } })
+  }
   return [...targets.values()]
 }
 

@@ -1,4 +1,5 @@
 import { Button } from '@mantine/core'
+import { isJailName } from '@stockade/contract/names.ts'
 import { useMutation } from '@tanstack/react-query'
 import { api } from '../../api/client.ts'
 import type { Ban as WholeBan } from '../../api/queries.ts'
@@ -34,7 +35,7 @@ const Lift = ({ ban, wide, again = false }: { ban: Ban; wide: boolean; again?: b
     mutationFn: () =>
       api.call('DELETE /servers/{serverId}/bans/{ip}', {
         params: { serverId: ban.server.id, ip: ban.ip },
-        query: { jail: ban.jail },
+        query: isJailName(ban.jail) ? { jail: ban.jail } : {},
       }),
     onSuccess: ({ command_id }) => {
       remember(ban.id, command_id)

@@ -1,3 +1,4 @@
+import { isJailName } from '@stockade/contract/names.ts'
 import { api, statusOf } from '../../api/client.ts'
 import { queries } from '../../api/queries.ts'
 import type { Command } from '../../api/queries.ts'
@@ -243,7 +244,9 @@ export const tellUnbanned = (ban: LiftedBan, commandId: string) =>
   })
 const banAgain = (ban: LiftedBan): Opposite => {
   const duration = leftOf(ban, Date.now())
-  return { type: 'ban-ip', params: { ip: ban.ip, jail: ban.jail, ...(duration === undefined ? {} : { duration }) } }
+  // Commands do not take every name that a jail may have.
+  const jail = isJailName(ban.jail) ? ban.jail : 'stockade'
+  return { type: 'ban-ip', params: { ip: ban.ip, jail, ...(duration === undefined ? {} : { duration }) } }
 }
 /**
  * Tells that an address is being lifted from every jail of some servers; `bans` are those that it had there, `entryId` is

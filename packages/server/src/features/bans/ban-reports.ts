@@ -12,7 +12,7 @@ import type { IpRange } from '../../core/ip.ts'
 import { timeOf } from '../../core/page.ts'
 import { invalid, notFound } from '../../core/problem.ts'
 import { createPause } from '../../core/slices.ts'
-import { tame } from '../../core/text.ts'
+import { jailText, tame } from '../../core/text.ts'
 import { detailsOf } from '../../core/validation.ts'
 import type { Database } from '../../db/database.ts'
 import type { Events, StockadeEvent } from '../../events/events.ts'
@@ -133,7 +133,7 @@ const createIntake = ({ registry, quotas, commands, ipinfo, logLines }: BanRepor
     return {
       kind: 'ban',
       serverNo: agent.serverNo,
-      jail: report.jail,
+      jail: jailText(report.jail),
       country: place.country,
       ip: ip.bytes,
       prefix: ip.prefix,
@@ -156,11 +156,11 @@ const createIntake = ({ registry, quotas, commands, ipinfo, logLines }: BanRepor
   /** The same, waiting only where it must: nearly every report is complete at once, and waits cost more than the rest. */
   const accept = (agent: AgentActor, report: contract.BanReport, now: number): NewBan | Promise<NewBan> => {
     const { command_id } = report
-    if (placesKnown && command_id === undefined && quotas.knowsJail(agent.serverNo, report.jail))
+    if (placesKnown && command_id === undefined && quotas.knowsJail(agent.serverNo, jailText(report.jail)))
       return complete(agent, report, null, now)
     // Places are never looked up again: in the first second of the process a report waits for the data.
     return ipinfo.ready.then(async () => {
-      await quotas.admitJail(agent.serverNo, report.jail)
+      await quotas.admitJail(agent.serverNo, jailText(report.jail))
       const by = command_id === undefined ? null : await commands.initiatorOf(agent.serverNo, command_id)
       return complete(agent, report, by, now)
     })
@@ -172,7 +172,7 @@ const createIntake = ({ registry, quotas, commands, ipinfo, logLines }: BanRepor
     const ip = parseRange(raw.ip)
     if (!ip) throw invalid('ip', 'ip must be an IPv4 or IPv6 address or a CIDR.')
     const at = raw.unbanned_at === undefined ? now : Math.min(now, timeOf('unbanned_at', raw.unbanned_at))
-    return { kind: 'end', serverNo: agent.serverNo, jail: raw.jail, ip: ip.bytes, prefix: ip.prefix, at }
+    return { kind: 'end', serverNo: agent.serverNo, jail: jailText(raw.jail), ip: ip.bytes, prefix: ip.prefix, at }
   }
   return { accept, banOf, endOf }
 }

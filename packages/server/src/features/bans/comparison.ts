@@ -57,7 +57,7 @@ export const createBanComparison = (needs: {
       const before = slices.get(asked.slice)?.banIds ?? new Set()
       slices.set(asked.slice, { at: clock(), banIds: before })
       await needs.drain()
-      const jails = await jailIds(db.read, [...new Set(bans.map(({ jail }) => jail))])
+      const jails = await jailIds(db.read, [...new Set(heldBans.map(({ jail }) => jail))])
       const eventIdsByPlace = new Map<string, string>()
       await inSlices(heldBans, ({ jail, address, eventId }) =>
         eventIdsByPlace.set(`${jails.get(jail) ?? `? ${jail}`} ${address}`, eventId),

@@ -5,6 +5,7 @@ import { minute, second } from '../../core/clock.ts'
 import { parseRange } from '../../core/ip.ts'
 import { badRequest, tooManyRequests } from '../../core/problem.ts'
 import { inSlices } from '../../core/slices.ts'
+import { jailText } from '../../core/text.ts'
 
 /* What a host sends of the bans that it holds: when, how much, and whether it can be meant. */
 
@@ -38,11 +39,11 @@ export const heldBansOf = async (
   const places = new Set<string>()
   await inSlices(bans, ({ event_id, jail, ip }) => {
     const range = parseRange(ip)
-    const ban = { eventId: event_id.toLowerCase(), jail, address: range?.text ?? ip }
+    const ban = { eventId: event_id.toLowerCase(), jail: jailText(jail), address: range?.text ?? ip }
     if (range !== null && !isIn(asked, ban.address))
       throw badRequest(`The address ${ip} does not belong to slice ${asked.slice} of ${asked.of}.`)
     if (eventIds.has(ban.eventId)) throw badRequest(`The event_id ${ban.eventId} is there twice.`)
-    const place = `${jail} ${ban.address}`
+    const place = `${ban.jail} ${ban.address}`
     if (places.has(place)) throw badRequest(`The address ${ip} is there twice in the jail ${jail}.`)
     eventIds.add(ban.eventId)
     places.add(place)

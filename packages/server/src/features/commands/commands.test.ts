@@ -404,7 +404,7 @@ describe('bad input', () => {
     ['params.ip', { type: 'ban-ip', params: { jail: 'sshd', ip: '203.0.0.0/15' } }],
     ['params.ip', { type: 'ban-ip', params: { jail: 'sshd', ip: '2001:db8::/31' } }],
     ['params.duration', { type: 'ban-ip', params: { jail: 'sshd', ip: '203.0.113.1', duration: 0 } }],
-    ['params.duration', { type: 'ban-ip', params: { jail: 'sshd', ip: '203.0.113.1', duration: 31536001 } }],
+    ['params.duration', { type: 'ban-ip', params: { jail: 'sshd', ip: '203.0.113.1', duration: 31557601 } }],
     ['params.reason', { type: 'ban-ip', params: { jail: 'sshd', ip: '203.0.113.1', reason: 'x'.repeat(501) } }],
     ['params.bantime', { type: 'ban-ip', params: { jail: 'sshd', ip: '203.0.113.1', bantime: 1 } }],
     ['params.x', { type: 'reload-all', params: { x: 1 } }],

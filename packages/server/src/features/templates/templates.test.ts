@@ -176,7 +176,7 @@ describe('templates of our own', () => {
     ['settings.maxretry', { settings: { maxretry: '5' } }],
     ['settings.bantime', { settings: { bantime: 0 } }],
     ['settings.bantime', { settings: { bantime: -2 } }],
-    ['settings.bantime', { settings: { bantime: 31_536_001 } }],
+    ['settings.bantime', { settings: { bantime: 31_557_601 } }],
     ['settings.findtime', { settings: { findtime: 0 } }],
     ['settings.findtime', { settings: { findtime: -1 } }],
     ['settings.logpath', { settings: { logpath: '' } }],

@@ -28,7 +28,7 @@ const aBan = (id: number): ColumnBan => ({
   city: [null, 'Rome', 'Romeoville', 'Lima'][draw(4)] ?? null,
   ip: anAddress(),
   at: now - draw(30 * day),
-  duration: [null, -1, 600, 86_400, 604_800, 31_536_000][draw(6)] ?? null,
+  duration: [null, -1, 600, 86_400, 604_800, 31_557_600][draw(6)] ?? null,
   isOver: draw(10) === 0,
 })
 const textOf = (ip: Uint8Array) => Buffer.from(ip).toString('hex')
