@@ -384,7 +384,7 @@ async function jailsOf({ host }: Scene): Promise<string[]> {
   return list.split(',').map(name => name.trim())
 }
 
-function stampedLine(text: string): string {
+export function stampedLine(text: string): string {
   const now = new Date()
   const month =
     ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'][now.getMonth()] ?? ''

@@ -87,6 +87,13 @@ it('learns the end of a ban that it found without a row', () => {
   ])
 })
 
+it('has nothing to tell of what is no address', () => {
+  ledger.bans([row({ ip: 'joe' })])
+  ledger.adopt([{ row: row({ ip: 'host.example' }), isEndKnown: true }])
+  expect(told).toEqual([])
+  expect(['joe', 'host.example', '203.0.113.7'].map(ip => ledger.isSettled('sshd', ip))).toEqual([true, true, false])
+})
+
 it('keeps the end of a ban by command, whatever fail2ban says', () => {
   ledger.bans([row()])
   memory.overrides.set(placeKey('sshd', '203.0.113.7'), { jail: 'sshd', ip: '203.0.113.7', until: 1_600_000 })

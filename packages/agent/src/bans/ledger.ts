@@ -21,7 +21,7 @@ export interface Ledger {
   /** Sends bans as new ones that are in force and that the server lists as ended. What ended here meanwhile is left out. */
   tellRenewed(bans: readonly ActiveBan[]): void
   knows(jail: string, ip: string, time: number): boolean
-  /** Whether nothing is to be reported of a ban that fail2ban has: it was reported, or it is no ban of this host. */
+  /** Whether nothing is to be reported of a ban that fail2ban has: it was reported, is no ban of this host, or of no address. */
   isSettled(jail: string, ip: string): boolean
   active(jail: string, ip: string): ActiveBan | null
   /** The bans of this address, in one jail or in all. */
@@ -183,7 +183,9 @@ export const createLedger = (needs: {
     isSettled: (jail, ip) =>
       memory.active.get(jail, ip) !== null ||
       memory.paused.get(jail, ip) !== null ||
-      needs.isOfFleet?.(jail, ip) === true,
+      needs.isOfFleet?.(jail, ip) === true ||
+      // Jails may ban user names and names of hosts, of which the server is not told.
+      canonicalIp(ip) === null,
     active: memory.active.get,
     activeOf: memory.active.of,
     allActive: (): ActiveBan[] => [...memory.active.values()],

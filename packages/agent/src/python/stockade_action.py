@@ -54,7 +54,8 @@ class StockadeAction(ActionBase):
         try:
             event = {"v": 1, "ev": what, "at": time.time(), "jail": self._jail.name}
             if info is not None:
-                event["ip"] = str(info["ip"])
+                # The id is what is banned: a filter may find a user name beside the address.
+                event["ip"] = str(info["fid"])
                 # As the table rounds it (half to even), so that both give the same key.
                 event["time"] = int(round(info["time"]))
                 if what != "unban":
