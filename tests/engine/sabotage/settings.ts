@@ -14,7 +14,7 @@ export interface Setting {
 }
 
 /** Other versions of fail2ban, unpacked by `npm run check -- sabotage`. */
-const unpackedEngines = (): EngineFiles[] => {
+export const unpackedEngines = (): EngineFiles[] => {
   const directory = process.env['STOCKADE_ENGINES'] ?? ''
   return ['0.11.2', '1.1.0'].flatMap(version => {
     const root = join(directory, version)

@@ -50,6 +50,10 @@ class StockadeAction(ActionBase):
         self.note("flush", None)
         return True
 
+    # fail2ban 0.11 calls it of every action when a banned address goes on, and gives up the other bans of that moment without it.
+    def consistencyCheck(self, beforeRepair=None):
+        return True
+
     def note(self, what, info):
         try:
             event = {"v": 1, "ev": what, "at": time.time(), "jail": self._jail.name}
