@@ -93,7 +93,9 @@ export const scenarios = {
     expect(Buffer.byteLength(ban.log_lines)).toBeLessThanOrEqual(4 * 1024)
     // oxlint-disable-next-line no-control-regex -- that is what is looked for
     expect(ban.log_lines).not.toMatch(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/)
-    expect(ban.log_lines).toContain('from 203.0.113.8 port 4 ssh2')
+    // Each line keeps its beginning and its end.
+    const lines = ban.log_lines.split('\n').filter(text => text.endsWith('from 203.0.113.8 port 4 ssh2'))
+    expect(lines.filter(text => text.includes('Failed password for invalid user'))).toHaveLength(3)
   },
 
   'an unban by command leaves the firewall and is told': async (scene: Scene) => {

@@ -111,6 +111,17 @@ describe.skipIf(!pythonProgram)('the cursor over the ban table', () => {
     expect(rows[4]).toMatchObject({ bantime: -1, failures: 0, logLines: '\ufffd' })
   })
 
+  it('keeps the beginning and the end of each line, however long it is', async () => {
+    const line = (n: number) =>
+      `Nov 28 09:00:0${n} host sshd[9]: Failed password for ${'u'.repeat(100_000)} from 203.0.113.1 port ${n}`
+    sql(createTable + insert('203.0.113.1', 1, JSON.stringify({ matches: [1, 2, 3].map(line), failures: 3 })))
+    const { rows } = await read(tableStart)
+    const lines = rows[0]?.logLines.split('\n') ?? []
+    expect(lines.map(text => [text.slice(0, 29), text.slice(-25), text.length])).toEqual(
+      [1, 2, 3].map(n => [`Nov 28 09:00:0${n} host sshd[9]:`, `u from 203.0.113.1 port ${n}`, 501]),
+    )
+  })
+
   it('says what is wrong with a file that is no table', async () => {
     await expect(read(tableStart)).rejects.toThrow(/unable to open/)
     sql('create table other(x)')

@@ -11,6 +11,12 @@ import sqlite3
 import sys
 
 LOG_BYTES = 4 * 1024
+# Of a line its beginning, which has date and program, and its end, which mostly has the address.
+HEAD, TAIL = 300, 200
+
+
+def shortened(line):
+    return line if len(line) <= HEAD + TAIL else line[:HEAD] + "\u2026" + line[-TAIL:]
 
 
 def text(value):
@@ -23,7 +29,7 @@ def log_lines(matches):
     if not isinstance(matches, list):
         return ""
     lines = ("".join(text(part) for part in m) if isinstance(m, list) else text(m) for m in matches)
-    joined = "\n".join(lines).encode("utf-8", "replace")
+    joined = "\n".join(shortened(line) for line in lines).encode("utf-8", "replace")
     return joined[-LOG_BYTES:].decode("utf-8", "ignore")
 
 

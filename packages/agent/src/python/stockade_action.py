@@ -11,6 +11,8 @@ from fail2ban.server.action import ActionBase
 # The agent reads and empties the file; when it is away for long, the ban table has it all and this file must not grow.
 MAX_BYTES = 16 * 1024 * 1024
 MAX_MATCHES = 16 * 1024
+# Of a line its beginning, which has date and program, and its end, which mostly has the address.
+HEAD, TAIL = 300, 200
 
 
 class StockadeAction(ActionBase):
@@ -54,6 +56,11 @@ class StockadeAction(ActionBase):
     def consistencyCheck(self, beforeRepair=None):
         return True
 
+    def lines(self, info):
+        lines = str(info["matches"]).split("\n")
+        short = (line if len(line) <= HEAD + TAIL else line[:HEAD] + "\u2026" + line[-TAIL:] for line in lines)
+        return "\n".join(short)[-MAX_MATCHES:]
+
     def note(self, what, info):
         try:
             event = {"v": 1, "ev": what, "at": time.time(), "jail": self._jail.name}
@@ -65,7 +72,7 @@ class StockadeAction(ActionBase):
                 if what != "unban":
                     event["bantime"] = int(info["bantime"])
                     event["failures"] = int(info["failures"])
-                    event["matches"] = str(info["matches"])[-MAX_MATCHES:] if what == "ban" else ""
+                    event["matches"] = self.lines(info) if what == "ban" else ""
             line = (json.dumps(event) + "\n").encode("ascii")
             file = os.open(self.spool, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
             try:
