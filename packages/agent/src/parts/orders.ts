@@ -53,6 +53,7 @@ export const createOrders = (parts: Assembled, held: ReturnType<typeof createHel
     ...{ engine, config, python, socketPath, shield, floor, probeAll, options, now, log },
     transport: parts.server.transport,
     outbox: disk.outbox,
+    rejected: disk.rejected,
     bans: { ledger, overrides, whitelist, drain },
     generation: held.kernel.generation,
     whyNotProbe: () => policy.whyNotCommand('self-test', {}),

@@ -1,6 +1,7 @@
 import * as fs from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { readOr } from '@stockade/contract/untrusted.ts'
+import { globPattern, isGlob } from '../glob.ts'
 
 const logDirectory = '/var/log'
 /** The log path of a jail that reads no file. */
@@ -33,22 +34,9 @@ const isBelow = (path: string, folder: string): boolean => path.startsWith(`${fo
 /** The part of the glob before its first sign may hold links as well: it is followed before it is compared. */
 const matches = (real: string, glob: string): boolean => {
   const parts = glob.split('/')
-  const sign = parts.findIndex(part => /[*?[]/.test(part))
+  const sign = parts.findIndex(isGlob)
   const place = realPath(sign < 0 ? glob : parts.slice(0, sign).join('/') || '/')
   if (place === null || sign < 0) return real === place
   const folder = place === '/' ? '' : place
   return isBelow(real, folder) && globPattern(parts.slice(sign).join('/')).test(real.slice(folder.length + 1))
-}
-
-/** `*` and `?` as in a shell: neither takes a `/`. */
-const globPattern = (glob: string): RegExp => {
-  const pattern = glob.replace(
-    /\[(!?)([^\]/]*)\]|[^]/g,
-    (text, not: string | undefined, members: string | undefined) => {
-      if (members !== undefined) return `[${not === '!' ? '^/' : ''}${members.replace(/[\\^[\]]/g, '\\$&')}]`
-      if (text === '*') return '[^/]*'
-      return text === '?' ? '[^/]' : text.replace(/[\\^$.|+()[\]{}]/g, '\\$&')
-    },
-  )
-  return new RegExp(`^${pattern}$`)
 }

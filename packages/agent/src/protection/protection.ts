@@ -8,6 +8,7 @@ import { asFields, asList, asText } from '../json.ts'
 import type { Log } from '../log.ts'
 import type { Options } from '../options.ts'
 import type { Outbox } from '../outbox.ts'
+import type { Rejected } from '../rejected.ts'
 import type { Interpreter } from '../python/interpreter.ts'
 import { journal, positions as positionsProgram } from '../python/programs.ts'
 import { errorText } from '../text.ts'
@@ -48,6 +49,7 @@ export const createProtection = (needs: {
   socketPath: string
   transport: Pick<Transport, 'clockOffset'>
   outbox: Pick<Outbox, 'bytes'>
+  rejected: Pick<Rejected, 'lately'>
   shield: Shield
   floor: Parameters<typeof keepCheck>[0]['floor']
   bans: Pick<Parameters<typeof keepCheck>[0], 'ledger' | 'overrides' | 'whitelist' | 'drain'>
@@ -78,6 +80,7 @@ export const createProtection = (needs: {
     ignoreCheck({ engine, now: needs.now }),
     logCheck({
       engine,
+      config,
       positions,
       journalJails: createJournalJails({ engine, config, python, program: journal, now: needs.now }),
     }),
@@ -88,7 +91,7 @@ export const createProtection = (needs: {
     databaseCheck({ engine, positions }),
     configCheck(needs),
     clockCheck(needs.transport),
-    agentCheck({ waitingBytes: needs.outbox.bytes, stateDirectory: options.state }),
+    agentCheck({ waitingBytes: needs.outbox.bytes, refused: needs.rejected.lately, stateDirectory: options.state }),
   ]
   const file = reportFile(options.run)
   fs.rmSync(file, { force: true })

@@ -10,6 +10,8 @@ const halfFull = 32 * 1024 * 1024
 /** Whether the agent itself can work: the right to read the firewall, and room for its state and for events that wait for the server. */
 export const agentCheck = (needs: {
   waitingBytes: () => number
+  /** What the server refused for good within a day. */
+  refused: () => { readonly count: number; readonly reason: string } | null
   stateDirectory: string
   read?: (path: string) => string | null
 }): Check => ({
@@ -29,7 +31,15 @@ export const agentCheck = (needs: {
       needs.waitingBytes() > halfFull
         ? warning('events', 'more than half of the space for events that wait for the Stockade server is used')
         : ok('events')
-    return Promise.resolve([rights, events, diskFinding(needs.stateDirectory)])
+    const refused = needs.refused()
+    const reports: Finding =
+      refused === null
+        ? ok('reports')
+        : warning(
+            'reports',
+            `the Stockade server refused ${refused.count === 1 ? 'a report' : `${refused.count} reports`} of this server for good within a day: ${refused.reason}`,
+          )
+    return Promise.resolve([rights, events, reports, diskFinding(needs.stateDirectory)])
   },
 })
 

@@ -1,11 +1,13 @@
 import * as fs from 'node:fs'
 import { basename, dirname, join } from 'node:path'
+import type { EngineConfig } from '../../engine/config.ts'
 import { sharedAge } from '../../engine/engine.ts'
 import type { Engine } from '../../engine/engine.ts'
 import { ownJail } from '../../engine/own-files.ts'
+import { filesOf, isGlob } from '../../glob.ts'
 import type { JournalJails } from '../journal/journal-jails.ts'
 import type { ReadPositions } from '../log-positions.ts'
-import { bad, ok } from '../model.ts'
+import { bad, ok, warning } from '../model.ts'
 import type { Check, Finding } from '../model.ts'
 
 const maxScan = 64 * 1024
@@ -16,6 +18,11 @@ const shortest = 4000
  * that is written later than this after an unsaved one, in milliseconds, makes fail2ban save.
  */
 const savedAfter = 10_500
+
+/** Files of one glob that are looked at. */
+const mostFiles = 1000
+/** A file that is new to a jail counts once it has grown at so many looks: what a log was renamed to may get a last line. */
+const newGrowths = 2
 
 /** How far a jail has read one log, look by look. */
 interface Progress {
@@ -41,6 +48,7 @@ interface Look extends Pick<Progress, 'position' | 'size' | 'at'> {
 /** Whether each jail has logs to read, and reads them. */
 export const logCheck = (needs: {
   engine: Pick<Engine, 'jails' | 'sources' | 'databaseFile'>
+  config: Pick<EngineConfig, 'jails'>
   positions: ReadPositions
   journalJails: JournalJails
 }): Check => {
@@ -82,6 +90,37 @@ export const logCheck = (needs: {
     return bad(subject, `jail ${jail} does not read its log ${path}: ${bytes} bytes of it are unread, and it grows`)
   }
 
+  const sizes = new Map<string, { readonly size: number; readonly growths: number }>()
+  /** Files that match the configuration of a jail, grow, and are not among those that it reads. */
+  const judgeNew = async (read: ReadonlyMap<string, readonly string[]>): Promise<Finding[]> => {
+    const findings: Finding[] = []
+    const seen = new Set<string>()
+    const configured = await needs.config.jails().catch(() => [])
+    for (const { name, logpath } of configured) {
+      const files = new Set(read.get(name))
+      if (files.size === 0) continue
+      const globs = logpath.split('\n').flatMap(line => line.trim().split(/\s+/)[0] ?? [])
+      for (const path of globs.filter(isGlob).flatMap(glob => filesOf(glob, mostFiles))) {
+        const stat = files.has(path) ? undefined : fs.statSync(path, { throwIfNoEntry: false })
+        if (!stat?.isFile()) continue
+        const subject = `${name}: ${path}`
+        seen.add(subject)
+        const before = sizes.get(subject)
+        const growths = (before?.growths ?? 0) + (before && stat.size > before.size ? 1 : 0)
+        sizes.set(subject, { size: stat.size, growths })
+        if (growths >= newGrowths)
+          findings.push(
+            warning(
+              subject,
+              `jail ${name} does not read ${path}, which matches its logpath and grows: fail2ban looks for new logs at a start and at a reload only. Reload the jail.`,
+            ),
+          )
+      }
+    }
+    for (const subject of sizes.keys()) if (!seen.has(subject)) sizes.delete(subject)
+    return findings
+  }
+
   return {
     id: 'log',
     // Five looks have to find a jail that reads nothing, and a minute is all they have.
@@ -93,15 +132,17 @@ export const logCheck = (needs: {
       const positions = await positionsNow()
       const findings: Finding[] = []
       const ofJournal = new Map<string, string[][]>()
+      const read = new Map<string, readonly string[]>()
       for (const jail of await engine.jails(sharedAge)) {
         if (jail === ownJail) continue
         const { files, journalMatches } = await engine.sources(jail)
         if (files.length === 0 && journalMatches === null)
           findings.push(bad(jail, `jail ${jail} reads no log: it has no source`))
         if (journalMatches !== null) ofJournal.set(jail, journalMatches)
+        read.set(jail, files)
         for (const path of files) findings.push(judgePath(jail, path, positions?.get(`${jail}|${path}`)))
       }
-      return [...findings, ...(await needs.journalJails.look(ofJournal))]
+      return [...findings, ...(await judgeNew(read)), ...(await needs.journalJails.look(ofJournal))]
     },
   }
 }
