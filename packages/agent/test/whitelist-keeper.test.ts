@@ -23,8 +23,11 @@ const build = (own: string[] = []) => {
   /** Bans of fail2ban that the agent has not noticed, by address. */
   const unnoticed = new Set<string>()
   const calls: string[] = []
+  const warnings: string[] = []
   let waiting: Promise<void> | null = null
   let down = false
+  /** What is wrong with the configuration, as its reader says it of the copy that it reads. */
+  let fault: string | null = null
   const listOf = (jail: string): Set<string> => {
     const list = lists.get(jail)
     if (!list) throw new EngineRefused(`UnknownJailException: ${jail}`)
@@ -51,7 +54,8 @@ const build = (own: string[] = []) => {
   const config = {
     directory: join(place, 'etc'),
     mark: () => '',
-    ignores: () => Promise.resolve(new Map([['sshd', own]])),
+    ignores: (place: string) =>
+      fault === null ? Promise.resolve(new Map([['sshd', own]])) : Promise.reject(new Error(`${place}/${fault}`)),
     jails: () => Promise.resolve([]),
   }
   const open = () =>
@@ -74,7 +78,7 @@ const build = (own: string[] = []) => {
       approvals: () => null,
       onHeld: () => void calls.push('held'),
       now: Date.now,
-      log: { info: () => undefined, warn: () => undefined, debug: () => undefined },
+      log: { info: () => undefined, warn: text => void warnings.push(text), debug: () => undefined },
     })
   const list = (jail = 'sshd'): string[] => [...(lists.get(jail) ?? [])].sort()
   const hold = (): (() => void) => {
@@ -85,7 +89,11 @@ const build = (own: string[] = []) => {
       go()
     }
   }
-  return { whitelist: open(), open, lists, banned, unnoticed, calls, list, hold, fall: (is: boolean) => (down = is) }
+  return {
+    ...{ whitelist: open(), open, place, lists, banned, unnoticed, calls, warnings, list, hold },
+    fall: (is: boolean) => (down = is),
+    spoil: (text: string | null) => (fault = text),
+  }
 }
 
 it('a list that comes while another is being applied still takes back what that one gave', async () => {
@@ -168,4 +176,14 @@ it('knows the list of the last run, and a refused one changes nothing', () => {
   expect(next.version()).toBe('v1')
   expect(next.covers('192.0.2.200')).toBe(true)
   expect(next.covers('198.51.100.1')).toBe(false)
+})
+
+it('tells a configuration that cannot be read once, by the name of the file itself', async () => {
+  const { whitelist, place, warnings, spoil } = build()
+  whitelist.take('192.0.2.1\n', 'v1', 1)
+  spoil("jail.local: option 'failregex' already exists")
+  for (let look = 0; look < 5; look++) await whitelist.look(true)
+  const sentence = `fail2ban's configuration cannot be read: ${place}/etc/jail.local: option 'failregex' already exists`
+  expect(whitelist.held().error).toBe(sentence)
+  expect(warnings).toEqual([`whitelist: ${sentence}`])
 })

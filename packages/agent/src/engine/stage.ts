@@ -3,7 +3,10 @@ import { basename, join } from 'node:path'
 import { linkTree } from '../files.ts'
 import type { OwnFile } from './own-files.ts'
 
-/** Works on a copy of fail2ban's configuration in which these files of ours are as they would be. */
+/**
+ * Works on a copy of fail2ban's configuration in which these files of ours are as they would be. The copy has another name each time, so errors
+ * name the configuration itself: a sentence that lasts stays the same.
+ */
 export const withStage = async <T>(
   config: string,
   runDirectory: string,
@@ -19,6 +22,9 @@ export const withStage = async <T>(
       if (text !== null) fs.writeFileSync(staged, text)
     }
     return await work(copy)
+  } catch (error) {
+    if (error instanceof Error) error.message = error.message.replaceAll(copy, config)
+    throw error
   } finally {
     fs.rmSync(copy, { recursive: true, force: true })
   }

@@ -50,7 +50,7 @@ export const createNextStart = (needs: {
   /** Faults that other files already have do not count against ours. */
   const checkFaults = async (text: string | null): Promise<void> => {
     const faults = await withStage(config.directory, runDirectory, [{ path: file, text }], async copy =>
-      faultsOf(await config.check(null, copy, false)),
+      faultsOf(await config.check(null, copy, false)).map(fault => fault.replaceAll(copy, config.directory)),
     )
     if (faults.length === 0) return
     const oldFaults = faultsOf(await config.check(null, config.directory, false))
