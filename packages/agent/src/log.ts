@@ -1,3 +1,6 @@
+import { steadyNow } from './clock.ts'
+import { createLogBounds } from './log-bounds.ts'
+
 /** Writes one line for each event to stderr; the init system adds the time and stores it. */
 export interface Log {
   info(text: string): void
@@ -5,10 +8,37 @@ export interface Log {
   debug(text: string): void
 }
 
-export const createLog = (options: { verbose: boolean; stamp: boolean }): Log => {
+/** What a reader that does not read may leave waiting in memory, bytes. What comes then is left out and counted. */
+const mostWaiting = 64 * 1024
+
+/**
+ * A reader of our output may be gone, as `head` or a journal that was stopped. Without a listener each write to it is an exception, whose report
+ * is the next write. Whatever else a command does, it does all the same.
+ */
+export const outliveReaders = (): void => {
+  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined)
+}
+
+type Output = Pick<NodeJS.WriteStream, 'write' | 'writableLength'>
+
+export const createLog = (
+  options: { verbose: boolean; stamp: boolean },
+  { output = process.stderr, now = steadyNow }: { output?: Output; now?: () => number } = {},
+): Log => {
+  const bounds = createLogBounds(now)
+  let unread = 0
+  const put = (level: string, text: string): void => {
+    if (output.writableLength > mostWaiting) {
+      unread += 1
+      return
+    }
+    const stamp = options.stamp ? `${new Date().toISOString()} ` : ''
+    if (unread > 0) output.write(`${stamp}warn ${unread} lines were left out, since nobody read them\n`)
+    unread = 0
+    output.write(`${stamp}${level} ${text}\n`)
+  }
   const write = (level: string, text: string): void => {
-    const line = cleanLine(text)
-    process.stderr.write(options.stamp ? `${new Date().toISOString()} ${level} ${line}\n` : `${level} ${line}\n`)
+    for (const line of bounds.admit(cleanLine(text), level === 'debug')) put(level, line)
   }
   return {
     info: text => write('info', text),

@@ -4,7 +4,7 @@ import { isPlainHttp } from './config.ts'
 import { diagnose, findingsText } from './diagnose.ts'
 import { enrollHost } from './enroll.ts'
 import { isAlive, takeLock } from './lock.ts'
-import { createLog } from './log.ts'
+import { createLog, outliveReaders } from './log.ts'
 import { moveHost } from './move/command.ts'
 import { presentIdentity } from './move/record.ts'
 import { parseInvocation, usage } from './options.ts'
@@ -108,6 +108,7 @@ const run = async (options: Options): Promise<number> => {
 const isEntry = (): boolean => /stockade-agent(\.mjs)?$|main\.ts$/.test(process.argv[1] ?? '')
 
 if (import.meta.main ?? isEntry()) {
+  outliveReaders()
   main(process.argv.slice(2)).then(
     code => process.exit(code),
     (error: unknown) => {
