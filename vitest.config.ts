@@ -55,7 +55,7 @@ const unitTests = '**/*.unit.test.ts'
 const sameOnEither = [
   'packages/server/test/clients/*.test.ts',
   'packages/server/test/attacks/*.test.ts',
-  'packages/server/test/{backups,guard,guides,openapi,page-headers,fuzz}.{,long.}test.ts',
+  'packages/server/test/{backups,guard,guides,openapi,page-headers,fuzz,readers}.{,long.}test.ts',
   'packages/server/src/http/{http,tls}.test.ts',
   'packages/server/test/conformance/*.test.ts',
   'packages/server/src/admin/admin.test.ts',

@@ -6,6 +6,7 @@ import { createApp } from './app/app.ts'
 import type { App } from './app/app.ts'
 import { second } from './core/clock.ts'
 import { giveMemoryBack } from './core/memory.ts'
+import { outliveReaders } from './core/output.ts'
 import { ownAddresses } from './core/own-addresses.ts'
 import { Problem } from './core/problem.ts'
 import { lockFolder } from './db/folder-lock.ts'
@@ -85,6 +86,7 @@ const start = async (): Promise<void> => {
   giveMemoryBack()
 }
 
+outliveReaders()
 try {
   await start()
 } catch (error) {

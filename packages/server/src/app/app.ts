@@ -3,6 +3,7 @@ import type { FastifyBaseLogger } from 'fastify'
 import type { Config } from '../config.ts'
 import { system } from '../core/author.ts'
 import type { Clock } from '../core/clock.ts'
+import { createOutput } from '../core/output.ts'
 import { version } from '../core/places.ts'
 import { makeSetupCode } from '../features/sessions/setup-code.store.ts'
 import { closesIdle, listenBacklog } from '../http/connections.ts'
@@ -66,7 +67,7 @@ const openHttp = (
     security: createSecurityLog({
       clock,
       file: config.securityLog,
-      print: ['info', 'debug', 'trace'].includes(config.logLevel) ? line => void process.stderr.write(line) : null,
+      print: ['info', 'debug', 'trace'].includes(config.logLevel) ? createOutput(process.stderr, () => '').write : null,
       fail: error => log.error({ err: error }, "the security log can't be written"),
     }),
   })
