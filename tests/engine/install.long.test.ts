@@ -1,12 +1,11 @@
 import { createHash, generateKeyPairSync, sign } from 'node:crypto'
 import * as fs from 'node:fs'
-import { createServer, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { buildAgent } from '../../packages/agent/build.mjs'
 import { aProxy } from '../../packages/agent/test/connect-proxy.ts'
 import { aHost, describeHosts, until, type Host, loudly } from './host.ts'
+import { anInstallServer } from './install-server.ts'
 import { ownFilesystem, type OwnFilesystem } from './own-filesystem.ts'
 import { aRecorder, type Recorder } from './recorder.ts'
 import { within } from '../../packages/server/src/testing/waiting.ts'
@@ -18,10 +17,8 @@ import { within } from '../../packages/server/src/testing/waiting.ts'
 describeHosts('the installer', () => {
   let host: Host
   let server: Recorder
-  let files: Server
+  let files: Awaited<ReturnType<typeof anInstallServer>>
   let filesUrl = ''
-  let corrupt = false
-  let manifest: { text: string; signature: Buffer } | null = null
   let inNamespace: OwnFilesystem['run']
   let background: OwnFilesystem['background']
   let endKeeper: () => void = () => undefined
@@ -31,37 +28,8 @@ describeHosts('the installer', () => {
   beforeAll(async () => {
     server = await aRecorder()
     host = await aHost()
-    const bundle = await buildAgent()
-    const text = fs.readFileSync(join(import.meta.dirname, '../../packages/agent/install.sh'), 'utf8')
-    files = createServer((request, response) => {
-      const path = request.url ?? ''
-      if (path === '/install.sh') response.end(text.replaceAll('@@BASE_URL@@', filesUrl))
-      else if (path === '/agent/stockade-agent.mjs') response.end(fs.readFileSync(bundle))
-      else if (path === '/agent/MANIFEST' && manifest) response.end(manifest.text)
-      else if (path === '/agent/MANIFEST.sig' && manifest) response.end(manifest.signature)
-      else if (path.startsWith('/agent/MANIFEST')) response.writeHead(404).end()
-      else if (path === '/agent/stockade-agent.mjs.sha256')
-        response.end(corrupt ? `${'0'.repeat(64)}  stockade-agent.mjs\n` : fs.readFileSync(`${bundle}.sha256`))
-      else {
-        // Everything else is the API of the recorder, as on a real server, under one address.
-        const url = new URL(server.url(host))
-        const chunks: Buffer[] = []
-        request.on('data', (chunk: Buffer) => chunks.push(chunk))
-        request.on('end', () => {
-          void fetch(`http://127.0.0.1:${url.port}${path}`, {
-            method: request.method ?? 'GET',
-            headers: { authorization: request.headers.authorization ?? '', 'content-type': 'application/json' },
-            ...(request.method === 'GET' ? {} : { body: Buffer.concat(chunks) }),
-          }).then(
-            async answer =>
-              response.writeHead(answer.status, { 'content-type': 'application/json' }).end(await answer.text()),
-            () => response.destroy(),
-          )
-        })
-      }
-    })
-    await new Promise<void>(resolve => files.listen(0, '0.0.0.0', resolve))
-    filesUrl = `http://${host.gateway}:${(files.address() as AddressInfo).port}`
+    files = await anInstallServer(host, server)
+    filesUrl = files.url
     const own = await ownFilesystem(host)
     if ('cannot' in own) {
       cannot = own.cannot
@@ -72,7 +40,6 @@ describeHosts('the installer', () => {
 
   afterAll(async () => {
     endKeeper()
-    files.closeAllConnections()
     files.close()
     await host.stop()
     await server.close()
@@ -92,9 +59,9 @@ describeHosts('the installer', () => {
 
   it('an agent that does not match its checksum is not installed', async ctx => {
     ctx.skip(cannot !== null)
-    corrupt = true
+    files.offered.corrupt = true
     await expect(install('--token some-token')).rejects.toThrow(/does not match its checksum/)
-    corrupt = false
+    files.offered.corrupt = false
     expect((await inNamespace('ls /opt/stockade-agent/releases')).stdout).toBe('')
   })
 
@@ -119,26 +86,26 @@ describeHosts('the installer', () => {
       `stockade-release 1\nversion 0.1.0\nreleased 2026-12-01\nsha256 ${digest} stockade-agent.mjs\n`
     const attempt = (): Promise<unknown> => install(`--release-key ${key} --token some-token`)
     await expect(attempt()).rejects.toThrow(/has no signed manifest/)
-    manifest = signed(of(sha256), stranger)
+    files.offered.manifest = signed(of(sha256), stranger)
     await expect(attempt()).rejects.toThrow(/not signed by a release key/)
-    manifest = { ...signed(of(sha256)), text: of(sha256).replace('0.1.0', '0.1.1') }
+    files.offered.manifest = { ...signed(of(sha256)), text: of(sha256).replace('0.1.0', '0.1.1') }
     await expect(attempt()).rejects.toThrow(/not signed by a release key/)
-    manifest = signed(of('0'.repeat(64)))
+    files.offered.manifest = signed(of('0'.repeat(64)))
     await expect(attempt()).rejects.toThrow(/does not match its checksum/)
     expect(
       (await inNamespace('ls /opt/stockade-agent/releases; ls -A /etc/stockade-agent 2>/dev/null || true')).stdout,
     ).toBe('')
-    manifest = signed(of(sha256))
+    files.offered.manifest = signed(of(sha256))
     // What is signed is installed; the made-up token is refused only afterwards.
     await expect(attempt()).rejects.toThrow(/answered 40/)
     expect((await inNamespace('ls /opt/stockade-agent/releases')).stdout).toContain('0.1.0')
     // From now on the key on the host decides, without the option.
-    manifest = signed(of(sha256), stranger)
+    files.offered.manifest = signed(of(sha256), stranger)
     await expect(install('--token some-token')).rejects.toThrow(/not signed by a release key/)
-    manifest = signed(of(sha256).replace('0.1.0', '0.0.9'))
+    files.offered.manifest = signed(of(sha256).replace('0.1.0', '0.0.9'))
     await expect(install('--token some-token')).rejects.toThrow(/is older than 0\.1\.0/)
     await inNamespace('rm -rf /opt/stockade-agent /etc/stockade-agent')
-    manifest = null
+    files.offered.manifest = null
   })
 
   it('repairs a fail2ban that has no iptables to call, and removing the agent keeps the repair', async ctx => {

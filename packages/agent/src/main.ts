@@ -17,6 +17,7 @@ import { trustCommand } from './seal/trust.ts'
 import { loadShield, shieldCommand } from './shield/command.ts'
 import { errorText } from './text.ts'
 import { agentVersion } from './version.ts'
+import { startWatchdog } from './watchdog.ts'
 
 const say = (text: string): void => void process.stdout.write(text)
 
@@ -88,6 +89,7 @@ const run = async (options: Options): Promise<number> => {
   if (isPlainHttp(identity.base_url) && !identity.insecure_http)
     log.warn(`${identity.base_url} is plain http: anybody on the way can read this host's key and send it orders`)
   const unlock = takeLock(options.run)
+  startWatchdog(process.env, options.run)
   // A defect in one part must not stop the protection of the host; the loops retry by themselves.
   process.on('unhandledRejection', error => log.warn(`unexpected: ${errorText(error)}`))
   process.on('uncaughtException', error => log.warn(`unexpected: ${errorText(error)}`))

@@ -2,7 +2,8 @@
 
 /**
  * Root is needed as the owner of fail2ban's socket and table; of its powers two are left: nftables and files of others.
- * MemoryDenyWriteExecute is not possible (V8 compiles at run time).
+ * MemoryDenyWriteExecute is not possible (V8 compiles at run time). An agent that is stuck is killed at once, since nothing of it answers
+ * another signal. NotifyAccess is for all, because an agent that was started without Python tells systemd by a program.
  */
 export const systemdUnit = `[Unit]
 Description=Stockade agent: reports fail2ban's bans and carries out the server's orders
@@ -14,6 +15,9 @@ StartLimitIntervalSec=0
 ExecStart=/opt/stockade-agent/stockade-agent run
 Restart=always
 RestartSec=5
+WatchdogSec=60
+WatchdogSignal=SIGKILL
+NotifyAccess=all
 UMask=0077
 StateDirectory=stockade-agent
 StateDirectoryMode=0700
@@ -161,6 +165,10 @@ MemoryMax=256M
 WantedBy=multi-user.target
 `
 
+/**
+ * The agent writes the seconds since the boot into a file. One from before that has none, and counts as healthy: it may be put back by an
+ * upgrade that failed. Its supervisor starts an agent again that missed a minute.
+ */
 export const openrcScript = `#!/sbin/openrc-run
 description="Stockade agent: reports fail2ban's bans and carries out the server's orders"
 supervisor=supervise-daemon
@@ -170,9 +178,23 @@ respawn_delay=5
 respawn_max=0
 error_log=/var/log/stockade-agent.log
 umask=077
+retry="TERM/15/KILL/5"
+healthcheck_delay=60
+healthcheck_timer=30
 
 depend() {
   need net
   after fail2ban nftables
+}
+
+start_pre() {
+  rm -f /run/stockade-agent/beat
+}
+
+healthcheck() {
+  beat=
+  read -r beat 2>/dev/null </run/stockade-agent/beat || return 0
+  read -r now _ </proc/uptime
+  [ $((\${now%%.*} - beat)) -lt 60 ]
 }
 `

@@ -1,8 +1,9 @@
-"""Starts a program with a netlink socket of netfilter, because Node.js cannot open one.
+"""Starts a program with two sockets that Node.js cannot open: one of netfilter, and one to systemd's watchdog.
 
     launcher.py PROGRAM ARGUMENT...
 
-The number of the descriptor is in STOCKADE_NETLINK_FD. Without CAP_NET_ADMIN the program starts without the socket.
+Their descriptors are in STOCKADE_NETLINK_FD and STOCKADE_NOTIFY_FD. Without CAP_NET_ADMIN the program starts without the
+first, and where NOTIFY_SOCKET is not set without the second.
 """
 
 import os
@@ -26,5 +27,16 @@ try:
     channel.set_inheritable(True)
     os.environ["STOCKADE_NETLINK_FD"] = str(channel.fileno())
 except (OSError, AttributeError):
+    pass
+
+os.environ.pop("STOCKADE_NOTIFY_FD", None)
+try:
+    address = os.environ["NOTIFY_SOCKET"]
+    notify = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM | socket.SOCK_NONBLOCK)
+    # A name that begins with @ is of Linux's abstract namespace.
+    notify.connect("\0" + address[1:] if address.startswith("@") else address)
+    notify.set_inheritable(True)
+    os.environ["STOCKADE_NOTIFY_FD"] = str(notify.fileno())
+except (OSError, AttributeError, KeyError):
     pass
 os.execv(sys.argv[1], sys.argv[1:])
