@@ -155,7 +155,8 @@ stockade_install() {
       # A redirect from https to http would undo the protection.
       protocols='=http,https'
       case $1 in https://*) protocols='=https' ;; esac
-      set -- "$1" "$2" -fsSL --proto "$protocols" --retry 2 --connect-timeout 15
+      # Slower than 1000 bytes a second for 20 s is an end, too: no wait is without a limit.
+      set -- "$1" "$2" -fsSL --proto "$protocols" --retry 2 --connect-timeout 10 --speed-limit 1000 --speed-time 20
       [ -z "$pin" ] || set -- "$@" -k --pinnedpubkey "$pin"
       [ -z "$ca" ] || set -- "$@" --cacert "$ca"
       fetch_url=$1
@@ -166,7 +167,7 @@ stockade_install() {
       stop "--pin needs curl, which is not here"
     elif have wget; then
       set -- "$1" "$2" ${ca:+"--ca-certificate=$ca"}
-      wget -q -T 30 ${3:+"$3"} -O "$2" "$1" || { rm -f "$2"; return 1; }
+      wget -q -T 20 -t 2 ${3:+"$3"} -O "$2" "$1" || { rm -f "$2"; return 1; }
     else
       stop "neither curl nor wget is here"
     fi
@@ -215,15 +216,29 @@ stockade_install() {
     fi
   }
 
-  # checked URL FILE: fetches the file and compares it with its digest.
-  checked() {
-    fetch "$1" "$2" || return 1
+  # matches URL FILE: whether the file has its digest.
+  matches() {
     wanted=$(wanted_of "$1" "$2") || return 1
-    got=$(sha256sum "$2" | cut -d' ' -f1)
-    if [ -z "$wanted" ] || [ "$wanted" != "$got" ]; then
-      rm -f "$2"
-      stop "$1 does not match its checksum; nothing was installed from it"
+    [ -n "$wanted" ] && [ "$wanted" = "$(sha256sum "$2" | cut -d' ' -f1)" ]
+  }
+
+  # put SOURCE FILE MODE: FILE becomes what SOURCE holds. Whoever loses power meanwhile finds the file of before or the new one, both whole; an
+  # equal one is not touched.
+  put() {
+    if cmp -s "$1" "$2" 2>/dev/null; then
+      chmod "$3" "$2"
+      return 0
     fi
+    cp "$1" "$2.new"
+    chmod "$3" "$2.new"
+    sync "$2.new"
+    mv -f "$2.new" "$2"
+    sync "$(dirname "$2")"
+  }
+
+  # patiently SECONDS COMMAND...: ends a command that waits for the network for longer.
+  patiently() {
+    if have timeout; then timeout "$@"; else shift && "$@"; fi
   }
 
   new_enough() {
@@ -254,7 +269,8 @@ stockade_install() {
     drop_in=/etc/fail2ban/jail.d/zz-stockade-20-$1.local
     shift
     mkdir -p /etc/fail2ban/jail.d
-    printf '%s\n' '# stockade: managed, do not edit' "$@" >"$drop_in"
+    printf '%s\n' '# stockade: managed, do not edit' "$@" >"$work/drop-in"
+    put "$work/drop-in" "$drop_in" 644
     fitted=yes
   }
 
@@ -334,18 +350,30 @@ stockade_install() {
     stop "the token is missing: copy the whole command from the server's page"
   fi
 
+  # apt_get PACKAGE...: only what needs the network has a limit; dpkg in the middle of its work is not ended.
+  apt_get() {
+    set -- -y -qq -o Acquire::http::Timeout=10 -o Acquire::https::Timeout=10 -o Acquire::Retries=0 -o DPkg::Lock::Timeout=60 "$@"
+    DEBIAN_FRONTEND=noninteractive patiently 60 apt-get update -qq -o Acquire::http::Timeout=10 -o Acquire::https::Timeout=10 -o Acquire::Retries=0 ||
+      say "The lists of packages are not refreshed: the mirrors do not answer"
+    DEBIAN_FRONTEND=noninteractive patiently 300 apt-get install --download-only "$@" || return 1
+    DEBIAN_FRONTEND=noninteractive apt-get install "$@"
+  }
+  dnf_install() {
+    dnf -q -y --setopt=timeout=10 --setopt=retries=1 install "$@"
+  }
+
   if [ "$packages" = yes ] && [ "$mode" = install ]; then
     if ! have fail2ban-server || ! have nft; then
-      say "Installing fail2ban and nftables"
+      say "Installing fail2ban and nftables from the distribution (this takes up to a minute, and ends after six minutes where its mirrors do not answer)"
       if have apt-get; then
-        DEBIAN_FRONTEND=noninteractive apt-get update -qq || true
-        DEBIAN_FRONTEND=noninteractive apt-get install -y -qq fail2ban nftables python3-systemd
+        apt_get fail2ban nftables python3-systemd ||
+          stop "fail2ban and nftables cannot be installed: see what apt-get says above. Install them, or let this host reach its mirrors, and run this again"
       elif have dnf; then
-        dnf -q -y install epel-release || true
-        dnf -q -y install fail2ban-server fail2ban-systemd nftables
+        dnf_install epel-release || true
+        dnf_install fail2ban-server fail2ban-systemd nftables
         systemctl enable --now fail2ban || true
       elif have apk; then
-        apk add -q fail2ban nftables
+        patiently 120 apk add -q fail2ban nftables
         rc-update add fail2ban default 2>/dev/null || true
         rc-service fail2ban start || true
       else
@@ -354,11 +382,12 @@ stockade_install() {
     fi
   fi
   have fail2ban-server || stop "fail2ban is not installed"
-  fit_fail2ban
-
   mkdir -p "$opt/releases"
+  # What an installation left that lost its power.
+  rm -rf "$opt"/.fetch.*
   work=$(mktemp -d "$opt/.fetch.XXXXXX")
   trap 'rm -rf "$work"' EXIT INT TERM
+  fit_fail2ban
 
   trusted=$release_key
   if [ -z "$trusted" ] && [ -f "$etc/release-keys.pem" ]; then trusted=$etc/release-keys.pem; fi
@@ -370,35 +399,48 @@ stockade_install() {
   fi
   [ -z "$trusted" ] || verify_release
 
-  if ! find_node && [ "$packages" = yes ]; then
-    say "Installing Node.js from the distribution"
-    if have apt-get; then
-      DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends nodejs >/dev/null 2>&1 || true
-    elif have dnf; then
-      dnf -q -y module enable nodejs:20 >/dev/null 2>&1 || true
-      dnf -q -y install nodejs >/dev/null 2>&1 || true
-    elif have apk; then
-      apk add -q nodejs || true
-    fi
-  fi
-  if ! find_node; then
-    case $(uname -m) in
-      x86_64 | amd64) arch=x64 ;;
-      aarch64 | arm64) arch=arm64 ;;
-      *) stop "there is no Node.js 18.15 or newer here and none to fetch for $(uname -m)" ;;
-    esac
+  case $(uname -m) in
+    x86_64 | amd64) arch=x64 ;;
+    aarch64 | arm64) arch=arm64 ;;
+    *) arch= ;;
+  esac
+  # node_of_server: its Node.js needs glibc, and is not used unless its digest fits.
+  node_of_server() {
+    [ -n "$arch" ] && ! ls /lib/ld-musl-* >/dev/null 2>&1 || return 1
     say "Fetching Node.js from the server"
-    checked "$base_url/agent/node-linux-$arch.gz" "$work/node.gz" ||
-      stop "there is no Node.js 18.15 or newer here and the server has none for $arch: install nodejs and run this again"
+    fetch "$base_url/agent/node-linux-$arch.gz" "$work/node.gz" 2>/dev/null || return 1
+    if ! matches "$base_url/agent/node-linux-$arch.gz" "$work/node.gz"; then
+      say "The server's Node.js does not match its checksum: it is not used"
+      return 1
+    fi
     gzip -dc "$work/node.gz" >"$work/node"
     chmod 755 "$work/node"
-    new_enough "$work/node" || stop "the server's Node.js does not run on this host (it needs glibc): install nodejs and run this again"
-    mv -f "$work/node" "$opt/node"
+    new_enough "$work/node" || return 1
+    put "$work/node" "$opt/node" 755
     node=$opt/node
-  fi
+  }
+  node_of_distribution() {
+    [ "$packages" = yes ] || return 1
+    say "Installing Node.js from the distribution (ends after six minutes where its mirrors do not answer)"
+    if have apt-get; then
+      apt_get --no-install-recommends nodejs >/dev/null 2>&1 || true
+    elif have dnf; then
+      dnf -q -y --setopt=timeout=10 --setopt=retries=1 module enable nodejs:20 >/dev/null 2>&1 || true
+      dnf_install nodejs >/dev/null 2>&1 || true
+    elif have apk; then
+      patiently 120 apk add -q nodejs || true
+    fi
+    find_node
+  }
+  # The server is at hand; mirrors are not, where packets to the Internet are dropped.
+  find_node || node_of_server || node_of_distribution ||
+    stop "there is no Node.js 18.15 or newer here, and neither the server nor the distribution has one for $(uname -m): install nodejs and run this again"
 
   say "Fetching the agent"
-  checked "$base_url/agent/stockade-agent.mjs" "$work/stockade-agent.mjs" || stop "the agent cannot be fetched from $base_url"
+  program_url=$base_url/agent/stockade-agent.mjs
+  fetch "$program_url" "$work/stockade-agent.mjs" || stop "the agent cannot be fetched from $base_url"
+  matches "$program_url" "$work/stockade-agent.mjs" ||
+    stop "$program_url does not match its checksum; nothing was installed from it"
   version=$("$node" "$work/stockade-agent.mjs" --version) || stop "the agent does not run with $node"
   case $version in
     '' | *[!0-9A-Za-z.+-]*) stop "the agent names no version" ;;
@@ -406,19 +448,16 @@ stockade_install() {
   release_name=$version-$(sha256sum "$work/stockade-agent.mjs" | cut -c1-8)
   release=$opt/releases/$release_name
   mkdir -p "$release"
-  mv -f "$work/stockade-agent.mjs" "$release/stockade-agent.mjs"
-  chmod 755 "$release/stockade-agent.mjs"
-  "$node" "$release/stockade-agent.mjs" action >"$work/stockade_action.py"
-  mv -f "$work/stockade_action.py" "$release/stockade_action.py"
-  "$node" "$release/stockade-agent.mjs" launcher >"$work/stockade_launcher.py"
-  mv -f "$work/stockade_launcher.py" "$release/stockade_launcher.py"
+  put "$work/stockade-agent.mjs" "$release/stockade-agent.mjs" 755
+  for part in action launcher; do
+    "$node" "$release/stockade-agent.mjs" "$part" >"$work/$part"
+    put "$work/$part" "$release/stockade_$part.py" 644
+  done
 
   if [ -n "$release_key" ]; then
     mkdir -p "$etc"
     chmod 700 "$etc"
-    cp "$release_key" "$work/release-keys.pem"
-    chmod 644 "$work/release-keys.pem"
-    mv -f "$work/release-keys.pem" "$etc/release-keys.pem"
+    put "$release_key" "$etc/release-keys.pem" 644
   fi
 
   before=$(readlink "$opt/current" 2>/dev/null || true)
@@ -442,26 +481,34 @@ case "\${5:-}" in
 esac
 exec "\$@"
 EOF
-  chmod 755 "$work/stockade-agent"
-  mv -f "$work/stockade-agent" "$opt/stockade-agent"
-  switch_to() {
-    ln -sfn "$1" "$opt/.current"
-    mv -Tf "$opt/.current" "$opt/current" 2>/dev/null || { rm -f "$opt/current"; mv -f "$opt/.current" "$opt/current"; }
+  put "$work/stockade-agent" "$opt/stockade-agent" 755
+  # point LINK RELEASE
+  point() {
+    ln -sfn "$2" "$opt/.$1"
+    mv -Tf "$opt/.$1" "$opt/$1" 2>/dev/null || { rm -f "$opt/$1"; mv -f "$opt/.$1" "$opt/$1"; }
+    sync "$opt"
   }
-  switch_to "releases/$release_name"
+  # unit NAME FILE MODE: the unit as the current release has it.
+  unit() {
+    "$opt/stockade-agent" unit "$1" >"$work/unit" && [ -s "$work/unit" ] && put "$work/unit" "$2" "$3"
+  }
+  # switch_to RELEASE: makes it current, with its units.
+  switch_to() {
+    point current "$1"
+    case $init in
+      systemd)
+        unit systemd /etc/systemd/system/stockade-agent.service 644 &&
+          unit knock /etc/systemd/system/stockade-knock.service 644 &&
+          unit shield /etc/systemd/system/stockade-shield.service 644 &&
+          unit upgrade /etc/systemd/system/stockade-agent-upgrade.service 644 &&
+          systemctl daemon-reload
+        ;;
+      openrc) unit openrc /etc/init.d/stockade-agent 755 ;;
+    esac
+  }
+  switch_to "releases/$release_name" || stop "the agent's service files cannot be written"
   if [ -n "$before" ] && [ "$before" != "releases/$release_name" ]; then
-    ln -sfn "$before" "$opt/previous"
-  fi
-
-  if [ "$init" = systemd ]; then
-    "$opt/stockade-agent" unit systemd >/etc/systemd/system/stockade-agent.service
-    "$opt/stockade-agent" unit knock >/etc/systemd/system/stockade-knock.service
-    "$opt/stockade-agent" unit shield >/etc/systemd/system/stockade-shield.service
-    "$opt/stockade-agent" unit upgrade >/etc/systemd/system/stockade-agent-upgrade.service
-    systemctl daemon-reload
-  elif [ "$init" = openrc ]; then
-    "$opt/stockade-agent" unit openrc >/etc/init.d/stockade-agent
-    chmod 755 /etc/init.d/stockade-agent
+    point previous "$before"
   fi
 
   if [ "$mode" = upgrade ]; then
@@ -473,7 +520,7 @@ EOF
       return 0
     fi
     if [ -n "$before" ] && [ "$before" != "releases/$release_name" ]; then
-      switch_to "$before"
+      switch_to "$before" || true
       service restart || true
       stop "version $version did not reach the server within 20 s; $before runs again"
     fi

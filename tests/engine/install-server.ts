@@ -13,13 +13,15 @@ export interface Offered {
   manifest: { text: string; signature: Buffer } | null
   /** Changes the program on its way, say to give it another version. */
   change: ((program: string) => string) | null
+  /** The Node.js of this machine's architecture, gzipped. */
+  node: Buffer | null
 }
 
 /** A server as a host sees it: the installer, the agent, and for everything else the API of a recorder, as on a real one under one address. */
 export const anInstallServer = async (host: Host, server: Recorder) => {
   const bundle = await buildAgent()
   const script = fs.readFileSync(join(import.meta.dirname, '../../packages/agent/install.sh'), 'utf8')
-  const offered: Offered = { corrupt: false, manifest: null, change: null }
+  const offered: Offered = { corrupt: false, manifest: null, change: null, node: null }
   const asked: string[] = []
   let url = ''
   const program = (): Buffer => {
@@ -31,6 +33,9 @@ export const anInstallServer = async (host: Host, server: Recorder) => {
     '/agent/stockade-agent.mjs': program,
     '/agent/stockade-agent.mjs.sha256': () =>
       `${offered.corrupt ? '0'.repeat(64) : createHash('sha256').update(program()).digest('hex')}  stockade-agent.mjs\n`,
+    [`/agent/node-linux-${process.arch}.gz`]: () => offered.node,
+    [`/agent/node-linux-${process.arch}.gz.sha256`]: () =>
+      offered.node === null ? null : `${createHash('sha256').update(offered.node).digest('hex')}  node\n`,
     '/agent/MANIFEST': () => offered.manifest?.text ?? null,
     '/agent/MANIFEST.sig': () => offered.manifest?.signature ?? null,
     '/agent/release-keys.pem': () => null,

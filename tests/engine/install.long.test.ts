@@ -1,6 +1,7 @@
 import { createHash, generateKeyPairSync, sign } from 'node:crypto'
 import * as fs from 'node:fs'
 import { join } from 'node:path'
+import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { buildAgent } from '../../packages/agent/build.mjs'
 import { aProxy } from '../../packages/agent/test/connect-proxy.ts'
@@ -134,6 +135,34 @@ describeHosts('the installer', () => {
     } finally {
       fs.writeFileSync(jailLocal, before)
       fs.rmSync(dropIn, { force: true })
+    }
+  })
+
+  it('takes the Node.js of its server before that of the distribution, and says what it waits for', async ctx => {
+    ctx.skip(cannot !== null)
+    // This machine's Node.js is hidden, and its apt-get notes how it was called and reaches nothing.
+    await inNamespace(
+      'mkdir -p /run/fake && printf \'#!/bin/sh\\necho "$*" >>/run/fake/calls; exit 100\\n\' >/run/fake/apt-get && chmod 755 /run/fake/apt-get',
+    )
+    const path = '/run/fake:/usr/sbin:/usr/bin:/sbin:/bin'
+    const bare = (options: string) =>
+      inNamespace(
+        `export PATH=${path}; mount --bind /bin/false /usr/bin/node; curl -fsSL ${filesUrl}/install.sh | sh -s -- --insecure-http ${options}; code=$?; umount /usr/bin/node; exit $code`,
+      )
+    const calls = async () => (await inNamespace('cat /run/fake/calls 2>/dev/null || true')).stdout
+    try {
+      await expect(bare('--token some-token')).rejects.toThrow(
+        /neither the server nor the distribution has one.*install nodejs/,
+      )
+      expect(await calls()).toMatch(/update.*Timeout=10[^]*install --download-only.*Timeout=10.*nodejs/)
+      await inNamespace('rm /run/fake/calls')
+      files.offered.node = gzipSync(`#!/bin/sh\nexec '${process.execPath}' "$@"\n`)
+      // The made-up token is refused only afterwards.
+      await expect(bare('--token some-token')).rejects.toThrow(/answered 40/)
+      expect(await calls()).toBe('')
+    } finally {
+      files.offered.node = null
+      await inNamespace('rm -rf /opt/stockade-agent /etc/stockade-agent')
     }
   })
 

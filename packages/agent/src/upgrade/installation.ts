@@ -90,6 +90,7 @@ export const createInstallation = (root: string, units: readonly UnitFile[]): In
       fs.writeFileSync(join(folder, file), await run(folder, command), { mode: 0o644, flush: true })
     for (const { unit, path } of units)
       fs.writeFileSync(join(folder, 'units', basename(path)), await run(folder, 'unit', unit), { flush: true })
+    for (const place of [join(folder, 'units'), folder]) syncDirectory(place)
     return named
   }
 
