@@ -29,7 +29,9 @@ const keyFrom = (env: NodeJS.ProcessEnv): string => {
   const { STOCKADE_API_KEY: given, STOCKADE_API_KEY_FILE: file } = env
   if (given && file) throw new Misuse('STOCKADE_API_KEY and STOCKADE_API_KEY_FILE are both set; set one of them.')
   if (!given && !file)
-    throw new Misuse('Set STOCKADE_API_KEY, or STOCKADE_API_KEY_FILE to the name of a file with the key in it.')
+    throw new Misuse(
+      'Set STOCKADE_API_KEY, or STOCKADE_API_KEY_FILE to the name of a file with the key in it. The dashboard makes keys, on the page of your account.',
+    )
   return checkedKey(file ? keyOfFile(file, 'STOCKADE_API_KEY_FILE') : (given ?? ''))
 }
 

@@ -2,6 +2,7 @@ import type { Command } from 'commander'
 import { connect } from './connection.ts'
 import type { Connection } from './connection.ts'
 import { Misuse } from './failure.ts'
+import { urlOfOwnHost } from './own-host.ts'
 import { profileNamed } from './profiles.ts'
 
 /** What every command is given beside its own arguments. */
@@ -17,5 +18,7 @@ export const contextOf = (command: Command, needsKey = true): Context => {
   if (profile !== undefined && rootOf(command).getOptionValueSource('url') === 'cli')
     throw new Misuse('Give --url or --profile, not both: a profile has its own address.')
   const named = profile === undefined ? null : profileNamed(profile, process.env)
-  return { ...connect(url, process.env, named, needsKey), json: json === true }
+  const isGiven = named !== null || rootOf(command).getOptionValueSource('url') !== 'default'
+  const address = isGiven ? url : (urlOfOwnHost(process.env) ?? url)
+  return { ...connect(address, process.env, named, needsKey), json: json === true }
 }

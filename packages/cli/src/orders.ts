@@ -12,6 +12,7 @@ import { sendSigned, signable } from './signing.ts'
 import type { Signing, Target } from './signing.ts'
 import { print, printJson, printTable } from './print.ts'
 import { serversTagged } from './tags.ts'
+import { safe } from './safe.ts'
 import { durationOf, wholeOf } from './times.ts'
 import { waitForBatch } from './wait.ts'
 
@@ -27,6 +28,9 @@ interface Options extends Where, Signing {
 const ownJail = { jail: 'stockade', duration: 86_400 } as const
 /** How long results are awaited unless told otherwise, in seconds. */
 const patience = 120
+
+const notLater = (ip: string): string =>
+  `This is a ban on the servers of now. One that covers servers that are added later, too: stockade fleet ban ${safe(ip)} --all`
 
 export const addOrders = (program: Command): void => {
   program
@@ -60,7 +64,9 @@ export const addOrders = (program: Command): void => {
         ...(options.force ? { force: true } : {}),
         ...(options.cut ? { cut: true } : {}),
       }
-      await order(contextOf(command), options, { type: 'ban-ip', params })
+      const context = contextOf(command)
+      await order(context, options, { type: 'ban-ip', params })
+      if (options.all && !context.json) print(`\n${notLater(ip)}`)
     })
 
   program

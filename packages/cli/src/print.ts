@@ -12,9 +12,13 @@ export const printEither = (json: boolean, value: unknown, words: string): void 
 /** Colours are for people: only on a terminal, and never where NO_COLOR is set. */
 const coloured = () => process.stdout.isTTY === true && !process.env.NO_COLOR && process.env.TERM !== 'dumb'
 
+/** The level in words where it is `protected` and a check warns. */
+export const protectedWithWarnings = 'protected (warnings)'
+
 const colours: Readonly<Record<string, 'green' | 'red' | 'yellow' | 'cyan'>> = {
   online: 'green',
   protected: 'green',
+  [protectedWithWarnings]: 'yellow',
   degraded: 'yellow',
   unprotected: 'red',
   bad: 'red',

@@ -26,6 +26,7 @@ import { addSelfTest } from './self-test.ts'
 import { addServerCommands } from './servers.ts'
 import { addOperatorKeys } from './signing.ts'
 import { addSettings } from './settings.ts'
+import { addSynonyms } from './synonyms.ts'
 import { addSiemCommands } from './siem.ts'
 import { addTemplateCommands } from './templates.ts'
 import { addWhitelistCommands } from './whitelist.ts'
@@ -83,6 +84,7 @@ addReady(program)
 addApi(program)
 addProfiles(program)
 addCompletion(program)
+addSynonyms(program)
 program.addHelpText(
   'after',
   `

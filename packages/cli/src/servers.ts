@@ -1,20 +1,27 @@
 import { Option } from 'commander'
 import type { Command } from 'commander'
 import type { Reply } from '@stockade/client'
-import type { ProtectionLevel } from '@stockade/contract'
+import type { Protection, ProtectionLevel } from '@stockade/contract'
 import type { LastSelfTest } from '@stockade/contract/command-types/self-test.ts'
 import { contextOf } from './context.ts'
 import { addEnrolment } from './enrolment.ts'
 import { addServerFigures } from './figures.ts'
 import { findServer } from './named.ts'
 import { addQuarantine } from './quarantine.ts'
-import { print, printFields, printJson, printPlace, printTable } from './print.ts'
+import { print, printFields, printJson, printPlace, printTable, protectedWithWarnings } from './print.ts'
 import { withPage } from './rows.ts'
+import { safe } from './safe.ts'
 import type { PageOptions } from './rows.ts'
 import { addTags } from './tags.ts'
 import { shown, spanOf } from './times.ts'
 
 const percent = (value: number | null | undefined) => (value === null || value === undefined ? null : `${value} %`)
+
+/** A warning alone leaves the level as it is, and is to be seen all the same. */
+const isWarned = ({ protection }: { readonly protection: Pick<Protection, 'level' | 'problem'> }): boolean =>
+  protection.level === 'protected' && Boolean(protection.problem)
+const levelOf = (server: { readonly protection: Pick<Protection, 'level' | 'problem'> }): string =>
+  isWarned(server) ? protectedWithWarnings : server.protection.level
 
 const shownTest = (test: LastSelfTest | null) => test && `${test.result}, ${shown(test.at)}`
 
@@ -53,7 +60,7 @@ export const addServerCommands = (program: Command): void => {
       list.servers.map(server => [
         server.hostname,
         server.status,
-        server.protection.level,
+        levelOf(server),
         server.ip_address,
         server.engine_version,
         server.agent_version,
@@ -63,6 +70,9 @@ export const addServerCommands = (program: Command): void => {
         server.id,
       ]),
     )
+    const warned = list.servers.filter(isWarned)
+    if (warned.length > 0) print('')
+    for (const { hostname, protection } of warned) print(`${safe(hostname)}: ${safe(protection.summary ?? '')}`)
     printPlace('servers', list, list.servers.length)
   })
   addEnrolment(servers)
@@ -87,9 +97,9 @@ export const addServerCommands = (program: Command): void => {
         ['calls itself', server.reported_hostname === server.hostname ? null : server.reported_hostname],
         ['id', server.id],
         ['status', server.status],
-        ['protection', server.protection.level],
+        ['protection', levelOf(server)],
         ['since', shown(server.protection.since)],
-        ['because', server.protection.level === 'protected' ? null : server.protection.summary],
+        ['because', server.protection.level === 'protected' && !isWarned(server) ? null : server.protection.summary],
         ['self-test', shownTest(server.last_self_test)],
         ['address', server.ip_address],
         ['description', server.description],

@@ -261,7 +261,10 @@ describe('orders', () => {
       ['web-01', 'completed', 'banned', expect.any(String)],
       [''],
       ['2 of 2 done.'],
+      [''],
+      [expect.stringContaining('servers of now.')],
     ])
+    expect(done.out).toContain('added later, too: stockade fleet ban 203.0.113.7 --all')
   })
   test('--wait exits 1 when one fails', async () => {
     const [done] = await Promise.all([
@@ -661,4 +664,65 @@ describe('answers that are not to be trusted', () => {
     expect(done.code).toBe(1)
     expect(done.err).toContain(`${stranger.url} sends on to https://stockade.example/`)
   })
+})
+
+describe('words of other commands', () => {
+  test.each([
+    [['ban', '203.0.113.6', '--server', 'db-01', '--permanent', '--description', 'noise'], -1],
+    [['ban', '203.0.113.6', '--server', 'db-01', '--reason', 'noise'], 86_400],
+  ])('%j', async (words, duration) => {
+    expect(await run(...words)).toMatchObject({ code: 0, err: '' })
+    const [taken] = await obey(db, true, '')
+    expect(taken?.params).toMatchObject({ duration, reason: 'noise' })
+  })
+  test('a whitelist entry has a reason, and no end', async () => {
+    const operator = (...words: string[]) => run('whitelist', ...words)
+    expect(await operator('add', '203.0.113.77', '--reason', 'office', '--permanent')).toMatchObject({
+      code: 0,
+      out: '203.0.113.77 (office) is on the whitelist.\n',
+    })
+    const ended = await operator('change', '203.0.113.77', '--until', '7d')
+    expect(ended.out).not.toContain('until it is removed')
+    const changed = await operator('change', '203.0.113.77', '--permanent', '--reason', 'home')
+    expect(changed.out).toBe('203.0.113.77 (home) is on the whitelist until it is removed.\n')
+  })
+  test.each([
+    [['ban', '203.0.113.6', '--all', '--permanent', '--duration', '1h'], 'Give --permanent or --duration, not both.'],
+    [
+      ['fleet', 'ban', '203.0.113.6', '--all', '--permanent', '--until', '1d'],
+      'Give --permanent or --until, not both.',
+    ],
+    [
+      ['ban', '203.0.113.6', '--all', '--reason', 'a', '--description', 'b'],
+      'Give --reason or --description, not both.',
+    ],
+    [['alerts', 'silence', '--description', 'a', '--permanent'], 'give --hours'],
+  ])('%j is refused', async (words, sentence) => {
+    expect(await run(...words)).toMatchObject({ code: 2, err: expect.stringContaining(sentence) })
+  })
+  test('a fleet ban without an end', async () => {
+    const done = await run('fleet', 'ban', '203.0.113.8', '--all', '--permanent', '--description', 'noise', '--json')
+    expect(JSON.parse(done.out)).toMatchObject({ expires_at: null, reason: 'noise' })
+  })
+})
+
+test('a server that is protected with warnings shows them', async () => {
+  const detail = 'port 8080 is forwarded to 192.0.2.80:80, which bans of jails do not cover'
+  const summary = `What is banned on this server does not get through, with 1 warning: ${detail}.`
+  const since = '2026-11-21T11:00:00Z'
+  const checks = [{ id: 'published', state: 'warning' as const, since, detail }]
+  await db.client.call('POST /servers/heartbeat', {
+    body: {
+      hostname: 'db-01',
+      agent_id: db.agentId,
+      protection: { level: 'protected', since, summary, checks, counted: { ok: 9, not_ok: 0, unknown: 0 } },
+    },
+  })
+  const list = await run('servers', '--search', 'db-01')
+  expect(cells(lines(list.out)[1])[2]).toBe('protected (warnings)')
+  expect(lines(list.out)).toContain(`db-01: ${summary}`)
+  const one = await run('server', 'db-01')
+  expect(one.out).toMatch(/^protection +protected \(warnings\)$/m)
+  expect(one.out).toMatch(/^because +What is banned.*with 1 warning/m)
+  expect(one.out).toMatch(/^published .*port 8080/m)
 })
