@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Secret, TOTP } from 'otpauth'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { ownAddresses } from '../core/own-addresses.ts'
 import { readConfig } from '../config.ts'
 import { stockade, stockadeProcess } from '../testing/command.ts'
 import { engine, eventually, freshDatabase, password, raw, spawnServer } from '../testing/index.ts'
@@ -98,6 +99,20 @@ describe('while the server runs', () => {
     await place?.cleanUp()
   })
 
+  test('a set-up link is printed for each address at which other machines reach the server', async () => {
+    const env = { ...place.env, STOCKADE_HOST: '0.0.0.0', STOCKADE_PORT: '8420', STOCKADE_TLS: 'self' }
+    const done = await run(env, 'admin', 'setup-code', '--json')
+    const { url, other_urls: others } = JSON.parse(done.out) as { url: string; other_urls: string[] }
+    const query = new URL(url).search
+    expect(url).toBe(`https://localhost:8420/setup${query}`)
+    expect(others).toEqual(
+      ownAddresses()
+        .slice(0, 3)
+        .map(address => `https://${address.includes(':') ? `[${address}]` : address}:8420/setup${query}`),
+    )
+    const words = await run(env, 'admin', 'setup-code')
+    if (others.length > 0) expect(words.out).toMatch(/From another machine:\n\n {2}https:/)
+  })
   test('a new set-up code takes the place of the printed one', async () => {
     const env = { ...place.env, STOCKADE_BASE_URL: 'https://stockade.example/ban/' }
     const done = await stockadeProcess(env, ['admin', 'setup-code'])

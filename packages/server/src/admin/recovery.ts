@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import { system } from '../core/author.ts'
 import type { Config } from '../config.ts'
 import type { KeyActor } from '../core/actor.ts'
+import { ownAddresses } from '../core/own-addresses.ts'
 import { Problem, conflict, notFound } from '../core/problem.ts'
 import { createSecrets, secretKeyIn } from '../core/secrets.ts'
 import { createEvents } from '../events/events.ts'
@@ -12,7 +13,7 @@ import { createPasskeys } from '../features/passkeys/passkeys.service.ts'
 import { createSessions } from '../features/sessions/sessions.service.ts'
 import { makeSetupCode } from '../features/sessions/setup-code.store.ts'
 import { createTokens } from '../features/sessions/tokens.ts'
-import { localUrl } from '../features/settings/base-url.ts'
+import { localUrl, urlsForOthers } from '../features/settings/base-url.ts'
 import { createSettings } from '../features/settings/settings.service.ts'
 import { createThrottle } from '../features/users/throttle.ts'
 import { createUsers } from '../features/users/users.service.ts'
@@ -22,8 +23,11 @@ import { openStorage, schemaState, secretFile, storageExists } from './storage.t
 
 /** Ways back in for the owner of a shell on the server's host. */
 export interface Recovery {
-  /** A new one-time link; the one before is void. @throws Problem 409 when there is an administrator. */
-  setupLink(): Promise<string>
+  /**
+   * A new one-time link; the one before is void. Then the same at the addresses at which other machines reach a server without a public one.
+   * @throws Problem 409 when there is an administrator.
+   */
+  setupLinks(): Promise<readonly [string, ...string[]]>
   /** The temporary password, and what still stands between it and a sign-in. */
   resetPassword(typed: string): Promise<{ user: UserRow; password: string; passwordsRefused: boolean }>
   resetMfa(typed: string): Promise<UserRow>
@@ -132,14 +136,17 @@ export const openRecovery = async (config: Config): Promise<Recovery> => {
     }
     const baseUrl = config.baseUrl ?? settings.get('service.site_url') ?? localUrl(config)
     return {
-      async setupLink() {
+      async setupLinks() {
         if (!(await users.none())) {
           const names = (await admins()).map(({ username }) => username)
           throw conflict(
             `There is an administrator already (${names.join(', ')}). To get back in use: stockade admin reset-password ${names[0] ?? 'USERNAME'}`,
           )
         }
-        return `${baseUrl}/setup?code=${await makeSetupCode(db)}`
+        const code = await makeSetupCode(db)
+        const linkAt = (url: string) => `${url}/setup?code=${code}`
+        const others = baseUrl === localUrl(config) ? urlsForOthers(config, ownAddresses()) : []
+        return [linkAt(baseUrl), ...others.map(linkAt)]
       },
       async resetPassword(typed) {
         const user = await userNamed(typed)

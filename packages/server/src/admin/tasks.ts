@@ -60,9 +60,10 @@ const withRecovery = async (work: (recovery: Recovery) => Promise<object>): Prom
 
 export const makeSetupLink = (say: Say) =>
   withRecovery(async recovery => {
-    const url = await recovery.setupLink()
+    const [url, ...others] = await recovery.setupLinks()
     say(`Make the first administrator (this link works once; the one before is void):\n\n  ${url}\n`)
-    return { url }
+    if (others.length > 0) say(`From another machine:\n\n${others.map(other => `  ${other}\n`).join('')}`)
+    return { url, other_urls: others }
   })
 export const resetPassword = (say: Say, username: string, isPasswordLogin: boolean) =>
   withRecovery(async recovery => {

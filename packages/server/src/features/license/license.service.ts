@@ -76,7 +76,9 @@ export const createLicense = async (
     stored = { key, licence: key === null ? null : opened(key) }
   }
   const ownWay =
-    needs.publicKey === null ? ' This installation can issue its own: POST /api/v1/settings/license/self.' : ''
+    needs.publicKey === null
+      ? ' This installation can issue its own: stockade license self --servers N, or POST /api/v1/settings/license/self.'
+      : ''
   const now = () => Math.max(clock(), seen)
   const isOver = (licence: Licence, at: number) => licence.expiresAt !== null && licence.expiresAt <= at
   /** The one that counts now; null: as without any. */
