@@ -537,6 +537,8 @@ EOF
     [ "$backfill" = no ] || set -- "$@" --backfill
     STOCKADE_TOKEN=$token "$opt/stockade-agent" enroll "$@"
     token=
+    [ -n "$trusted" ] || [ "$unsigned" = yes ] ||
+      say "This server's releases are not signed: upgrades of this agent need the install command with --upgrade on this host, or an installation with --allow-unsigned"
   fi
   [ "$start" = yes ] || return 0
   case $init in

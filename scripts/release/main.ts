@@ -17,7 +17,7 @@ import { canMakeImage, makeImage } from './image.ts'
 import { pack } from './pack.ts'
 import { debianNames, epoch, root, version } from './places.ts'
 import type { Architecture } from './places.ts'
-import { minisignPublicKey, signEcdsa, signMinisign } from './sign.ts'
+import { minisignPublicKey, newEcdsaKey, signEcdsa, signMinisign } from './sign.ts'
 import { makeTree } from './tree.ts'
 
 /*
@@ -32,6 +32,7 @@ const { values } = parseArgs({
     compression: { type: 'string', default: 'xz' },
     image: { type: 'boolean', default: true },
     key: { type: 'string' },
+    'new-key': { type: 'string' },
     'minisign-key': { type: 'string' },
     help: { type: 'boolean', short: 'h', default: false },
   },
@@ -39,9 +40,10 @@ const { values } = parseArgs({
 })
 const usage = `npm run release -- [--output FOLDER] [--architecture x64|arm64] [--compression xz|gzip|zstd]
                    [--no-image] [--key FILE] [--minisign-key FILE]
+npm run release -- --new-key FILE
 
+--new-key makes a key for --key and nothing else. A release without --key can't upgrade agents from the server: hosts take what their key signed.
 --key signs with an ECDSA key on P-256, --minisign-key with an Ed25519 key, both private and in PEM:
-  openssl ecparam -name prime256v1 -genkey -noout -out release.key
   openssl genpkey -algorithm ed25519 -out minisign.key
 `
 const say = (text: string) => process.stderr.write(`stockade: ${text}\n`)
@@ -151,14 +153,32 @@ const release = async () => {
     if (keys.minisign) writeFileSync(join(output, 'minisign.pub'), minisignPublicKey(keys.minisign))
     const sums = await Promise.all(artefacts.map(async file => `${await sumOf(join(output, file))}  ${file}\n`))
     writeFileSync(join(output, 'SHA256SUMS'), sums.join(''))
-    if (!keys.ecdsa) say('this release is not signed: give --key FILE')
+    if (!keys.ecdsa)
+      say(
+        'this release is not signed, so a server that runs it cannot upgrade agents. Make a key once with --new-key release.key, and give --key release.key',
+      )
     process.stdout.write(`${artefacts.map(file => join(output, file)).join('\n')}\n`)
   } finally {
     rmSync(work, { recursive: true, force: true })
   }
 }
 
+const makeKey = (given: string): void => {
+  const file = resolve(process.env.INIT_CWD ?? '.', given)
+  try {
+    // One that is there signs releases already, and hosts trust it.
+    writeFileSync(file, newEcdsaKey(), { flag: 'wx', mode: 0o600 })
+    say(
+      `${file} signs releases: npm run release -- --key ${file}. Keep it off servers, and safe: hosts trust no other one`,
+    )
+  } catch (error) {
+    say(`${file} can't be made: ${error instanceof Error ? error.message : String(error)}`)
+    process.exitCode = 1
+  }
+}
+
 if (values.help) process.stdout.write(usage)
+else if (values['new-key'] !== undefined) makeKey(values['new-key'])
 else
   await release().catch((error: unknown) => {
     say(error instanceof Error ? error.message : String(error))

@@ -1,4 +1,4 @@
-import { createHash, createPrivateKey, createPublicKey, sign } from 'node:crypto'
+import { createHash, createPrivateKey, createPublicKey, generateKeyPairSync, sign } from 'node:crypto'
 import type { KeyObject } from 'node:crypto'
 
 /* Signatures of a release: ECDSA P-256, which `openssl` checks on every host, and minisign, for people. */
@@ -11,6 +11,10 @@ const keyOf = (pem: string, type: 'ec' | 'ed25519', words: string): KeyObject =>
   if (!isWanted) throw new Error(`the key is not ${words}`)
   return key
 }
+
+/** A private key for `signEcdsa`, in PEM. */
+export const newEcdsaKey = (): string =>
+  generateKeyPairSync('ec', { namedCurve: 'prime256v1' }).privateKey.export({ type: 'sec1', format: 'pem' }).toString()
 
 /** DER, as `openssl dgst -sha256 -verify` reads it. */
 export const signEcdsa = (content: string, pem: string): Buffer =>

@@ -3,6 +3,7 @@ import type { Command } from 'commander'
 import type { Client, Reply } from '@stockade/client'
 import { addAddressCommands } from './agent-address.ts'
 import { contextOf } from './context.ts'
+import type { Context } from './context.ts'
 import { Failure } from './failure.ts'
 import { findServer } from './named.ts'
 import { print, printEither, printFields, printJson, printTable } from './print.ts'
@@ -33,6 +34,10 @@ const headOf = (rollout: Rollout): string => {
   return `Rollout ${id} ${safe(titleOf(rollout))} is ${state}. ${reason === null ? '' : `${safe(reason)} `}${stateOf(rollout)}.`
 }
 
+/** Said before an upgrade is wanted: hosts take what a key signed that they trust. */
+const unsignedNote =
+  'This release is not signed: only servers that were installed with --allow-unsigned take it from here. Others need the install command with --upgrade, or a signed release (npm run release -- --key FILE; --new-key FILE makes the key).'
+
 const runRelease = async (_options: object, command: Command): Promise<void> => {
   const { client, json } = contextOf(command)
   const release = await client.call('GET /agents/release')
@@ -47,6 +52,7 @@ const runRelease = async (_options: object, command: Command): Promise<void> => 
     release.versions.map(({ version, servers }) => [version ?? '-', String(servers)]),
   )
   for (const { reason, servers } of release.reasons) print(`${servers}: ${safe(reason)}`)
+  if (release.version !== null && !release.signed) print(`\n${unsignedNote}`)
 }
 
 /** Until it ends, or pauses and needs somebody. */
@@ -60,16 +66,20 @@ const untilEnded = async (client: Client, id: number, seconds: number): Promise<
   }
 }
 
+const printDryRun = async ({ client, json }: Context, serverIds: readonly string[] | undefined): Promise<void> => {
+  const { version, outdated, signed } = await client.call('GET /agents/release')
+  const count = serverIds?.length ?? outdated
+  if (json) return printJson({ dry_run: true, version, servers: count })
+  print(`Would upgrade ${count} servers to ${version ?? 'no release'}. Nothing was done.`)
+  if (version !== null && !signed) print(unsignedNote)
+}
+
 const runUpgrade = async (options: UpgradeOptions, command: Command): Promise<void> => {
-  const { client, json } = contextOf(command)
+  const context = contextOf(command)
+  const { client, json } = context
   const { server, waves, dryRun, wait, timeout = patience } = options
   const server_ids = server && (await Promise.all(server.map(name => findServer(client, name))))
-  if (dryRun) {
-    const { version, outdated } = await client.call('GET /agents/release')
-    const count = server_ids?.length ?? outdated
-    if (json) return printJson({ dry_run: true, version, servers: count })
-    return print(`Would upgrade ${count} servers to ${version ?? 'no release'}. Nothing was done.`)
-  }
+  if (dryRun) return printDryRun(context, server_ids)
   const body = { ...(server_ids ? { server_ids } : {}), ...(waves ? { waves: [...waves] } : {}) }
   const made = await client.call('POST /agents/rollouts', { body })
   const rollout = wait ? await untilEnded(client, made.id, timeout) : made

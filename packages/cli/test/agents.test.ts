@@ -41,6 +41,7 @@ test('says what runs, upgrades, pauses, resumes and aborts', async () => {
   await beat('policy.json on this host refuses upgrades from the server')
   const release = await run('agents', 'release')
   expect(release.out).toMatch(/signed +no/)
+  expect(release.out).toContain('This release is not signed: only servers that were installed with --allow-unsigned')
   expect(release.out).toMatch(/0\.0\.9 +1/)
   expect(release.out).toContain('1: Policy.json on this host refuses upgrades from the server.')
   expect(await run('agents', 'upgrade')).toMatchObject({
@@ -49,7 +50,7 @@ test('says what runs, upgrades, pauses, resumes and aborts', async () => {
   })
   await beat(null)
   const dry = await run('agents', 'upgrade', '--server', 'web-01', '--dry-run')
-  expect(dry.out).toMatch(/^Would upgrade 1 servers to .+\. Nothing was done\.\n$/)
+  expect(dry.out).toMatch(/^Would upgrade 1 servers to .+\. Nothing was done\.\nThis release is not signed: .*\n$/)
   expect(await run('agents', 'upgrade', '--waves', '50')).toMatchObject({
     code: 1,
     err: expect.stringContaining('100'),
