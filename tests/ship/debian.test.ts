@@ -143,7 +143,10 @@ describe.each(suites)('the Debian package on %s', suite => {
       expect((await machine.attempt('test', '-e', path)).code, path).toBe(1)
     expect((await machine.attempt('getent', 'passwd', 'stockade')).code).toBe(2)
     const [copy = ''] = readdirSync(machine.path('var/backups/stockade'))
-    expect(readdirSync(machine.path(`var/backups/stockade/${copy}`))).toContain('stockade.sqlite3')
+    // What hosts are bound to is kept as well.
+    expect(readdirSync(machine.path(`var/backups/stockade/${copy}`))).toEqual(
+      expect.arrayContaining(['audit.key', 'secret.key', 'stockade.sqlite3', 'tls.key', 'tls.pem']),
+    )
     expect(await machine.exec('systemctl', 'list-unit-files', '--no-legend', 'stockade.service').catch(() => '')).toBe(
       '',
     )
