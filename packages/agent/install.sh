@@ -326,20 +326,24 @@ stockade_install() {
     if [ "$init" = systemd ]; then
       systemctl disable stockade-agent stockade-knock stockade-shield stockade-agent-upgrade 2>/dev/null || true
       for unit in agent knock shield agent-upgrade; do
-        rm -f "/etc/systemd/system/stockade-$unit.service"
+        rm -f "/etc/systemd/system/stockade-$unit.service" "/etc/systemd/system/stockade-$unit.service.new"
       done
       systemctl daemon-reload || true
     elif [ "$init" = openrc ]; then
       rc-update del stockade-agent default 2>/dev/null || true
-      rm -f /etc/init.d/stockade-agent
+      rm -f /etc/init.d/stockade-agent /etc/init.d/stockade-agent.new
     fi
     rm -rf "$opt" /run/stockade-agent
     if [ "$purge" = yes ]; then
       rm -rf "$etc" "$lib"
-      say "The agent, its key and its state are removed. fail2ban and its bans stay."
+      say "The agent, its key and its state are removed."
     else
       say "The agent is removed. Its key and state are kept in $etc and $lib (--purge removes them)."
     fi
+    say "fail2ban with the bans of its jails, nftables and Node.js stay, also where the installation brought them."
+    for drop_in in /etc/fail2ban/jail.d/zz-stockade-20-*.local; do
+      [ ! -e "$drop_in" ] || say "$drop_in stays: fail2ban needs it on this host."
+    done
     return 0
   fi
 

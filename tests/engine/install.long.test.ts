@@ -197,7 +197,10 @@ describeHosts('the installer', () => {
     const over = new Promise(resolve => agent.once('exit', resolve))
     agent.kill('SIGTERM')
     await within(over, 'the end of the agent')
-    expect((await install('--uninstall --purge')).stdout).toContain('are removed')
+    const removed = (await install('--uninstall --purge')).stdout
+    for (const sentence of ['are removed', 'knows that the agent was removed on purpose', 'nftables and Node.js stay'])
+      expect(removed).toContain(sentence)
+    expect(server.farewells).toEqual([host.name])
     const left = await inNamespace(
       'ls -d /opt/stockade-agent /etc/stockade-agent /var/lib/stockade-agent /run/stockade-agent /etc/fail2ban/*/*stockade* 2>/dev/null || true',
     )

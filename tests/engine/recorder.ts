@@ -67,6 +67,7 @@ export async function aRecorder() {
   const adopted = new Set<string>()
   const orders: Order[] = []
   const complaints: string[] = []
+  const farewells: string[] = []
   const requests: { at: number; path: string }[] = []
   const waiting = new Set<() => void>()
   /** Nothing is offered until a test whitelists something: as with a server that is older than the agent. */
@@ -188,6 +189,10 @@ export async function aRecorder() {
       if (Number.isNaN(Date.parse(String(body['as_of']))))
         complaints.push(`not a comparison: ${JSON.stringify(body).slice(0, 200)}`)
       return reply(response, 200, { unknown: ids.filter(id => !rowById.has(id)), ended: 0, pending: 0 })
+    }
+    if (route === 'POST /api/v1/agent/farewell') {
+      farewells.push(server.hostname)
+      return reply(response, 200, { message: 'Noted.' })
     }
     if (route === 'PUT /api/v1/agent/jails') {
       server.jails = body['jails'] as Record<string, unknown>[]
@@ -397,6 +402,8 @@ export async function aRecorder() {
     /** Event ids of the bans that were reported as there already. */
     adopted,
     complaints,
+    /** The names of hosts whose agent was removed on purpose. */
+    farewells,
     get requests() {
       return sight('the requests', requests)
     },

@@ -3,6 +3,8 @@ import { join } from 'node:path'
 import { createEngineConfig, faultsOf } from './engine/config.ts'
 import { createEngine } from './engine/engine.ts'
 import { ownJail } from './engine/own-files.ts'
+import { sayFarewell } from './farewell.ts'
+import { isAgentRunning } from './lock.ts'
 import type { Options } from './options.ts'
 import { runProgram } from './process.ts'
 import { findInterpreter } from './python/interpreter.ts'
@@ -20,6 +22,12 @@ const isNeededByFail2ban = (name: string): boolean => /^zz-stockade-20-/.test(na
  * host and stay, unless `purge`. Then fail2ban reloads, but only if its configuration is sound.
  */
 export const cleanHost = async (options: Options, purge: boolean, say: (text: string) => void): Promise<void> => {
+  if (!isAgentRunning(options.run)) {
+    const told = await sayFarewell(options, process.env)
+    if (told !== null) say(told)
+  }
+  const held = ['shield.json', 'fleet-bans.json'].some(name => fs.existsSync(join(options.state, name)))
+  if (held) say('bans by command and of the fleet are lifted: nothing holds them without the agent')
   await runProgram([...options.nft, 'delete', 'table', 'inet', 'stockade_knock'], { timeout: 10_000 })
   // Nobody owns the table after the agent has stopped.
   await runProgram([...options.nft, 'delete', 'table', 'inet', shieldTable], { timeout: 10_000 })

@@ -230,6 +230,18 @@ export const putJails = endpoint('PUT /agent/jails', {
   reply: message,
 })
 
+export const farewell = endpoint('POST /agent/farewell', {
+  tag,
+  summary: 'Say that the agent is being removed on purpose (agent)',
+  description:
+    'The server is `pending` from then on, as before the first heartbeat, so that nobody is told of its silence. Its key goes on: a heartbeat makes it `online` again.',
+  access: 'agent',
+  leaves: null,
+  lenient: true,
+  body: Type.Object({}),
+  reply: message,
+})
+
 const resultReports = field(
   Type.Array(openResource('CommandResultReport', { id: uuid, ...resultInput }), { maxItems: bounds.results }),
   'The results.',

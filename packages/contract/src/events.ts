@@ -50,6 +50,7 @@ export const eventKinds = {
   'server.regenerate_token': audit,
   'server.enroll': kind({ audited: true, live: 'server' }),
   'server.enroll_refused': audit,
+  'server.farewell': kind({ audited: true, live: 'server' }),
   'server.quota': kind({ audited: true, notify: 'notify_errors', live: 'notice' }),
   'server.quarantine': kind({ audited: true, live: 'server' }),
   'server.release': kind({ audited: true, live: 'server' }),

@@ -195,6 +195,7 @@ export const table: Readonly<Record<string, Row>> = {
   'PUT /agent/jails': agent,
   'PUT /agent/adopted': agent,
   'PUT /agent/active': agent,
+  'POST /agent/farewell': agent,
   'GET /agent/state': heard,
   'POST /agent/state/ack': heard,
   'POST /agent/results': heard,

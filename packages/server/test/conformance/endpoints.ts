@@ -164,6 +164,7 @@ export const endpoints: readonly Row[] = [
     'GET /agent/state': 'agent',
     'POST /agent/state/ack': 'agent',
     'PUT /agent/jails': 'agent',
+    'POST /agent/farewell': 'agent',
     'POST /agent/results': 'agent',
     'POST /agent/turn': 'agent',
     'POST /agent/knocks': 'agent',

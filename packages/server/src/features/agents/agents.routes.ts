@@ -28,6 +28,10 @@ export const mountAgents = (http: Http, agents: AgentsService): void => {
     await agents.putJails(actor, body)
     return { message: 'Noted.' }
   })
+  http.serve(contract.farewell, async ({ actor }) => {
+    await agents.farewell(actor)
+    return { message: 'Noted.' }
+  })
   http.serve(contract.pendingCommands, ({ actor, params, query, request }) =>
     whileThere(request, gone => agents.pending(actor, params.serverId, waitOf(query, gone))),
   )

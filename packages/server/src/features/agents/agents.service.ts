@@ -48,6 +48,8 @@ export interface AgentsService {
   enroll: Enrol
   heartbeat(agent: AgentActor, beat: Heartbeat): Promise<ReplyOf<typeof contract.heartbeat>>
   putJails(agent: AgentActor, body: JailsReport): Promise<void>
+  /** Its agent is being removed: nobody waits for its heartbeats any more. */
+  farewell(agent: AgentActor): Promise<void>
   /** The news of the host with this id. @throws Problem 403 for the key of another host */
   pending(agent: AgentActor, serverId: string, wait: Wait): Promise<News>
   /** Waits for orders; not at all where the host knows another state than the one that is wanted. */
@@ -146,6 +148,15 @@ export const createAgents = (needs: {
           return told ? { ...jail, ...detailsOf(told, jail.template) } : jail
         }),
       )
+    },
+    async farewell(agent) {
+      const { no, id, hostname } = serverOf(agent).row
+      const left = await events.change(async change => {
+        const row = await updateServer(change.sql, no, { status: 'pending', updated_at: clock() })
+        if (row) await change.record({ name: 'server.farewell', serverNo: no, data: { id, hostname } })
+        return row
+      })
+      if (left) registry.put(left)
     },
     async pending(agent, serverId, wait) {
       if (serverOf(agent).row.id !== serverId.toLowerCase()) throw forbidden('This key is bound to another server.')

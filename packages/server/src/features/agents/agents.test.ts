@@ -185,6 +185,29 @@ testAlone('a server that falls silent goes offline after 90 s, and comes back', 
   expect(await read(host.id)).toMatchObject({ status: 'online' })
 })
 
+testAlone('a server whose agent was removed on purpose is not called silent, and can come back', async () => {
+  const host = await aHost(server, admin.client, 'leaving')
+  const beat = () => host.client.call('POST /servers/heartbeat', { body: { hostname: 'leaving' } })
+  const other = await aHost(server, admin.client, 'silent-too')
+  await other.client.call('POST /servers/heartbeat', { body: { hostname: 'silent-too' } })
+  await beat()
+  expect(await host.client.call('POST /agent/farewell', { body: {} })).toEqual({ message: 'Noted.' })
+  expect(await read(host.id)).toMatchObject({ status: 'pending' })
+  clock.forward(95)
+  await eventually(async () => expect(await read(other.id)).toMatchObject({ status: 'offline' }))
+  expect(await read(host.id)).toMatchObject({ status: 'pending', protection: { level: 'unknown' } })
+  const titles = await eventually(async () => {
+    const { alerts } = await admin.client.call('GET /alerts', { query: {} })
+    expect(alerts.map(({ title }) => title)).toContain('silent-too is silent')
+    return alerts.map(({ title }) => title)
+  })
+  expect(titles).not.toContain('leaving is silent')
+  const { entries } = await admin.client.call('GET /settings/audit', { query: { action: 'server.farewell' } })
+  expect(entries).toHaveLength(1)
+  await beat()
+  expect(await read(host.id)).toMatchObject({ status: 'online' })
+})
+
 testAlone(
   'hosts that come back together are all online, and one that is removed meanwhile is refused alone',
   async () => {
@@ -280,6 +303,7 @@ test('the endpoints of agents are for keys that are bound to a server', async ()
     ['POST', '/bans/batch', {}],
     ['POST', '/agent/results', { results: [] }],
     ['PUT', '/agent/jails', { jails: [] }],
+    ['POST', '/agent/farewell', {}],
   ]
   for (const token of [admin.token, unbound.key, reader.key])
     for (const [method, path, body] of calls)
