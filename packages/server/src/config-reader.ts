@@ -12,7 +12,9 @@ export interface Reader {
   /** 1 or 0. */
   flag(name: string): boolean
   choice(name: string, choices: readonly string[], fallback: string): string
-  /** Without a slash at its end. `protocols` as in `https:`. */
+  /** As it was written. `protocols` as in `https:`. */
+  address(name: string, protocols: readonly string[]): string | null
+  /** The same without a slash at its end. */
   url(name: string, protocols: readonly string[]): string | null
   postgresUrl(name: string): string | null
   refuse(name: string, problem: string): never
@@ -38,10 +40,22 @@ export const createReader = (env: Readonly<Record<string, string | undefined>>):
     if (text(name) !== null) refuse(name, `and STOCKADE_${name}_FILE are both set; set one of them.`)
     return readSecretFile(`${name}_FILE`, file)
   }
+  const address = (name: string, protocols: readonly string[]): string | null => {
+    const value = text(name)
+    if (value === null) return null
+    const parsed = URL.parse(value)
+    if (!parsed || !protocols.includes(parsed.protocol) || parsed.search || parsed.hash || parsed.username)
+      return refuse(
+        name,
+        `must be an address that begins with ${protocols.map(p => `${p}//`).join(' or ')}, not "${value}".`,
+      )
+    return value
+  }
   return {
     text,
     secret,
     refuse,
+    address,
     whole(name, fallback, from, to) {
       const value = text(name)
       if (value === null) return fallback
@@ -59,17 +73,7 @@ export const createReader = (env: Readonly<Record<string, string | undefined>>):
       const listed = choices.length > 2 ? `one of ${choices.join(', ')}` : choices.join(' or ')
       return choices.includes(value) ? value : refuse(name, `must be ${listed}, not "${value}".`)
     },
-    url(name, protocols) {
-      const value = text(name)
-      if (value === null) return null
-      const parsed = URL.parse(value)
-      if (!parsed || !protocols.includes(parsed.protocol) || parsed.search || parsed.hash || parsed.username)
-        return refuse(
-          name,
-          `must be an address that begins with ${protocols.map(p => `${p}//`).join(' or ')}, not "${value}".`,
-        )
-      return value.replace(/\/+$/, '')
-    },
+    url: (name, protocols) => address(name, protocols)?.replace(/\/+$/, '') ?? null,
     postgresUrl(name) {
       const value = secret(name)
       return value === null || /^postgres(ql)?:\/\//.test(value) ? value : refuse(name, 'must begin with postgres://.')

@@ -70,7 +70,10 @@ export interface Config {
   readonly reputationUrl: string
   readonly providerAUrl: string
   readonly providerAApiUrl: string
+  /** As its discovery document writes it, with or without a slash at its end. */
   readonly providerBIssuer: string
+  /** Whether its addresses count as verified where it does not say that they are. */
+  readonly providerBVouchesForEmails: boolean
   /** Jails with series of their own at GET /metrics; 0: no series by server. */
   readonly metricsJails: number
   readonly logLevel: string
@@ -204,17 +207,35 @@ const readLimits = ({ whole }: Reader): Limits => ({
 
 type OthersConfig = Pick<
   Config,
-  'geoipCity' | 'geoipAsn' | 'reputationUrl' | 'providerAUrl' | 'providerAApiUrl' | 'providerBIssuer'
+  | 'geoipCity'
+  | 'geoipAsn'
+  | 'reputationUrl'
+  | 'providerAUrl'
+  | 'providerAApiUrl'
+  | 'providerBIssuer'
+  | 'providerBVouchesForEmails'
 >
-const readOthers = ({ text, url }: Reader): OthersConfig => {
+/** Issuers of Entra ID for accounts of every organisation: each of these may write any address into its accounts. */
+const isOfManyTenants = (issuer: string): boolean =>
+  /^https:\/\/login\.microsoftonline\.com\/(?:common|organizations|consumers)(?:\/|$)/i.test(issuer)
+
+const readOthers = ({ text, url, address, flag, refuse }: Reader): OthersConfig => {
   const providerAUrl = url('PROVIDER_A_URL', web) ?? github
+  const providerBIssuer = address('PROVIDER_B_ISSUER', web) ?? 'https://accounts.google.com'
+  const providerBVouchesForEmails = flag('PROVIDER_B_EMAILS_VERIFIED')
+  if (providerBVouchesForEmails && isOfManyTenants(providerBIssuer))
+    refuse(
+      'PROVIDER_B_EMAILS_VERIFIED',
+      `needs an issuer of one tenant: with ${providerBIssuer} any organisation could name an address of yours.`,
+    )
   return {
     geoipCity: text('GEOIP_CITY'),
     geoipAsn: text('GEOIP_ASN'),
     reputationUrl: url('REPUTATION_URL', web) ?? 'https://api.abuseipdb.com/api/v2',
     providerAUrl,
     providerAApiUrl: url('PROVIDER_A_API_URL', web) ?? (providerAUrl === github ? githubApi : `${providerAUrl}/api/v3`),
-    providerBIssuer: url('PROVIDER_B_ISSUER', web) ?? 'https://accounts.google.com',
+    providerBIssuer,
+    providerBVouchesForEmails,
   }
 }
 

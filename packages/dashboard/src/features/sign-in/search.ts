@@ -7,6 +7,8 @@ export const providerErrors = [
   'provider_unavailable',
   'not_allowed',
   'email_unverified',
+  'email_missing',
+  'clock_differs',
   'account_exists',
 ] as const satisfies readonly (keyof SignInTexts['errors'])[]
 
@@ -15,6 +17,8 @@ export interface SignInSearch {
   readonly next?: string
   readonly ended?: '1'
   readonly error?: (typeof providerErrors)[number] | 'other'
+  /** By how much the clock of the provider differs. */
+  readonly seconds?: number
   readonly why?: 'tries' | 'time'
 }
 
@@ -27,6 +31,7 @@ export const readNext = (raw: Record<string, unknown>): { next?: string } => {
 
 export const readSignInSearch = (raw: Record<string, unknown>): SignInSearch => {
   const error = word(raw.error)
+  const seconds = Number(raw.seconds)
   const why = (['tries', 'time'] as const).find(known => known === raw.why)
   return {
     ...readNext(raw),
@@ -34,5 +39,6 @@ export const readSignInSearch = (raw: Record<string, unknown>): SignInSearch => 
     // A code that came later than this page still is an error.
     ...(error ? { error: providerErrors.find(known => known === error) ?? ('other' as const) } : {}),
     ...(why ? { why } : {}),
+    ...(seconds > 0 ? { seconds } : {}),
   }
 }

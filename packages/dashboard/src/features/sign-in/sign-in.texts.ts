@@ -26,9 +26,13 @@ const en = {
     provider_unavailable: 'The provider can’t be reached. Try it again in a moment.',
     not_allowed: 'Your account at the provider is not allowed to sign in here. Ask an admin.',
     email_unverified: 'The provider has not verified your email address. Verify it there, then try again.',
+    email_missing: 'The provider does not name your email address. Ask an admin.',
+    clock_differs: 'The clock of the provider differs from the clock of this server. Ask an admin to set both.',
     account_exists: 'An account with your email address already exists. Sign in with its password, or ask an admin.',
     other: 'The sign-in with the provider failed. Try it again.',
   },
+  clockDiffers: (by: string) =>
+    `The clock of the provider differs from the clock of this server by ${by}. Ask an admin to set both.`,
   or: 'or',
   continueWith: (provider: string) => `Continue with ${provider}`,
   lastUsed: (provider: string) => `Last time, you used ${provider} on this device.`,

@@ -13,6 +13,7 @@ import parts from '../../kit/parts.module.css'
 import { PlainForm } from '../../kit/plain-form.tsx'
 import { sentenceOf, useCountdown } from '../../kit/trouble.tsx'
 import { ownAddress, safeReturn } from '../../lib/place.ts'
+import { duration } from '../../lib/time.ts'
 import { textsOf } from '../../lib/texts/catalogue.ts'
 import { commonTexts } from '../../lib/texts/common.texts.ts'
 import { PasskeyButton } from '../identity/passkey-button.tsx'
@@ -170,7 +171,7 @@ const OtherAddress = ({ of: options }: { of: Options }) => {
 /** Why somebody is here again: the session ended, the code took too long, or the provider refused. */
 const Before = () => {
   const t = textsOf(signInTexts)
-  const { ended, why, error } = useSignInSearch()
+  const { ended, why, error, seconds } = useSignInSearch()
   return (
     <>
       {ended && (
@@ -185,7 +186,7 @@ const Before = () => {
       )}
       {error && (
         <p className={parts.refusal} role="alert">
-          {t.errors[error]}
+          {error === 'clock_differs' && seconds ? t.clockDiffers(duration(seconds)) : t.errors[error]}
         </p>
       )}
     </>

@@ -29,6 +29,7 @@ export const oauthFeature = (
       providerA: config.providerAUrl,
       providerAApi: config.providerAApiUrl,
       providerBIssuer: config.providerBIssuer,
+      providerBVouchesForEmails: config.providerBVouchesForEmails,
     },
   })
   // Turning a provider off ends the sessions and keys of everyone who signed in through it.

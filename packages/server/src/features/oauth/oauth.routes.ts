@@ -3,7 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { auth, settings as settingsContract } from '@stockade/contract'
 import type { Http } from '../../http/http.ts'
 import { setSessionCookie, visitor } from '../sessions/sessions.routes.ts'
-import type { OauthService } from './oauth.service.ts'
+import type { OauthService, RefusedSignIn } from './oauth.service.ts'
 import type { ProviderSettings } from './providers.settings.ts'
 import type { ProviderId } from './providers.ts'
 
@@ -31,9 +31,13 @@ export const mountOauth = (
       }),
     )
 
+  const refusedPage = ({ error, seconds }: RefusedSignIn) => {
+    const query = new URLSearchParams({ error, ...(seconds === null ? {} : { seconds: String(seconds) }) })
+    return page(`/login?${query.toString()}`)
+  }
   const begin = async (id: ProviderId, reply: FastifyReply) => {
     const begun = await oauth.begin(id)
-    if (typeof begun === 'string') return reply.redirect(page(`/login?error=${begun}`), 302)
+    if ('error' in begun) return reply.redirect(refusedPage(begun), 302)
     return setCookie(reply, begun.browser).redirect(begun.location, 302)
   }
   const finish = async (id: ProviderId, request: FastifyRequest, reply: FastifyReply) => {
@@ -43,7 +47,7 @@ export const mountOauth = (
     const signIn = await oauth.finish(id, returned, http.cookiesOf(request)[cookie], visitor(request), current)
     setCookie(reply, '')
     if (signIn === 'proved') return reply.redirect(page('/'), 302)
-    if (typeof signIn === 'string') return reply.redirect(page(`/login?error=${signIn}`), 302)
+    if ('error' in signIn) return reply.redirect(refusedPage(signIn), 302)
     setSessionCookie(reply, signIn.cookie, baseUrl())
     return reply.redirect(page('/'), 302)
   }

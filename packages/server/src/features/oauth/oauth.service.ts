@@ -19,9 +19,15 @@ import type { Person, Provider, ProviderId, Refusal } from './providers.ts'
 /** A sign-in at a provider is finished within this time, once. */
 const life = 10 * minute
 
+/** What the sign-in page is told. `seconds`: by how much the clock of the provider differs. */
+export interface RefusedSignIn {
+  readonly error: Refusal
+  readonly seconds: number | null
+}
+
 export interface OauthService {
   /** Where the browser goes, and the secret that binds the return to it. */
-  begin(provider: ProviderId): Promise<{ location: string; browser: string } | Refusal>
+  begin(provider: ProviderId): Promise<{ location: string; browser: string } | RefusedSignIn>
   /** `current` is the browser's present session: if it is of the same user, it is proved again and kept. */
   finish(
     provider: ProviderId,
@@ -29,7 +35,7 @@ export interface OauthService {
     browser: string | undefined,
     from: Visitor,
     current?: UserActor | null,
-  ): Promise<SignIn | 'proved' | Refusal>
+  ): Promise<SignIn | 'proved' | RefusedSignIn>
   sweep(): Promise<void>
 }
 
@@ -41,7 +47,12 @@ export const createOauth = (
     sessions: Pick<SessionsService, 'begin'>
     proofs: Pick<Proofs, 'renewByCookie'>
     baseUrl: () => string
-    addresses: { readonly providerA: string; readonly providerAApi: string; readonly providerBIssuer: string }
+    addresses: {
+      readonly providerA: string
+      readonly providerAApi: string
+      readonly providerBIssuer: string
+      readonly providerBVouchesForEmails: boolean
+    }
     log: Pick<FastifyBaseLogger, 'warn'>
   },
 ): OauthService => {
@@ -55,7 +66,14 @@ export const createOauth = (
     const credentials = { clientId, clientSecret: secrets.open(sealed, `oauth.${id}.client_secret`) }
     return id === 'provider_a'
       ? createGithub({ url: addresses.providerA, apiUrl: addresses.providerAApi, settings }, credentials)
-      : createOpenIdConnect({ issuer: addresses.providerBIssuer, settings }, credentials)
+      : createOpenIdConnect(
+          {
+            issuer: addresses.providerBIssuer,
+            vouchesForEmails: addresses.providerBVouchesForEmails,
+            settings,
+          },
+          credentials,
+        )
   }
   const redirectUri = (id: ProviderId) => `${baseUrl()}/api/v1/auth/${id}/callback`
 
@@ -110,15 +128,15 @@ export const createOauth = (
     )
   }
   /** What went wrong in words of ours; anything unforeseen is the provider's failure, and the log has it. */
-  const refusalOf = (id: ProviderId, error: unknown): Refusal => {
+  const refusalOf = (id: ProviderId, error: unknown): RefusedSignIn => {
     if (error instanceof SignInRefused) {
       if (error.code !== 'disabled')
         log.warn({ provider: id, reason: error.message }, 'a sign-in by provider was refused')
-      return error.code
+      return { error: error.code, seconds: error.seconds }
     }
-    if (error instanceof Problem && error.status === 409) return 'account_exists'
+    if (error instanceof Problem && error.status === 409) return { error: 'account_exists', seconds: null }
     log.warn({ provider: id, err: error }, 'a sign-in by provider failed')
-    return 'provider_unavailable'
+    return { error: 'provider_unavailable', seconds: null }
   }
 
   return {
@@ -157,15 +175,15 @@ export const createOauth = (
         if (await proofs.renewByCookie(current, user, id)) return 'proved'
         return await sessions.begin(user, from, id)
       } catch (error) {
-        const code = refusalOf(id, error)
+        const refusal = refusalOf(id, error)
         await events.change(change =>
           change.record({
             name: 'auth.login_failed',
             author: { name: id, userId: null, ip: from.ip },
-            data: { method: id, reason: code },
+            data: { method: id, reason: refusal.error },
           }),
         )
-        return code
+        return refusal
       }
     },
     async sweep() {

@@ -1,4 +1,5 @@
 import * as oidc from 'openid-client'
+import { recordOf } from '@stockade/contract/untrusted.ts'
 import type { SettingsService } from '../settings/settings.service.ts'
 
 export type ProviderId = 'provider_a' | 'provider_b'
@@ -20,12 +21,17 @@ export type Refusal =
   | 'provider_unavailable'
   | 'not_allowed'
   | 'email_unverified'
+  | 'email_missing'
+  | 'clock_differs'
   | 'account_exists'
 export class SignInRefused extends Error {
   readonly code: Refusal
-  constructor(code: Refusal, message: string) {
+  /** Of `clock_differs`: by how much. */
+  readonly seconds: number | null
+  constructor(code: Refusal, message: string, seconds: number | null = null) {
     super(message)
     this.code = code
+    this.seconds = seconds
   }
 }
 
@@ -131,18 +137,90 @@ export const createGithub = (
   }
 }
 
-/** Any OpenID Connect provider: discovery, code with PKCE, state and nonce; the id token says who it is. */
-export const createOpenIdConnect = async (
-  needs: { readonly issuer: string; readonly settings: Pick<SettingsService, 'get'> },
-  credentials: Opened,
-): Promise<Provider> => {
+interface OpenIdNeeds {
+  readonly issuer: string
+  /** The administrator's word: what the issuer says of an address is true, also where it does not say that it verified it. */
+  readonly vouchesForEmails: boolean
+  readonly settings: Pick<SettingsService, 'get'>
+}
+
+/** How a client shows its secret at the token endpoint, best first: as the metadata says, by its default (RFC 8414) where it says nothing. */
+const secretMethodsOf = ({ token_endpoint_auth_methods_supported: offered }: Readonly<oidc.ServerMetadata>) => {
+  if (!offered) return ['basic', 'post'] as const
+  if (!offered.includes('client_secret_post')) return ['basic'] as const
+  return offered.includes('client_secret_basic') ? (['post', 'basic'] as const) : (['post'] as const)
+}
+
+const isOtherIssuer = (error: unknown): boolean =>
+  error instanceof oidc.ClientError && error.code === 'OAUTH_JSON_ATTRIBUTE_COMPARISON_FAILED'
+
+/** By how many seconds the clock of a provider is ahead (or behind, negative), as a token that it has just issued tells; null for another error. */
+const clockDifferenceOf = (error: unknown): number | null => {
+  if (!(error instanceof oidc.ClientError) || error.code !== 'OAUTH_JWT_TIMESTAMP_CHECK_FAILED') return null
+  const { claims, now } = recordOf(recordOf(error.cause).cause)
+  const { iat } = recordOf(claims)
+  if (typeof iat !== 'number' || typeof now !== 'number') return null
+  // Less than that the library puts up with, so it was not the clock.
+  return Math.abs(iat - now) < 30 ? null : Math.round(iat - now)
+}
+
+const inWords = (seconds: number): string =>
+  seconds < 90 ? `${Math.round(seconds)} s` : `${Math.round(seconds / 60)} min`
+
+/** Some issuers write booleans as text. */
+const isTrue = (claim: unknown): boolean => claim === true || claim === 'true'
+
+/** Any OpenID Connect provider: discovery, code with PKCE, state and nonce; the ID token says who it is, and UserInfo the address that it leaves out. */
+export const createOpenIdConnect = async (needs: OpenIdNeeds, credentials: Opened): Promise<Provider> => {
   const { settings } = needs
+  const methods = {
+    basic: oidc.ClientSecretBasic(credentials.clientSecret),
+    post: oidc.ClientSecretPost(credentials.clientSecret),
+  }
+  let method: keyof typeof methods = 'basic'
+  const discover = (issuer: URL) =>
+    oidc.discovery(
+      issuer,
+      credentials.clientId,
+      credentials.clientSecret,
+      (...request) => methods[method](...request),
+      // Without the check a token that came straight from the token endpoint is believed unsigned.
+      { execute: [...transport(issuer), oidc.enableNonRepudiationChecks], timeout: seconds },
+    )
   const issuer = new URL(needs.issuer)
-  const config = await oidc.discovery(issuer, credentials.clientId, credentials.clientSecret, undefined, {
-    // Without it a token that came straight from the token endpoint is believed unsigned.
-    execute: [...transport(issuer), oidc.enableNonRepudiationChecks],
-    timeout: seconds,
+  const config = await discover(issuer).catch((error: unknown) => {
+    // An issuer is compared to the letter, and a slash at its end is easily lost or added when it is copied.
+    if (!isOtherIssuer(error) || issuer.pathname === '/') throw error
+    const { href } = issuer
+    return discover(new URL(href.endsWith('/') ? href.slice(0, -1) : `${href}/`))
   })
+
+  /** The metadata names what the provider takes, and not which of them this client is registered for; a refusal leaves the code unused. */
+  const grant = async (returned: URL, checks: oidc.AuthorizationCodeGrantChecks) => {
+    const [first, other] = secretMethodsOf(config.serverMetadata())
+    method = first
+    try {
+      return await oidc.authorizationCodeGrant(config, returned, checks)
+    } catch (error) {
+      const isRefusedClient =
+        (error instanceof oidc.ResponseBodyError && error.error === 'invalid_client') ||
+        error instanceof oidc.WWWAuthenticateChallengeError
+      if (other === undefined || !isRefusedClient) throw error
+      method = other
+      return oidc.authorizationCodeGrant(config, returned, checks)
+    }
+  }
+  const emailOf = async (accessToken: string, claims: oidc.IDToken): Promise<oidc.IDToken | oidc.UserInfoResponse> => {
+    const isSaid = claims.email_verified !== undefined || needs.vouchesForEmails
+    if (typeof claims.email === 'string' && isSaid) return claims
+    if (!config.serverMetadata().userinfo_endpoint) return claims
+    const userInfo = await oidc.fetchUserInfo(config, accessToken, claims.sub).catch((error: unknown) => {
+      if (typeof claims.email === 'string') return null
+      throw error
+    })
+    // The address and what is said of it belong together.
+    return typeof userInfo?.email === 'string' ? userInfo : claims
+  }
   return {
     async begin({ state, verifier, nonce }, redirectUri) {
       const code_challenge = await oidc.calculatePKCECodeChallenge(verifier)
@@ -156,16 +234,27 @@ export const createOpenIdConnect = async (
       })
     },
     async finish({ state, verifier, nonce }, returned) {
-      const tokens = await oidc.authorizationCodeGrant(config, returned, {
+      const tokens = await grant(returned, {
         expectedState: state,
         pkceCodeVerifier: verifier,
         expectedNonce: nonce,
         idTokenExpected: true,
+      }).catch((error: unknown) => {
+        const by = clockDifferenceOf(error)
+        if (by === null) throw error
+        const words = `its clock differs by ${inWords(Math.abs(by))}: it is ${by > 0 ? 'ahead' : 'behind'}`
+        throw new SignInRefused('clock_differs', words, Math.abs(by))
       })
       const claims = tokens.claims()
-      const email = typeof claims?.email === 'string' ? claims.email : null
-      if (!claims || !email || claims.email_verified !== true)
-        throw new SignInRefused('email_unverified', 'the address is not verified')
+      if (!claims) throw new Error('the provider sent no ID token')
+      const { email, email_verified } = await emailOf(tokens.access_token, claims)
+      if (typeof email !== 'string' || email === '')
+        throw new SignInRefused(
+          'email_missing',
+          'the provider names no e-mail address, neither in the ID token nor in UserInfo',
+        )
+      if (!isTrue(email_verified) && !needs.vouchesForEmails)
+        throw new SignInRefused('email_unverified', `the provider does not say that ${email} is verified`)
       const local = email.replace(/@[^@]*$/, '')
       const domain = domainOf({ iss: claims.iss, email, hd: claims.hd })
       const domains = settings.get('oauth.provider_b.allowed_domains')

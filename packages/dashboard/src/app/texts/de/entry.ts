@@ -29,10 +29,15 @@ export const signIn: Texts['sign-in'] = {
     not_allowed: 'Ihr Konto beim Anbieter darf sich hier nicht anmelden. Fragen Sie einen Admin.',
     email_unverified:
       'Der Anbieter hat Ihre E-Mail-Adresse nicht geprüft. Bestätigen Sie sie dort und versuchen Sie es dann noch einmal.',
+    email_missing: 'Der Anbieter nennt Ihre E-Mail-Adresse nicht. Fragen Sie einen Admin.',
+    clock_differs:
+      'Die Uhr des Anbieters geht anders als die dieses Servers. Bitten Sie einen Admin, beide zu stellen.',
     account_exists:
       'Es gibt schon ein Konto mit Ihrer E-Mail-Adresse. Melden Sie sich mit dessen Passwort an, oder fragen Sie einen Admin.',
     other: 'Die Anmeldung beim Anbieter ist fehlgeschlagen. Versuchen Sie es noch einmal.',
   },
+  clockDiffers: by =>
+    `Die Uhr des Anbieters weicht um ${by} von der dieses Servers ab. Bitten Sie einen Admin, beide zu stellen.`,
   or: 'oder',
   continueWith: provider => `Weiter mit ${provider}`,
   lastUsed: provider => `Auf diesem Gerät zuletzt benutzt: ${provider}.`,

@@ -28,10 +28,15 @@ export const signIn: Texts['sign-in'] = {
     provider_unavailable: 'No se puede contactar con el proveedor. Inténtelo de nuevo en un momento.',
     not_allowed: 'Su cuenta del proveedor no puede iniciar sesión aquí. Consulte a un administrador.',
     email_unverified: 'El proveedor no ha verificado su correo. Verifíquelo allí e inténtelo de nuevo.',
+    email_missing: 'El proveedor no indica su correo. Consulte a un administrador.',
+    clock_differs:
+      'El reloj del proveedor no coincide con el de este servidor. Pida a un administrador que ajuste ambos.',
     account_exists:
       'Ya existe una cuenta con su correo. Inicie sesión con su contraseña o consulte a un administrador.',
     other: 'El inicio de sesión con el proveedor ha fallado. Inténtelo de nuevo.',
   },
+  clockDiffers: by =>
+    `El reloj del proveedor difiere en ${by} del de este servidor. Pida a un administrador que ajuste ambos.`,
   or: 'o',
   continueWith: provider => `Continuar con ${provider}`,
   lastUsed: provider => `La última vez usó ${provider} en este dispositivo.`,

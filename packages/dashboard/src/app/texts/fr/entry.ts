@@ -28,10 +28,14 @@ export const signIn: Texts['sign-in'] = {
     provider_unavailable: 'Le fournisseur est injoignable. Réessayez dans un instant.',
     not_allowed: 'Votre compte chez le fournisseur n’est pas autorisé à se connecter ici. Demandez à un admin.',
     email_unverified: 'Le fournisseur n’a pas vérifié votre adresse e-mail. Vérifiez-la chez lui, puis réessayez.',
+    email_missing: 'Le fournisseur n’indique pas votre adresse e-mail. Demandez à un admin.',
+    clock_differs: 'L’horloge du fournisseur diffère de celle de ce serveur. Demandez à un admin de régler les deux.',
     account_exists:
       'Un compte avec votre adresse e-mail existe déjà. Connectez-vous avec son mot de passe, ou demandez à un admin.',
     other: 'La connexion par le fournisseur a échoué. Réessayez.',
   },
+  clockDiffers: by =>
+    `L’horloge du fournisseur diffère de ${by} de celle de ce serveur. Demandez à un admin de régler les deux.`,
   or: 'ou',
   continueWith: provider => `Continuer avec ${provider}`,
   lastUsed: provider => `Dernière connexion sur cet appareil : ${provider}.`,
