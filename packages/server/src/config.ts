@@ -7,6 +7,7 @@ import type { Reader } from './config-reader.ts'
 import { readHttpPort, readTls } from './config-tls.ts'
 import type { TlsConfig } from './config-tls.ts'
 import { parseRange } from './core/ip.ts'
+import { mailNameOf } from './core/mail-name.ts'
 import { places } from './core/places.ts'
 import { brokenRule } from './core/password-rules.ts'
 
@@ -74,6 +75,8 @@ export interface Config {
   readonly providerBIssuer: string
   /** Whether its addresses count as verified where it does not say that they are. */
   readonly providerBVouchesForEmails: boolean
+  /** What Stockade calls itself to mail servers (EHLO); null: a name that is found. */
+  readonly smtpName: string | null
   /** Jails with series of their own at GET /metrics; 0: no series by server. */
   readonly metricsJails: number
   readonly logLevel: string
@@ -239,6 +242,14 @@ const readOthers = ({ text, url, address, flag, refuse }: Reader): OthersConfig 
   }
 }
 
+const readSmtpName = ({ text, refuse }: Reader): string | null => {
+  const given = text('SMTP_NAME')
+  const name = given === null ? null : mailNameOf(given)
+  if (given !== null && name === null)
+    refuse('SMTP_NAME', `must be a host name with a dot, or an address, not "${given}".`)
+  return name
+}
+
 /**
  * Reads and checks every variable.
  * @throws ConfigError that names the variable and says what it may be.
@@ -275,6 +286,7 @@ export const readConfig = (env: Readonly<Record<string, string | undefined>>): C
     demo: reader.flag('DEMO'),
     ...readOthers(reader),
     logLevel: choice('LOG_LEVEL', levels, 'info'),
+    smtpName: readSmtpName(reader),
     securityLog: securityLog === null ? null : resolve(securityLog),
   })
 }

@@ -17,6 +17,8 @@ export interface MailTarget {
   /** TLS with a certificate that fits, or none at all; else as the server likes, unchecked. */
   readonly tls: boolean
   readonly from: string
+  /** What Stockade calls itself (EHLO). */
+  readonly name: string
   readonly recipients: readonly string[]
 }
 export interface Refusal {
@@ -85,12 +87,12 @@ interface SmtpError extends Error {
 const isSmtpError = (error: unknown): error is SmtpError => error instanceof Error
 
 /** Options of nodemailer. Times are milliseconds. */
-const connectionOf = ({ host, port, tls, user, pass }: MailTarget, address: string, site: Site) => ({
+const connectionOf = ({ host, port, tls, user, pass, name }: MailTarget, address: string) => ({
   host: address,
   port,
   secure: port === 465,
   requireTLS: tls && port !== 465,
-  name: new URL(site.url).hostname.replace(/^\[|\]$/g, ''),
+  name,
   ...(user === null ? {} : { auth: { user, pass: pass ?? '' } }),
   tls: { rejectUnauthorized: tls, ...(isIP(host) ? {} : { servername: host }) },
   connectionTimeout: 10_000,
@@ -121,7 +123,7 @@ export const sendMail = async (
     const to = await outgoing.reach(target.host, target.port)
     watch.resolved(to.address)
     const { createTransport } = await import('./smtp.ts')
-    const transport = createTransport({ ...connectionOf(target, to.address, site), logger: watch.logger as never })
+    const transport = createTransport({ ...connectionOf(target, to.address), logger: watch.logger as never })
     try {
       const sent = await transport.sendMail({
         from: { name: oneLine(site.name), address: target.from },

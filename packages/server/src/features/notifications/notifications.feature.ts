@@ -10,7 +10,7 @@ import type { NotificationsService } from './notifications.service.ts'
 export const notificationsFeature = (
   needs: Core & { settings: SettingsService; baseUrl: () => string; outgoing: Outgoing; registry: Registry },
 ): Feature<NotificationsService> => {
-  const notifications = createNotifications(needs)
+  const notifications = createNotifications({ ...needs, smtpName: needs.config.smtpName })
   return {
     service: notifications,
     mount: http => mountNotifications(http, notifications, needs.settings),

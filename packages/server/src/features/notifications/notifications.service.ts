@@ -76,6 +76,7 @@ export const createNotifications = (needs: {
   outgoing: Outgoing
   registry: Pick<Registry, 'all' | 'byNo'>
   baseUrl: () => string
+  smtpName: string | null
   log: Pick<FastifyBaseLogger, 'warn'>
 }): NotificationsService => {
   const { db, clock, registry } = needs

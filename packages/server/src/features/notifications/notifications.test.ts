@@ -506,6 +506,40 @@ describe('e-mail', () => {
       await new Promise<void>(resolve => bare.close(() => resolve()))
     }
   })
+  test('greets a strict relay by a name that it takes, whatever the base URL is', async () => {
+    const greeted: string[] = []
+    // As Postfix does with reject_invalid_helo_hostname and reject_non_fqdn_helo_hostname.
+    const strict = smtp({
+      onRcptTo(
+        _: unknown,
+        { hostNameAppearsAs: name }: { hostNameAppearsAs: string },
+        done: (e: Error | null) => void,
+      ) {
+        greeted.push(name.toLowerCase())
+        const isTaken = /^\[(?:IPv6:[0-9a-f:]+|[0-9.]+)\]$/i.test(name) || /^[a-z0-9.-]+\.[a-z]+$/i.test(name)
+        done(isTaken ? null : smtpError(504, `<${name}>: Helo command rejected: need fully-qualified hostname`))
+      },
+    })
+    await new Promise<void>(resolve => void strict.listen(0, '127.0.0.1', resolve))
+    const { site_url } = (await admin.call('GET /settings')).service
+    try {
+      await email({ smtp_pass: mailPass, smtp_port: portOf(strict.server), recipients: ['anna@corp.example'] })
+      for (const url of [
+        'http://192.0.2.10:9400',
+        'http://[2001:db8::1]',
+        'http://stockade:9400',
+        'https://s.example',
+      ]) {
+        await admin.call('PATCH /settings', { body: { service: { site_url: url } } })
+        expect(await test_('email')).toMatchObject({ status: 200 })
+      }
+      expect(greeted).toEqual(['[192.0.2.10]', '[ipv6:2001:db8::1]', expect.stringMatching(/\./), 's.example'])
+    } finally {
+      await admin.call('PATCH /settings', { body: { service: { site_url } } })
+      await email({ smtp_pass: mailPass, smtp_port: relayPort })
+      await new Promise<void>(resolve => strict.close(() => resolve()))
+    }
+  })
   test('is TLS from the first byte on port 465', async context => {
     // An address of loopback that is this run's own; the port needs root.
     const address = engine === 'sqlite' ? '127.0.0.2' : '127.0.0.3'

@@ -1,7 +1,9 @@
 import { isIP } from 'node:net'
+import { hostname } from 'node:os'
 import { readOr } from '@stockade/contract/untrusted.ts'
 import type { Author } from '../../core/author.ts'
 import { hasControls, isHost, isMailAddress, isWebhook } from '../../core/checks.ts'
+import { ownMailName } from '../../core/mail-name.ts'
 import { invalid } from '../../core/problem.ts'
 import type { Secrets } from '../../core/secrets.ts'
 import { Refused } from '../../outgoing/outgoing.ts'
@@ -76,6 +78,8 @@ export const createChannelSettings = (needs: {
   secrets: Pick<Secrets, 'open' | 'seal'>
   outgoing: Pick<Outgoing, 'reach'>
   baseUrl: () => string
+  /** What Stockade calls itself to mail servers; null: a name that is found. */
+  smtpName: string | null
 }) => {
   const { settings, secrets, outgoing, baseUrl } = needs
   const { get } = settings
@@ -140,14 +144,21 @@ export const createChannelSettings = (needs: {
       const host = get('email.smtp_host')
       if (host === null) return null
       const user = get('email.smtp_user')
-      const own = user !== null && isMailAddress(user) ? user : `stockade@${new URL(baseUrl()).hostname}`
+      const sender = get('email.from_address') ?? (user !== null && isMailAddress(user) ? user : null)
+      const name = ownMailName({
+        configured: needs.smtpName,
+        site: new URL(baseUrl()).hostname,
+        machine: hostname(),
+        sender: sender === null ? null : sender.slice(sender.lastIndexOf('@') + 1),
+      })
       return {
         host,
         port: get('email.smtp_port'),
         user,
         pass: opened('email.smtp_pass'),
         tls: get('email.smtp_tls'),
-        from: get('email.from_address') ?? own,
+        from: sender ?? `stockade@${name}`,
+        name,
         recipients,
       }
     },
