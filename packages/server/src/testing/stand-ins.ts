@@ -64,6 +64,8 @@ export const standIns: Readonly<Record<string, StandIn>> = {
       )
     },
     failures: [
+      { status: 200, body: '{"ok":false,"error":"channel_is_archived"}', says: 'channel_is_archived' },
+      { status: 200, body: '{"id":"x","message":"Unable to post.","status_code":500}', says: 'Unable to post' },
       { status: 403, body: 'invalid_token', says: 'invalid_token' },
       { status: 404, body: 'no_service', says: 'no_service' },
       busy,
@@ -91,6 +93,7 @@ export const standIns: Readonly<Record<string, StandIn>> = {
       )
     },
     failures: [
+      { status: 200, body: '{"message":"Cannot send an empty message","code":50006}', says: 'empty message' },
       { status: 401, body: '{"message":"Invalid Webhook Token","code":50027}', says: 'Invalid Webhook Token' },
       { status: 429, body: '{"message":"You are being rate limited.","retry_after":0.65}', says: 'rate limited' },
       down,
@@ -123,6 +126,12 @@ export const standIns: Readonly<Record<string, StandIn>> = {
       )
     },
     failures: [
+      {
+        status: 200,
+        body: 'Webhook message delivery failed with error: Microsoft Teams endpoint returned HTTP error 429 with ContextId tcid=0',
+        says: 'HTTP error 429',
+      },
+      { status: 202, body: '"Webhook message delivery failed with error: no channel"', says: 'no channel' },
       { status: 400, body: '{"error":{"code":"TriggerInputSchemaMismatch"}}', says: 'TriggerInputSchemaMismatch' },
       busy,
       down,
@@ -177,6 +186,7 @@ export const standIns: Readonly<Record<string, StandIn>> = {
       )
     },
     failures: [
+      { status: 200, body: '{"code":42908,"http":429,"error":"daily quota reached"}', says: 'daily quota' },
       { status: 403, body: '{"code":40301,"http":403,"error":"forbidden"}', says: 'forbidden' },
       { status: 429, body: '{"code":42901,"error":"limit reached: too many requests"}', says: 'limit reached' },
       down,
@@ -200,6 +210,11 @@ export const standIns: Readonly<Record<string, StandIn>> = {
       )
     },
     failures: [
+      {
+        status: 200,
+        body: '{"error":"Bad Request","errorCode":400,"errorDescription":"no such application"}',
+        says: 'no such application',
+      },
       {
         status: 401,
         body: '{"error":"Unauthorized","errorCode":401,"errorDescription":"you need a valid access token"}',
@@ -229,6 +244,7 @@ export const standIns: Readonly<Record<string, StandIn>> = {
       )
     },
     failures: [
+      { status: 200, body: '{"errcode":"M_FORBIDDEN","error":"not in it"}', says: 'not in it' },
       { status: 403, body: '{"errcode":"M_FORBIDDEN","error":"You are not in the room"}', says: 'not in the room' },
       {
         status: 429,
@@ -296,6 +312,7 @@ export const standIns: Readonly<Record<string, StandIn>> = {
       )
     },
     failures: [
+      { status: 202, body: '{"message":"Key format is not valid!","code":40301}', says: 'Key format' },
       { status: 403, body: '{"message":"Could not authenticate","took":0.1}', says: 'Could not authenticate' },
       busy,
       down,
@@ -318,6 +335,7 @@ export const standIns: Readonly<Record<string, StandIn>> = {
       )
     },
     failures: [
+      { status: 200, body: '{"error":"No tag matches","details":[]}', says: 'No tag matches' },
       { status: 204, body: '', says: 'HTTP 204' },
       { status: 424, body: '{"error":"One or more notification could not be sent"}', says: 'could not be sent' },
     ],

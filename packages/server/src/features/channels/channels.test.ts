@@ -195,6 +195,20 @@ test('receivers that answer a megabyte or half an answer are bounded', async () 
   expect((await tryOut(id)).status).toBe(502)
 })
 
+test('a long answer of a service that repeats the message is read whole', async () => {
+  const standIn = standIns.telegram
+  if (!standIn) throw new Error('no stand-in')
+  const id = await add('telegram', standIn.fields(base))
+  answer = out => out.end(JSON.stringify({ ok: true, result: { text: '\\u00e4 delivery failed '.repeat(400) } }))
+  expect((await tryOut(id)).status).toBe(200)
+})
+
+test('what a webhook of one’s own answers in a 2xx is its own affair', async () => {
+  const id = await add('webhook', { url: `${base}/own` })
+  answer = out => out.end('{"ok":false,"errors":["none of yours"]}')
+  expect((await tryOut(id)).status).toBe(200)
+})
+
 test('the two channels of the settings are listed, and changed there', async () => {
   const { channels } = await admin.call('GET /channels')
   expect(channels.slice(0, 2)).toMatchObject([

@@ -3,14 +3,13 @@ import { hour } from '../../core/clock.ts'
 import { saidBy } from '../../core/text.ts'
 import type { Outgoing, OutgoingReply } from '../../outgoing/outgoing.ts'
 import type { Note } from '../../outgoing/steps.ts'
+import { refusalIn } from '../notifications/answers.ts'
 import { DeliveryFailure, retryAfterOf } from '../notifications/delivery.ts'
 import { oneLine } from '../notifications/message.ts'
 import type { AnswerRule, Preset } from './presets/preset.ts'
 import type { ChannelRequest, FieldValues } from './request.ts'
 
 const timeout = 10_000
-/** Bytes of an answer that are read. */
-const mostAnswer = 4096
 
 const fieldOf = (text: string, path: string): unknown => {
   try {
@@ -45,6 +44,15 @@ const secretTexts = (preset: Preset, fields: FieldValues): string[] =>
 /** Statuses that mean that this message will never be taken. */
 const refusedContent = new Set([400, 413, 422])
 
+/** Whether a message was taken; `isContent`: this one will never be. */
+const judge = ({ status, text }: OutgoingReply, rule: AnswerRule): { isTaken: boolean; isContent: boolean } => {
+  const isAccepted = rule.accepted ? rule.accepted.includes(status) : status >= 200 && status < 300
+  const refusal = isAccepted && !rule.isFinal ? refusalIn(text) : null
+  const isTaken =
+    isAccepted && refusal === null && (!rule.field || fieldOf(text, rule.field.path) === rule.field.equals)
+  return { isTaken, isContent: refusedContent.has(refusal?.status ?? status) }
+}
+
 /** Sends a request and reads its answer as the preset says. Answers the words for the log. @throws DeliveryFailure */
 export const sendRequest = async (
   outgoing: Outgoing,
@@ -62,7 +70,6 @@ export const sendRequest = async (
       headers: request.headers,
       body: request.body,
       timeout,
-      most: mostAnswer,
       ...(note ? { note: step => note({ ...step, detail: saidBy(step.detail, secrets) }) } : {}),
     })
     .catch((error: unknown) => {
@@ -72,8 +79,7 @@ export const sendRequest = async (
   if (status >= 300 && status < 400) throw new DeliveryFailure('failure', `HTTP ${status}: redirects are not followed`)
   const words = saidBy(String((rule.words ? fieldOf(text, rule.words) : undefined) ?? text), secrets)
   const said = `HTTP ${status}${words ? `: ${oneLine(words, 250)}` : ''}`
-  const isAccepted = rule.accepted ? rule.accepted.includes(status) : status >= 200 && status < 300
-  const isTaken = isAccepted && (!rule.field || fieldOf(text, rule.field.path) === rule.field.equals)
+  const { isTaken, isContent } = judge(reply, rule)
   if (isTaken) return `HTTP ${status}`
-  throw new DeliveryFailure(refusedContent.has(status) ? 'content' : 'failure', said, waitOf(reply, rule, now))
+  throw new DeliveryFailure(isContent ? 'content' : 'failure', said, waitOf(reply, rule, now))
 }

@@ -4,6 +4,7 @@ import { iso } from '../../core/clock.ts'
 import type { Level, Message } from '../../db/tables/message.ts'
 import type { Outgoing } from '../../outgoing/outgoing.ts'
 import type { Note } from '../../outgoing/steps.ts'
+import { refusalIn } from './answers.ts'
 import { DeliveryFailure, retryAfterOf } from './delivery.ts'
 import { fit, oneLine, tableText } from './message.ts'
 import type { Site } from './message.ts'
@@ -147,23 +148,25 @@ export const postToChat = async (
   const { pathname, search } = new URL(address)
   // The address is the secret: neither it nor a part of it may come back in what somebody else says.
   const secrets = [address, pathname + search, pathname, ...pathname.split('/').filter(part => part.length > 7)]
+  const kind = chatKindOf(address)
   const reply = await outgoing
     .request(address, {
       method: 'POST',
       headers: { 'content-type': 'application/json', accept: 'application/json', 'user-agent': 'Stockade' },
-      body: JSON.stringify(chatBodyOf(chatKindOf(address), message, site)),
+      body: JSON.stringify(chatBodyOf(kind, message, site)),
       timeout: 10_000,
-      most: 4096,
       ...(note ? { note: step => note({ ...step, detail: saidBy(step.detail, secrets) }) } : {}),
     })
     .catch((error: unknown) => {
       throw new DeliveryFailure('failure', saidBy(errorText(error), secrets))
     })
-  if (reply.status >= 200 && reply.status < 300) return
+  const isAccepted = reply.status >= 200 && reply.status < 300
+  const refusal = isAccepted && kind !== 'json' ? refusalIn(reply.text) : null
+  if (isAccepted && refusal === null) return
   const words = saidBy(reply.text, secrets)
   const said = `HTTP ${reply.status}${words ? `: ${oneLine(words, 250)}` : ''}`
   if (reply.status >= 300 && reply.status < 400)
     throw new DeliveryFailure('failure', `HTTP ${reply.status}: redirects are not followed`)
-  const kind = [400, 413, 422].includes(reply.status) ? 'content' : 'failure'
-  throw new DeliveryFailure(kind, said, retryAfterOf(reply.headers['retry-after'], now))
+  const isContent = [400, 413, 422].includes(refusal?.status ?? reply.status)
+  throw new DeliveryFailure(isContent ? 'content' : 'failure', said, retryAfterOf(reply.headers['retry-after'], now))
 }

@@ -423,6 +423,16 @@ describe('chat', () => {
   })
 })
 
+test('a chat that tells of an error in an answer of 200 did not take the message', async () => {
+  await chat({ enabled: true, webhook_url: `http://127.0.0.1:${portOf(receiver)}/services/T0/B0/a-token-of-the-chat` })
+  refuse = { status: 200, text: '{"ok":false,"error":"channel_is_archived"}' }
+  const reply = await test_('chat')
+  refuse = null
+  expect(reply).toMatchObject({ status: 502, json: { message: expect.stringMatching(/channel_is_archived/) } })
+  expect(await test_('chat')).toMatchObject({ status: 200 })
+  await chat({ enabled: false, webhook_url: hook })
+})
+
 describe('e-mail', () => {
   const last = () => mails.at(-1)
   test('goes out by STARTTLS with a certificate that fits, with text and HTML', async () => {

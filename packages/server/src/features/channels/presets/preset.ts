@@ -32,6 +32,8 @@ export interface HttpCall {
 export interface AnswerRule {
   /** Statuses that mean taken; all from 200 to 299 unless given. */
   readonly accepted?: readonly number[]
+  /** The status alone decides. Else an answer of 2xx that tells of an error is a refusal (`notifications/answers.ts`). */
+  readonly isFinal?: true
   /** A field of the JSON answer that must have this value. */
   readonly field?: { readonly path: string; readonly equals: string | boolean }
   /** Where the JSON of a refusal names the wait. */

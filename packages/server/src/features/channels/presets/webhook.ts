@@ -38,5 +38,7 @@ export const webhook: Preset = {
       delivery: '{{delivery}}',
     },
   },
+  // What a service of one's own writes into its answer is its own affair.
+  answer: { isFinal: true },
   limits: { title: 500, text: 20_000 },
 }
