@@ -204,6 +204,14 @@ export const getReputation = endpoint('GET /settings/reputation', {
     rate_limit: field(count, 'Maximum number of reports a day.'),
     reports_today: field(count, 'Number of reports today (UTC).'),
     last_report: field(nullable(timestamp), 'Time of the last report; null when there was none.'),
+    paused_until: field(
+      nullable(timestamp),
+      'Until when no reports are sent, because the service refused the account or failed; null while they are.',
+    ),
+    paused_because: field(
+      nullable(Type.String()),
+      'Why no reports are sent, in the words of the service; null while they are.',
+    ),
   }),
 })
 

@@ -387,7 +387,7 @@ export const emailSettings = extended(
 )
 export const reputationSettings = extended(
   { enabled: yesNo, api_key_set: yesNo, rate_limit: integer, reports_today: integer, last_report: orNull(time) },
-  {},
+  { 'no page': { paused_until: orNull(time), paused_because: orNull(text) } },
 )
 export const features = {
   reputation: yesNo,

@@ -8,7 +8,7 @@ import { useForm } from '../../kit/form.ts'
 import { Form } from '../../kit/form.tsx'
 import { Panel } from '../../kit/page.tsx'
 import parts from '../../kit/parts.module.css'
-import { Time } from '../../kit/time.tsx'
+import { DatedTime, Time } from '../../kit/time.tsx'
 import { textsOf } from '../../lib/texts/catalogue.ts'
 import { number } from '../../lib/numbers.ts'
 import { CheckField } from '../identity/choices.tsx'
@@ -121,6 +121,14 @@ const Used = ({ is }: { is: Reputation }) => {
         </dd>
         <dt>{t.reputationLast}</dt>
         <dd>{is.last_report ? <Time at={is.last_report} /> : t.reputationNever}</dd>
+        {is.paused_until && (
+          <>
+            <dt>{t.reputationPaused}</dt>
+            <dd>
+              <DatedTime at={is.paused_until} />, {t.reputationBecause(is.paused_because ?? '')}
+            </dd>
+          </>
+        )}
       </dl>
     </Panel>
   )

@@ -98,6 +98,8 @@ const en = {
   reputationUsedOf: (used: string, limit: string) => `${used} of ${limit} reports`,
   reputationLast: 'Last report',
   reputationNever: 'None yet',
+  reputationPaused: 'Reports pause until',
+  reputationBecause: (reason: string) => `because the service answered “${reason}”`,
   localRefused: 'No admin signs in through a provider yet.',
 
   abouts: {

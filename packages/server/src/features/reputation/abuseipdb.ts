@@ -1,5 +1,5 @@
 import { errorText } from '@stockade/contract/error-code.ts'
-import { recordOf } from '@stockade/contract/untrusted.ts'
+import { readOr, recordOf } from '@stockade/contract/untrusted.ts'
 import type { Outgoing, OutgoingReply } from '../../outgoing/outgoing.ts'
 
 /** What is known of an address: the share of confidence that it is abusive, 0 to 100. */
@@ -16,9 +16,12 @@ export interface Report {
   readonly at: number
 }
 
-/** The other side did not do what it was asked. `retryAfter` in seconds where it said so. */
+/**
+ * The other side did not do what it was asked. `limit` and `credential` concern the account, `again` and `content` this report: `again`
+ * is one of an address that the account has reported a moment ago. `retryAfter` in seconds where it said so.
+ */
 export class ProviderFailure extends Error {
-  readonly kind: 'limit' | 'credential' | 'content' | 'failure'
+  readonly kind: 'limit' | 'credential' | 'again' | 'content' | 'failure'
   readonly retryAfter: number | null
   constructor(kind: ProviderFailure['kind'], message: string, retryAfter: number | null = null) {
     super(message)
@@ -41,29 +44,42 @@ const scoreOf = (data: Readonly<Record<string, unknown>>): number => {
   if (score === null) throw new ProviderFailure('failure', 'its answer has no score')
   return Math.min(100, Math.max(0, score))
 }
+/** The first error of an answer; empty where it has none. */
+const errorOf = (reply: OutgoingReply): Readonly<Record<string, unknown>> =>
+  readOr({}, () => {
+    const { errors } = recordOf(JSON.parse(reply.text))
+    return recordOf(Array.isArray(errors) ? errors[0] : null)
+  })
 /** The service's own words, as far as they are short and harmless. */
 const wordsOf = (reply: OutgoingReply): string => {
-  try {
-    const errors = recordOf(JSON.parse(reply.text)).errors
-    const detail = Array.isArray(errors) ? recordOf(errors[0]).detail : null
-    if (typeof detail === 'string') return `${reply.status}: ${detail.replace(/\p{Cc}/gu, ' ').slice(0, 200)}`
-  } catch {
-    // No JSON: the status says enough.
+  const { detail } = errorOf(reply)
+  return typeof detail === 'string'
+    ? `${reply.status}: ${detail.replace(/\p{Cc}/gu, ' ').slice(0, 200)}`
+    : `HTTP ${reply.status}`
+}
+/** The service answers 429 for the account's limit and for a second report of one address, and names the address as the cause of the latter. */
+const isAboutAddress = (reply: OutgoingReply): boolean => {
+  const { detail, source } = errorOf(reply)
+  return recordOf(source).parameter === 'ip' || /\bsame (?:IP )?address\b/i.test(String(detail))
+}
+const kindOf = (reply: OutgoingReply): ProviderFailure['kind'] => {
+  switch (reply.status) {
+    case 429:
+      return isAboutAddress(reply) ? 'again' : 'limit'
+    case 401:
+    case 403:
+      return 'credential'
+    case 400:
+    case 422:
+      return 'content'
+    default:
+      return 'failure'
   }
-  return `HTTP ${reply.status}`
 }
 const failureOf = (reply: OutgoingReply): ProviderFailure => {
   const said = Number(reply.headers['retry-after'])
   const retryAfter = Number.isFinite(said) && said > 0 ? Math.min(said, 2 * 86_400) : null
-  const kind =
-    reply.status === 429
-      ? 'limit'
-      : reply.status === 401 || reply.status === 403
-        ? 'credential'
-        : reply.status === 400 || reply.status === 422
-          ? 'content'
-          : 'failure'
-  return new ProviderFailure(kind, wordsOf(reply), retryAfter)
+  return new ProviderFailure(kindOf(reply), wordsOf(reply), retryAfter)
 }
 
 /**

@@ -13,13 +13,15 @@ export const mountReputation = (
 ): void => {
   http.serve(bans.reportToReputation, ({ actor, params }) => reputation.report(actor, params.banId))
   http.serve(contract.getReputation, async () => {
-    const { reportsToday, lastReport } = await reputation.status()
+    const { reportsToday, lastReport, pause } = await reputation.status()
     return {
       enabled: settings.get('reputation.enabled'),
       api_key_set: settings.get('reputation.api_key') !== null,
       rate_limit: settings.get('reputation.rate_limit'),
       reports_today: reportsToday,
       last_report: isoOrNull(lastReport),
+      paused_until: isoOrNull(pause?.until ?? null),
+      paused_because: pause?.reason ?? null,
     }
   })
   http.serve(contract.updateReputation, async ({ actor, body }) => {
@@ -31,6 +33,8 @@ export const mountReputation = (
         : { 'reputation.api_key': api_key ? secrets.seal(api_key, 'reputation.api_key') : null }),
       ...(rate_limit === undefined ? {} : { 'reputation.rate_limit': rate_limit }),
     })
+    // A pause was about what is changed now: a key that was refused, or an account that was at its limit.
+    if (changed.length > 0) await reputation.resume()
     return { message: changed.length > 0 ? 'The reputation settings are changed.' : 'Nothing was changed.' }
   })
 }

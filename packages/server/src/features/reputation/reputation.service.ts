@@ -4,7 +4,7 @@ import { Problem, conflict, forbidden, notFound } from '../../core/problem.ts'
 import { sees } from '../../core/actor.ts'
 import type { Principal } from '../../core/actor.ts'
 import { backoff } from '../../core/backoff.ts'
-import { day, hour, minute, second } from '../../core/clock.ts'
+import { day, hour, iso, minute, second } from '../../core/clock.ts'
 import { ipText } from '../../core/ip.ts'
 import type { IpRange } from '../../core/ip.ts'
 import type { Secrets } from '../../core/secrets.ts'
@@ -21,24 +21,30 @@ import type { Reputation } from './abuseipdb.ts'
 import { categoriesOf, commentOf } from './report-text.ts'
 import {
   addReports,
+  dropPause,
   dueReports,
   endReport,
   forgetReports,
+  keepPause,
   knownAddresses,
   lastReportOf,
   noteSent,
   reportsByServer,
   putOff,
+  readPause,
   sentSince,
 } from './reputation.store.ts'
-import type { ReportRow } from './reputation.store.ts'
+import type { Pause, ReportRow } from './reputation.store.ts'
 
 export interface ReputationService {
   /** What the service knows of an address: asked at most once an hour, for 2 s at most; null when off or not to be had. */
   check(ip: IpRange): Promise<Reputation | null>
   /** Reports a ban at once. @throws Problem 409 when off, not reportable or over budget, 502 when the service failed */
   report(actor: Principal, banId: number): Promise<{ message: string; reputation_score: number | null }>
-  status(): Promise<{ reportsToday: number; lastReport: number | null }>
+  /** `pause`: why nothing is sent, and until when; null while reports go out. */
+  status(): Promise<{ reportsToday: number; lastReport: number | null; pause: Pause | null }>
+  /** Ends a pause: what it was for has changed. */
+  resume(): Promise<void>
   /** Takes over what the events bring: queues the bans that are to be reported. */
   collect(): Promise<void>
   /** Sends what is due, as far as the day's budget goes. */
@@ -72,8 +78,6 @@ export const createReputation = (
   const provider = createAbuseIpdb(needs.outgoing, needs.url)
   const reader = createReader(db, 'reputation')
   const known = new Map<string, { at: number; found: Reputation }>()
-  /** After a refusal of the whole account nothing is sent before this. */
-  let pausedUntil = 0
   /** Null: not looked at since the start. */
   let wasOn: boolean | null = null
 
@@ -106,31 +110,44 @@ export const createReputation = (
   }
   const isReportable = (ban: BanRow) => ban.prefix === null && !isSpecial(ban.ip)
 
-  const sendOne = async (key: string, row: ReportRow): Promise<void> => {
+  /** Every report would meet the same refusal. It is stored, because another process may be asked why nothing is sent. */
+  const pause = async (until: number, reason: string) => {
+    log.warn({ reason, until: iso(until) }, 'reputation reports pause')
+    await keepPause(db.write, { until, reason })
+  }
+  const pauseNow = async () => {
+    const kept = await readPause(db.read)
+    return kept && kept.until > clock() ? kept : null
+  }
+
+  /** Answers whether the next report may be sent. */
+  const sendOne = async (key: string, row: ReportRow): Promise<boolean> => {
     const now = clock()
+    const end = async (state: 'skipped' | 'failed', words: string) => {
+      await endReport(db.write, row.ban_id, state, now, words)
+      return true
+    }
     const [ban] = await bansById(db.read, [row.ban_id])
     const last = await lastReportOf(db.read, row.ip)
-    if (ban && isQuarantined(ban.server_no))
-      return endReport(db.write, row.ban_id, 'skipped', now, 'server in quarantine')
-    if (!ban || ban.banned_at < now - oldest) return endReport(db.write, row.ban_id, 'skipped', now, 'too old')
-    if (last && last.reported_at > now - quiet)
-      return endReport(db.write, row.ban_id, 'skipped', now, 'reported before')
+    if (ban && isQuarantined(ban.server_no)) return end('skipped', 'server in quarantine')
+    if (!ban || ban.banned_at < now - oldest) return end('skipped', 'too old')
+    if (last && last.reported_at > now - quiet) return end('skipped', 'reported before')
     try {
       await deliver(key, ban)
+      return true
     } catch (error) {
       if (!(error instanceof ProviderFailure)) throw error
-      if (error.kind === 'content') return endReport(db.write, row.ban_id, 'failed', now, error.message)
-      // A limit or a bad key concerns every report, not this one.
+      if (error.kind === 'again') return end('skipped', 'reported before')
+      if (error.kind === 'content') return end('failed', error.message)
       if (error.kind !== 'failure') {
-        pausedUntil = now + (error.retryAfter ?? 15 * 60) * second
-        log.warn({ reason: error.message, seconds: (pausedUntil - now) / second }, 'reputation reports pause')
-        return
+        await pause(now + (error.retryAfter ?? 15 * 60) * second, error.message)
+        return false
       }
-      if (row.attempts + 1 >= mostTries) return endReport(db.write, row.ban_id, 'failed', now, error.message)
       const wait = error.retryAfter === null ? retryDelay(row.attempts) : error.retryAfter * second
-      // The next ones would meet the same silence.
-      pausedUntil = now + Math.min(wait, 30 * second)
+      if (row.attempts + 1 >= mostTries) return end('failed', error.message)
       await putOff(db.write, row.ban_id, now + wait, error.message)
+      await pause(now + Math.min(wait, 30 * second), error.message)
+      return false
     }
   }
 
@@ -181,13 +198,19 @@ export const createReputation = (
         return { message: `${ip} was reported.`, reputation_score }
       } catch (error) {
         if (!(error instanceof ProviderFailure)) throw error
+        if (error.kind === 'again')
+          return {
+            message: 'This address was reported within the last 15 minutes.',
+            reputation_score: last?.score ?? null,
+          }
         throw new Problem(502, 'Bad Gateway', `The reputation database did not take the report: ${error.message}.`)
       }
     },
     async status() {
       const { n, last } = await sentSince(db.read, today())
-      return { reportsToday: n, lastReport: last }
+      return { reportsToday: n, lastReport: last, pause: await pauseNow() }
     },
+    resume: () => dropPause(db.write),
     async collect() {
       if (keyOf() === null) {
         wasOn = false
@@ -232,12 +255,11 @@ export const createReputation = (
     },
     async send() {
       const key = keyOf()
-      if (key === null || clock() < pausedUntil) return
+      if (key === null || (await pauseNow())) return
       const left = await budgetLeft()
       if (left <= 0) return
       for (const row of await dueReports(db.read, clock(), Math.min(left, 50))) {
-        if (clock() < pausedUntil) return
-        await sendOne(key, row)
+        if (!(await sendOne(key, row))) return
       }
     },
     sweep: () => forgetReports(db.write, clock() - 7 * day),

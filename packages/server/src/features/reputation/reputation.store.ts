@@ -5,6 +5,28 @@ import type { Schema } from '../../db/schema.ts'
 
 type Sql = Kysely<Schema>
 export type ReportRow = Selectable<ReputationReportsTable>
+/** Nothing is sent until then (epoch milliseconds), and why. */
+export interface Pause {
+  readonly until: number
+  readonly reason: string
+}
+const pauseKey = 'reputation.pause'
+
+export const readPause = async (sql: Sql): Promise<Pause | null> => {
+  const row = await sql.selectFrom('meta').select('value').where('key', '=', pauseKey).executeTakeFirst()
+  return row ? (JSON.parse(row.value) as Pause) : null
+}
+export const keepPause = async (sql: Sql, pause: Pause): Promise<void> => {
+  const value = JSON.stringify(pause)
+  await sql
+    .insertInto('meta')
+    .values({ key: pauseKey, value })
+    .onConflict(on => on.column('key').doUpdateSet({ value }))
+    .execute()
+}
+export const dropPause = async (sql: Sql): Promise<void> => {
+  await sql.deleteFrom('meta').where('key', '=', pauseKey).execute()
+}
 
 export const addReports = async (
   sql: Sql,

@@ -15,6 +15,8 @@ const taken: { ip: string; categories: string; comment: string; timestamp: strin
 let checks = 0
 let refuse: { status: number; detail: string; headers?: Record<string, string> } | null = null
 let silent = false
+/** Addresses that the account has reported by another program. */
+const reportedElsewhere = new Set<string>()
 /** The path and the address of each request that was refused or left without an answer. The queue of reports sends some of its own. */
 const turnedAway: string[] = []
 const double = createServer((request, reply) => {
@@ -44,8 +46,16 @@ const double = createServer((request, reply) => {
     if (url.pathname === '/api/v2/report' && request.method === 'POST') {
       const form = new URLSearchParams(sent)
       const field = (name: string) => form.get(name) ?? ''
-      if (taken.some(({ ip }) => ip === field('ip')))
-        return answer(429, { errors: [{ detail: 'You can only report the same IP address once in 15 minutes.' }] })
+      if (taken.some(({ ip }) => ip === field('ip')) || reportedElsewhere.has(field('ip')))
+        return answer(429, {
+          errors: [
+            {
+              detail: `You can only report the same IP address (\`${field('ip')}\`) once in 15 minutes.`,
+              status: 429,
+              source: { parameter: 'ip' },
+            },
+          ],
+        })
       taken.push({
         ip: field('ip'),
         categories: field('categories'),
@@ -111,6 +121,8 @@ describe('the settings', () => {
       rate_limit: 1000,
       reports_today: 0,
       last_report: null,
+      paused_until: null,
+      paused_because: null,
     })
   })
   test('nothing is reported while it is off, by hand neither', async () => {
@@ -218,11 +230,57 @@ describe('reports', () => {
     await ban(ip)
     await untilTurnedAway(ip)
     refuse = null
+    await eventually(async () =>
+      expect(await admin.client.call('GET /settings/reputation', {})).toMatchObject({
+        paused_until: expect.any(String),
+        paused_because: '429: Daily rate limit of 1000 requests exceeded',
+      }),
+    )
     clock.forward(1000)
     await new Promise(resolve => setTimeout(resolve, 2500))
     expect(reportsOf(ip)).toHaveLength(0)
     clock.forward(900)
     await untilReported(ip)
+  })
+  test('of an address that another program has reported end, and hold up no other', async () => {
+    const before = anAddress()
+    await ban(before)
+    await untilReported(before)
+    const [doubled, other] = [anAddress(), anAddress()]
+    reportedElsewhere.add(doubled)
+    const made = await ban(doubled)
+    await ban(other)
+    await eventually(() => expect(reportsOf(other)).toHaveLength(1))
+    expect(await admin.client.call('GET /settings/reputation', {})).toMatchObject({ paused_until: null })
+    expect(await manual(made.id)).toMatchObject({ reputation_score: null })
+    expect(await read(made.id)).toMatchObject({ reported_to_reputation_db: false })
+  })
+  test.each([400, 422])('that are refused with %i end, and hold up no other', async status => {
+    const [bad, good] = [anAddress(), anAddress()]
+    refuse = { status, detail: 'The ip address must be a valid IPv4 or IPv6 address.' }
+    await ban(bad)
+    await untilTurnedAway(bad)
+    refuse = null
+    await ban(good)
+    await eventually(() => expect(reportsOf(good)).toHaveLength(1))
+  })
+  test('pause for a key that is refused, until there is another one', async () => {
+    refuse = { status: 401, detail: 'Authentication failed.' }
+    const ip = anAddress()
+    await ban(ip)
+    await untilTurnedAway(ip)
+    await eventually(async () =>
+      expect(await admin.client.call('GET /settings/reputation', {})).toMatchObject({
+        paused_because: '401: Authentication failed.',
+      }),
+    )
+    refuse = null
+    await settle({ api_key: key })
+    await eventually(() => expect(reportsOf(ip)).toHaveLength(1))
+    expect(await admin.client.call('GET /settings/reputation', {})).toMatchObject({
+      paused_until: null,
+      paused_because: null,
+    })
   })
   test('stop at the day’s budget', async () => {
     await settle({ rate_limit: 1 })

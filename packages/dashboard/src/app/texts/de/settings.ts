@@ -100,6 +100,8 @@ export const settings: Texts['settings'] = {
   reputationUsedOf: (used, limit) => `${used} von ${limit} Meldungen`,
   reputationLast: 'Letzte Meldung',
   reputationNever: 'Noch keine',
+  reputationPaused: 'Keine Meldungen bis',
+  reputationBecause: reason => `weil der Dienst „${reason}“ geantwortet hat`,
   localRefused: 'Noch meldet sich kein Admin über einen Anbieter an.',
 
   abouts: {

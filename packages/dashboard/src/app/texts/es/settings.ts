@@ -434,6 +434,8 @@ export const settings: Texts['settings'] = {
   reputationUsedOf: (used, limit) => `${used} de ${limit} denuncias`,
   reputationLast: 'Última denuncia',
   reputationNever: 'Ninguna aún',
+  reputationPaused: 'Sin informes hasta',
+  reputationBecause: reason => `porque el servicio respondió «${reason}»`,
   localRefused: 'Todavía ningún administrador entra con un proveedor.',
 
   abouts: {

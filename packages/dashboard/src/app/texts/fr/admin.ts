@@ -734,6 +734,8 @@ export const settings: Texts['settings'] = {
   reputationUsedOf: (used, limit) => `${used} sur ${limit} signalements`,
   reputationLast: 'Dernier signalement',
   reputationNever: 'Aucun encore',
+  reputationPaused: 'Signalements suspendus jusqu’au',
+  reputationBecause: reason => `parce que le service a répondu « ${reason} »`,
   localRefused: 'Aucun admin ne se connecte encore par un fournisseur.',
 
   abouts: {
