@@ -78,12 +78,12 @@ export const createBatches = (needs: {
       tally.sent += rows.length
       return true
     }
-    const cause = causeOf(outcome, rows.length)
+    const [first] = rows
+    const cause = causeOf(outcome, rows.length, first)
     if (cause === 'target') {
       await failed(outcome, ids, rows.length)
       return false
     }
-    const [first] = rows
     if (cause === 'event' && first) {
       await refused(first, outcome)
       tally.refused++

@@ -3,6 +3,7 @@ import type { Socket } from 'node:net'
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import { errorOf } from '@stockade/contract/error-code.ts'
+import { readOr, recordOf } from '@stockade/contract/untrusted.ts'
 import { saidBy } from '../../core/text.ts'
 import { minute, second } from '../../core/clock.ts'
 import { openSocket, step } from './connection.ts'
@@ -15,6 +16,17 @@ const mostRetryAfter = 60 * minute
 
 /** Refusals that are about what was sent; all others are about the target. */
 const aboutEvents = new Set([400, 413, 415, 422])
+/**
+ * Of a 400 of the event collector the codes that are about what was sent: no data, invalid format, event missing, event blank, indexed
+ * fields. The others are about the target: its index (7), channel (10, 11), acknowledgement (14), token.
+ */
+const eventCodes = new Set([5, 6, 12, 13, 15])
+const isAboutEvents = ({ format }: Target, { status, text }: Reply): boolean => {
+  if (!aboutEvents.has(status)) return false
+  if (format !== 'collector' || status !== 400) return true
+  const { code } = recordOf(readOr(null, (): unknown => JSON.parse(text)))
+  return code === undefined || eventCodes.has(Number(code))
+}
 const retryAfterOf = (header: string | undefined, now: number): number | null => {
   if (header === undefined) return null
   const ms = /^\d+$/.test(header) ? Number(header) * second : /[a-z]{3}/i.test(header) ? Date.parse(header) - now : NaN
@@ -103,13 +115,14 @@ export const httpLine = (target: Target, needs: LineNeeds): Line => {
     const zipped = zips && plain.length > 1024
     const body = zipped ? await compress(plain) : plain
     try {
-      const { status, text, retryAfter, unzips } = await step(needs, 'answer', target.token, async () => {
-        const reply = await post(body, zipped ? { 'content-encoding': 'gzip' } : {})
-        const said = saidBy(reply.text.slice(0, 2000), [target.token])
-        const words = `HTTP ${reply.status}${said ? `: ${said}` : ''}`
-        if (needs.note && (reply.status < 200 || reply.status > 299)) throw new Unreached('answer', words)
-        return [reply, words]
+      const reply = await step(needs, 'answer', target.token, async () => {
+        const got = await post(body, zipped ? { 'content-encoding': 'gzip' } : {})
+        const said = saidBy(got.text.slice(0, 2000), [target.token])
+        const words = `HTTP ${got.status}${said ? `: ${said}` : ''}`
+        if (needs.note && (got.status < 200 || got.status > 299)) throw new Unreached('answer', words)
+        return [got, words]
       })
+      const { status, text, retryAfter, unzips } = reply
       if (status >= 200 && status <= 299) {
         seen = needs.clock()
         zips = unzips
@@ -123,7 +136,7 @@ export const httpLine = (target: Target, needs: LineNeeds): Line => {
       const moved = status >= 300 && status <= 399 ? ' (redirects are not followed)' : ''
       return {
         ok: false,
-        about: aboutEvents.has(status) ? 'events' : 'target',
+        about: isAboutEvents(target, reply) ? 'events' : 'target',
         status,
         words: `HTTP ${status}${moved}${said ? `: ${said}` : ''}`,
         retryAfter: retryAfterOf(retryAfter, Date.now()),

@@ -21,10 +21,12 @@ import {
 } from './siem.store.ts'
 import type { Waiting } from './siem.store.ts'
 
-/** How often one event may be refused before it is given up. */
+/** How often one event may be refused before it is given up, once the target has taken others meanwhile. */
 const mostRefusals = 10
 /** After this many lone refusals in a row the target is at fault, not the events. */
 const mostInARow = 20
+/** Rows whose first refusal is kept in memory. */
+const mostKnown = 10_000
 const waitAfter = backoff({ first: second, most: minute })
 /** When a failed batch is tried again; a fifth more or less, so that many servers do not retry at the same moment. */
 const retryDelay = (failures: number): number => Math.round(waitAfter(failures) * (randomInt(80, 121) / 100))
@@ -50,8 +52,10 @@ export interface Outcomes {
   /** Takes events that can't be sent out of the queue; a replay of their time sends them again. */
   giveUp(rows: readonly Waiting[]): Promise<void>
   refused(row: Waiting, outcome: Refusal): Promise<void>
-  /** What a refused batch of this many events points to: the target, its only event, or one of several. */
-  causeOf(outcome: Refusal, events: number): 'target' | 'event' | 'one of them'
+  /** What a refused batch of this many events points to: the target, its only event, or one of several. `row` of a lone event that waits. */
+  causeOf(outcome: Refusal, events: number, row?: Waiting): 'target' | 'event' | 'one of them'
+  /** Another target is set: what the last one took proves nothing. */
+  forget(): void
 }
 
 export const createOutcomes = (needs: {
@@ -66,6 +70,9 @@ export const createOutcomes = (needs: {
   let looked = 0
   /** Lone refusals since something last went through. */
   let inARow = 0
+  /** Batches that the target took, and how many they were when a row was first refused. */
+  let batchesTaken = 0
+  const takenBefore = new Map<number, number>()
 
   const keep = async (work: (sql: Change['sql']) => Promise<void>): Promise<void> => {
     await db.write.transaction().execute(async sql => {
@@ -115,6 +122,7 @@ export const createOutcomes = (needs: {
   ) => {
     const now = clock()
     inARow = 0
+    batchesTaken++
     await keep(async sql => {
       await work(sql, now)
       await saveState(sql, {
@@ -144,25 +152,48 @@ export const createOutcomes = (needs: {
       )
     })
   }
+  const noteRefusal = (id: number): void => {
+    const [oldest] = takenBefore.keys()
+    if (takenBefore.size >= mostKnown && oldest !== undefined) takenBefore.delete(oldest)
+    takenBefore.set(id, batchesTaken)
+  }
   const refused = async (row: Waiting, { words, status, bytes }: Refusal) => {
     const now = clock()
-    const over = row.refusals + 1 >= mostRefusals
+    const before = takenBefore.get(row.id)
+    if (before === undefined) noteRefusal(row.id)
+    // Whoever refuses one event takes others. A target that took nothing since may refuse whatever it is sent.
+    const isProven = before !== undefined && batchesTaken > before
+    const over = isProven && row.refusals + 1 >= mostRefusals
     const next_try = over ? null : now + retryDelay(row.refusals)
     const error = `event ${canonical.idOf({ id: row.event_id, at: row.at })} is refused: ${words}`
     if (over) {
-      log.warn(`given up after ${mostRefusals} tries: ${error}`)
+      log.warn(`given up after ${row.refusals + 1} tries: ${error}`)
+      takenBefore.delete(row.id)
       await giveUp([row])
     } else await keep(sql => putOff(sql, row.id, next_try ?? now))
+    const isDown = before !== undefined && !isProven
     await keep(async sql => {
       await addDelivery(sql, { at: now, events: 1, bytes, ok: 0, status, error, next_try })
-      await saveState(sql, { last_error: error })
+      const state = await readStateToChange(sql, db.engine)
+      if (isDown && state.attempts === 0) log.warn(`the SIEM target takes nothing: ${error}`)
+      await saveState(sql, {
+        last_error: error,
+        ...(isDown ? { connected: 0, attempts: state.attempts + 1, failing_since: state.failing_since ?? now } : {}),
+      })
     })
   }
-  const causeOf: Outcomes['causeOf'] = ({ about }, events) => {
-    if (about === 'target' || (events === 1 && inARow >= mostInARow)) return 'target'
+  const causeOf: Outcomes['causeOf'] = ({ about }, events, row) => {
+    if (about === 'target') return 'target'
     if (events > 1) return 'one of them'
+    // Tried again by itself, it says nothing new, and must not keep the target from what comes after it.
+    if (row && takenBefore.has(row.id)) return 'event'
+    if (inARow >= mostInARow) return 'target'
     inARow++
     return 'event'
   }
-  return { keep, noteSpan, failed, taken, giveUp, refused, causeOf }
+  const forget = () => {
+    inARow = 0
+    takenBefore.clear()
+  }
+  return { keep, noteSpan, failed, taken, giveUp, refused, causeOf, forget }
 }

@@ -127,6 +127,7 @@ export const createSender = (needs: {
     if (plan === null || !(await needs.leads())) return leave()
     const key = JSON.stringify(plan.target)
     if (line && key !== lineKey) await leave()
+    if (key !== lineKey) outcomes.forget()
     lineKey = key
     const state = await readState(db.read)
     const flushing = state.flush_asked > state.flush_done

@@ -55,6 +55,12 @@ const bans = async (n: number) => {
   for (let start = 0; start < n; start += 1000)
     await host.client.call('POST /bans/batch', { body: { bans: list.slice(start, start + 1000) } })
 }
+/** Moves the clock to the next try once that is written down, as often as there is one. */
+const toNextTry = async () => {
+  const [delivery] = (await admin.call('GET /siem/deliveries')).deliveries
+  const wait = Date.parse(delivery?.next_try ?? '') - clock()
+  if (wait > 0) clock.forward(wait / 1000)
+}
 /** To the HTTP receiver, at once, and with nothing left of what was before. */
 const toWeb = async (more: object = {}) => {
   await set({
@@ -371,11 +377,8 @@ describe('the queue', () => {
     await bans(15)
     await eventually(() => expect(web.events).toHaveLength(15))
     await eventually(async () => expect((await queue()).events).toMatchObject([{ type: 'ban' }]))
-    // The clock moves to the next try once that is written down, as often as there is one.
     await eventually(async () => {
-      const [delivery] = (await admin.call('GET /siem/deliveries')).deliveries
-      const wait = Date.parse(delivery?.next_try ?? '') - clock()
-      if (wait > 0) clock.forward(wait / 1000)
+      await toNextTry()
       expect((await queue()).queue_size).toBe(0)
     })
     expect(tries).toBe(10)
@@ -385,6 +388,40 @@ describe('the queue', () => {
     await bans(16)
     await eventually(() => expect(web.events).toHaveLength(31))
   })
+  test.each([
+    ['collector', 'Incorrect index", "code": 7'],
+    ['json', 'no such pipeline'],
+  ])(
+    'a %s that refuses everything is not connected, and loses nothing of a quiet installation',
+    async (format, words) => {
+      await toWeb({ format, events: ['ban'], flush_interval: 1, token: format === 'collector' ? 'a-token' : null })
+      const { events_failed_today: failed } = await status()
+      let asked = 0
+      web.answer = () => {
+        asked++
+        return { status: 400, text: `{"text": "${words}}` }
+      }
+      const first = await ban()
+      clock.forward(2)
+      // Far more than the ten tries after which an event that alone is refused would be given up.
+      await eventually(async () => {
+        await toNextTry()
+        expect(asked).toBeGreaterThan(14)
+      })
+      expect(await status()).toMatchObject({ connected: false, queue_size: 1, events_failed_today: failed })
+      expect((await status()).last_error).toContain(words)
+      const second = await ban()
+      clock.forward(2)
+      web.answer = null
+      await eventually(async () => {
+        await toNextTry()
+        expect(web.events.map(({ data }) => data.ip).toSorted()).toEqual([first.ip, second.ip].toSorted())
+      })
+      const well = { connected: true, queue_size: 0, last_error: null, events_failed_today: failed }
+      await eventually(async () => expect(await status()).toMatchObject(well))
+      await set({ token: null })
+    },
+  )
   test('bodies are compressed for who says that it takes them so, until it does not', async () => {
     await toWeb({ events: ['ban'], batch_size: 10 })
     web.answer = () => ({ status: 200, headers: { 'accept-encoding': 'deflate, gzip;q=1.0' } })

@@ -82,6 +82,33 @@ describe('HTTP', () => {
     expect(await answered(() => ({ status }))).toMatchObject({ ok: false, about, status })
   })
   test.each([
+    ['{"text":"Incorrect index","code":7,"invalid-event-number":1}', 'target'],
+    ['{"text":"Data channel is missing","code":10}', 'target'],
+    ['{"text":"Invalid data channel","code":11}', 'target'],
+    ['{"text":"ACK is disabled","code":14}', 'target'],
+    ['{"text":"Query string authorization is not enabled","code":16}', 'target'],
+    ['{"text":"Token disabled","code":1}', 'target'],
+    ['{"text":"No data","code":5}', 'events'],
+    ['{"text":"Invalid data format","code":6,"invalid-event-number":0}', 'events'],
+    ['{"text":"Event field is required","code":12}', 'events'],
+    ['{"text":"Event field cannot be blank","code":13}', 'events'],
+    ['{"text":"Error in handling indexed fields","code":15}', 'events'],
+    ['Bad Request', 'events'],
+  ])('of the collector: 400 %s is about the %s', async (text, about) => {
+    web.answer = () => ({ status: 400, text })
+    const line = lineTo({ format: 'collector', path: '/services/collector/event' })
+    const sent = line.send([
+      JSON.stringify({
+        time: 0,
+        host: 'h',
+        source: 'stockade',
+        sourcetype: 'stockade:event',
+        event: { timestamp: '1970-01-01T00:00:00.000Z' },
+      }),
+    ])
+    expect(await sent.finally(() => line.end())).toMatchObject({ ok: false, about, status: 400 })
+  })
+  test.each([
     ['30', 30_000],
     ['999999', 3_600_000],
     ['nonsense', null],
