@@ -104,6 +104,7 @@ const lines = async (ports: Record<'stream' | 'http' | 'udp', number>) => {
         format,
         way,
         tls: false,
+        framing: 'octet-counting',
         verify: true,
         ca: null,
         host: '127.0.0.1',
@@ -120,7 +121,7 @@ const lines = async (ports: Record<'stream' | 'http' | 'udp', number>) => {
         if (!outcome.ok) throw new Error(outcome.words)
       })
       await line.end()
-      const bytes = way === 'http' ? Buffer.from(bodyOf(format, make())) : framed(make())
+      const bytes = way === 'http' ? Buffer.from(bodyOf(format, make())) : framed(make(), 'octet-counting')
       const plain = await bare(ports.stream, bytes)
       const name = `  ${format} over ${way === 'stream' ? 'TCP' : way.toUpperCase()}`.padEnd(38)
       say(

@@ -61,6 +61,7 @@ const addSettings = (siem: Command): void => {
         ['target', targetOf(settings)],
         ['format', settings.format],
         ['protocol', settings.protocol],
+        ['framing', settings.framing],
         ['TLS', settings.tls_enabled ? 'on' : 'off'],
         ['certificate is checked', settings.tls_verify ? 'yes' : 'no'],
         ['authority', settings.ca_cert === null ? null : certificates(settings.ca_cert)],

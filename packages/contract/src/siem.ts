@@ -24,6 +24,10 @@ const target = {
   port: field(Type.Integer({ minimum: 1, maximum: 65_535 }), 'Port of the target.'),
   protocol: field(oneOf(['tcp', 'udp', 'http', 'https']), 'Transport to the target.'),
   tls_enabled: field(Type.Boolean(), 'Whether to use TLS.'),
+  framing: field(
+    oneOf(['octet-counting', 'newline'], { title: 'SiemFraming' }),
+    'How messages on TCP and TLS are told apart: by their length (RFC 6587, RFC 5425), or by a line feed after each.',
+  ),
   tls_verify: field(Type.Boolean(), 'Whether to check the certificate of the target.'),
   ca_cert: field(
     nullable(text(1, 64 * 1024)),

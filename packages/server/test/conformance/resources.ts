@@ -342,7 +342,10 @@ export const siemSettings = extended(
     batch_size: integer,
     flush_interval: integer,
   },
-  { 'spec siem': { token_set: yesNo, path: orNull(text), tls_verify: yesNo, ca_cert: orNull(text) } },
+  {
+    'spec siem': { token_set: yesNo, path: orNull(text), tls_verify: yesNo, ca_cert: orNull(text) },
+    'no page': { framing: text },
+  },
 )
 
 // System settings

@@ -47,6 +47,7 @@ const settingNames = (): Readonly<Record<string, string>> => {
     'siem.port': s.port,
     'siem.protocol': s.transport,
     'siem.tls_enabled': s.transports.tls,
+    'siem.framing': s.lines,
     'siem.tls_verify': s.verify,
     'siem.ca_cert': s.ca,
     'siem.path': s.path,

@@ -19,6 +19,7 @@ const fresh: SiemSettings = {
   port: 514,
   protocol: 'tcp',
   tls_enabled: false,
+  framing: 'octet-counting',
   tls_verify: true,
   ca_cert: null,
   path: null,

@@ -18,6 +18,8 @@ export interface Typed {
   readonly host: string
   readonly port: string
   readonly transport: Transport
+  /** A line feed after each message, in place of its length before it. */
+  readonly lines: boolean
   readonly verify: boolean
   readonly ca: string
   readonly path: string
@@ -58,6 +60,7 @@ export const typedOf = (is: SiemSettings): Typed => ({
   host: is.host ?? '',
   port: String(is.port),
   transport: transportOf(is),
+  lines: is.framing === 'newline',
   verify: is.tls_verify,
   ca: is.ca_cert ?? '',
   path: is.path ?? '',
@@ -71,6 +74,7 @@ export const typedOf = (is: SiemSettings): Typed => ({
 /** The fields whose names differ in the API. */
 const apiNames: Partial<Record<keyof Typed, string>> = {
   transport: 'protocol',
+  lines: 'framing',
   verify: 'tls_verify',
   ca: 'ca_cert',
   minimum: 'min_severity',
@@ -89,6 +93,7 @@ export const fieldsOf = (is: SiemSettings) => {
     host: t.host,
     port: t.port,
     transport: { label: t.transport, say: (transport: Transport) => t.transports[transport] },
+    lines: t.lines,
     verify: t.verify,
     ca: { label: t.ca, say: (ca: string) => (ca.trim() ? set : notSet) },
     path: t.path,
@@ -177,6 +182,7 @@ export const changeOf = (typed: Typed, changed: ReadonlySet<string>, is: SiemSet
     ...(changed.has('host') ? { host: typed.host.trim() || null } : {}),
     ...(port === null ? {} : { port }),
     ...(wired ? wires[typed.transport] : {}),
+    ...(changed.has('lines') ? { framing: typed.lines ? 'newline' : 'octet-counting' } : {}),
     ...(changed.has('verify') ? { tls_verify: typed.verify } : {}),
     ...(changed.has('ca') ? { ca_cert: typed.ca.trim() || null } : {}),
     ...(changed.has('path') ? { path: typed.path.trim() || null } : {}),

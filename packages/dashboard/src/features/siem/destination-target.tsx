@@ -46,6 +46,7 @@ export const Target = ({ is, form }: { is: SiemSettings; form: DestinationForm }
             />
           </>
         )}
+        {(transport === 'tcp' || transport === 'tls') && <CheckField {...form.bind('lines')} meaning={t.linesHelp} />}
         {isEncrypted(transport) && <Certificate form={form} />}
       </div>
     </Panel>

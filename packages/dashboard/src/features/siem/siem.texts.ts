@@ -62,6 +62,9 @@ const en = {
     https: 'Redirects are not followed.',
     http: 'The token can be read on the way. Redirects are not followed.',
   },
+  lines: 'The receiver reads lines',
+  linesHelp:
+    'A line feed ends each message, in place of octet counting. For Wazuh, Logstash, Fluent Bit and Vector. Default: off.',
   verify: 'Check the certificate',
   verifyHelp: 'Default: on.',
   verifyOff: 'Any certificate is accepted: anyone in between can read and change what is sent.',

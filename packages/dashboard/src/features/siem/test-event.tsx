@@ -22,8 +22,19 @@ import { siemTexts } from './siem.texts.ts'
 import { plannedSteps } from './steps.ts'
 
 /** The target of a saved destination: a test result belongs to one and disappears with it. */
-const targetKey = ({ format, host, port, protocol, tls_enabled, tls_verify, ca_cert, path, token_set }: SiemSettings) =>
-  JSON.stringify([format, host, port, protocol, tls_enabled, tls_verify, ca_cert, path, token_set])
+const targetKey = ({
+  format,
+  host,
+  port,
+  protocol,
+  framing,
+  tls_enabled,
+  tls_verify,
+  ca_cert,
+  path,
+  token_set,
+}: SiemSettings) =>
+  JSON.stringify([format, host, port, protocol, framing, tls_enabled, tls_verify, ca_cert, path, token_set])
 
 /** Tests what is saved, so changes are saved first; nothing is tested if that is refused. */
 const useTest = (is: SiemSettings, save: () => Promise<boolean>) => {

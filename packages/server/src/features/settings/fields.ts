@@ -59,6 +59,7 @@ const fields = {
   'siem.port': plain(514),
   'siem.protocol': plain<SiemSettings['protocol']>('tcp'),
   'siem.tls_enabled': plain(false),
+  'siem.framing': plain<SiemSettings['framing']>('octet-counting'),
   'siem.tls_verify': plain(true),
   'siem.ca_cert': plain<string | null>(null),
   'siem.path': plain<string | null>(null),

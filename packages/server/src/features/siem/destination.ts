@@ -64,6 +64,7 @@ export const createDestination = (needs: {
     return {
       format,
       ...found,
+      framing: get('siem.framing'),
       verify: get('siem.tls_verify'),
       ca: get('siem.ca_cert'),
       host,

@@ -1,12 +1,14 @@
 import { minute, second } from '../../core/clock.ts'
 import type { Outgoing } from '../../outgoing/outgoing.ts'
-import type { Format } from './formats/formats.ts'
+import type { Format, Framing } from './formats/formats.ts'
 
 /** Where and how events go. */
 export interface Target {
   readonly format: Format
   readonly way: 'udp' | 'stream' | 'http'
   readonly tls: boolean
+  /** Of a stream. */
+  readonly framing: Framing
   /** Whether a certificate that does not fit is refused. */
   readonly verify: boolean
   /** PEM text; null: the authorities that the system knows. */

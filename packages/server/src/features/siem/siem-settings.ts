@@ -37,6 +37,7 @@ const fields = [
   'port',
   'protocol',
   'tls_enabled',
+  'framing',
   'tls_verify',
   'ca_cert',
   'path',
@@ -48,7 +49,18 @@ const fields = [
 /** What a token is bound to. */
 const bound = ['host', 'port', 'protocol', 'tls_enabled', 'tls_verify', 'ca_cert'] as const
 /** A change of one of these is another target. */
-const ofTarget = ['format', 'host', 'port', 'protocol', 'tls_enabled', 'tls_verify', 'ca_cert', 'path', 'token']
+const ofTarget = [
+  'format',
+  'host',
+  'port',
+  'protocol',
+  'framing',
+  'tls_enabled',
+  'tls_verify',
+  'ca_cert',
+  'path',
+  'token',
+]
 
 export const createSiemSettings = (needs: {
   clock: Clock
@@ -147,6 +159,7 @@ export const createSiemSettings = (needs: {
       port: get('siem.port'),
       protocol: get('siem.protocol'),
       tls_enabled: get('siem.tls_enabled'),
+      framing: get('siem.framing'),
       tls_verify: get('siem.tls_verify'),
       ca_cert: get('siem.ca_cert'),
       path: get('siem.path'),

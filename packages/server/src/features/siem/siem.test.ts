@@ -1,6 +1,9 @@
 import { mkdtempSync, rmSync } from 'node:fs'
+import { createServer as createTcp } from 'node:net'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { createInterface } from 'node:readline'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Client } from '@stockade/client'
@@ -111,6 +114,7 @@ describe('settings', () => {
       port: 514,
       protocol: 'tcp',
       tls_enabled: false,
+      framing: 'octet-counting',
       tls_verify: true,
       ca_cert: null,
       path: null,
@@ -486,6 +490,27 @@ describe('streams and datagrams', () => {
       await eventually(() => expect(stream.messages.at(-1)).toContain(` stockade - ban - ${beginning}`))
     }
     expect(stream.faults).toEqual([])
+  })
+  test('a line feed after each message, for receivers that read lines', async () => {
+    const lines: string[] = []
+    const receiver = createTcp(socket => {
+      socket.on('error', () => {})
+      createInterface({ input: socket }).on('line', line => lines.push(line))
+    })
+    await new Promise<void>(resolve => receiver.listen(0, '127.0.0.1', resolve))
+    try {
+      await toStream({ framing: 'newline', port: (receiver.address() as AddressInfo).port })
+      for (const format of ['syslog', 'cef', 'leef']) {
+        await set({ format })
+        await ban({ jail: 'ssh-1', log_lines: 'one\ntwo\r\nthree' })
+        await flush()
+        await eventually(() => expect(lines.at(-1)).toMatch(/^<84>1 \S+Z stockade\.example stockade - ban /))
+      }
+      expect(lines).toHaveLength(3)
+    } finally {
+      await set({ framing: 'octet-counting', enabled: false })
+      receiver.close()
+    }
   })
   test('what was written before a break is sent again, under the same ids; nothing is lost', async () => {
     await toStream({ batch_size: 5 })

@@ -6,7 +6,7 @@ import { framed } from './formats/formats.ts'
 import { failure, lineTimes } from './line.ts'
 import type { Line, LineNeeds, Target } from './line.ts'
 
-/** Octet-counted messages over TCP (RFC 6587) or TLS (RFC 5425). */
+/** Messages over TCP (RFC 6587) or TLS (RFC 5425). */
 export const streamLine = (target: Target, needs: LineNeeds): Line => {
   const { write: writeTime } = { ...lineTimes, ...needs.times }
   let socket: Socket | null = null
@@ -34,7 +34,7 @@ export const streamLine = (target: Target, needs: LineNeeds): Line => {
       watch(await openSocket(target, needs))
     },
     async send(messages) {
-      const bytes = framed(messages)
+      const bytes = framed(messages, target.framing)
       const now = socket
       if (!now?.writable) return failure(why || 'the connection was closed', 0)
       try {

@@ -18,6 +18,7 @@ const target = (more: Partial<Target>): Target => ({
   format: 'json',
   way: 'http',
   tls: false,
+  framing: 'octet-counting',
   verify: true,
   ca: null,
   host: '127.0.0.1',

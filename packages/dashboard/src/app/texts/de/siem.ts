@@ -65,6 +65,9 @@ export const siem: Texts['siem'] = {
     https: 'Umleitungen wird nicht gefolgt.',
     http: 'Das Token kann unterwegs gelesen werden. Umleitungen wird nicht gefolgt.',
   },
+  lines: 'Der Empfänger liest Zeilen',
+  linesHelp:
+    'Ein Zeilenvorschub beendet jede Nachricht, anstelle von Octet Counting. Für Wazuh, Logstash, Fluent Bit und Vector. Standard: aus.',
   verify: 'Zertifikat prüfen',
   verifyHelp: 'Standard: an.',
   verifyOff: 'Jedes Zertifikat wird akzeptiert: Wer dazwischen sitzt, kann lesen und ändern, was gesendet wird.',

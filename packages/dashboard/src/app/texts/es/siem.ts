@@ -66,6 +66,9 @@ export const siem: Texts['siem'] = {
     https: 'No se siguen redirecciones.',
     http: 'El token se puede leer en el camino. No se siguen redirecciones.',
   },
+  lines: 'El receptor lee líneas',
+  linesHelp:
+    'Un salto de línea termina cada mensaje, en lugar de octet counting. Para Wazuh, Logstash, Fluent Bit y Vector. Desactivado por defecto.',
   verify: 'Comprobar el certificado',
   verifyHelp: 'Activado por defecto.',
   verifyOff: 'Se acepta cualquier certificado: quien esté en medio puede leer y cambiar lo que se envía.',

@@ -74,6 +74,9 @@ export const siem: Texts['siem'] = {
     https: 'Les redirections ne sont pas suivies.',
     http: 'Le token peut être lu en route. Les redirections ne sont pas suivies.',
   },
+  lines: 'Le récepteur lit des lignes',
+  linesHelp:
+    'Un saut de ligne termine chaque message, au lieu de l’octet counting. Pour Wazuh, Logstash, Fluent Bit et Vector. Désactivé par défaut.',
   verify: 'Vérifier le certificat',
   verifyHelp: 'Activé par défaut.',
   verifyOff: 'Tout certificat est accepté\u00a0: un intermédiaire peut lire et modifier ce qui est envoyé.',

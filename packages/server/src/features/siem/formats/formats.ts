@@ -7,6 +7,7 @@ import { leefOf } from './leef.ts'
 import { syslogOf } from './syslog.ts'
 
 export type Format = siem.SiemSettings['format']
+export type Framing = siem.SiemSettings['framing']
 
 /** The largest payload of a UDP datagram over IPv4 (RFC 768: 65,535 less both headers). */
 export const datagramBytes = 65_507
@@ -38,10 +39,14 @@ export const formatted = (format: Format, event: SiemEvent, { host, version }: T
 export const bodyOf = (format: Format, events: readonly string[]): string =>
   format === 'collector' ? collectorBatch(events) : jsonBatch(events)
 
-/** Octet counting, so that nothing inside a message can end it (RFC 6587 section 3.4.1, RFC 5425 section 4.3). */
-export const framed = (messages: readonly string[]): Buffer =>
+/**
+ * Messages on a stream. Octet counting, so that nothing inside a message can end it (RFC 6587 section 3.4.1, RFC 5425 section 4.3); or a line
+ * feed after each (RFC 6587 section 3.4.2), which none of them holds.
+ */
+export const framed = (messages: readonly string[], framing: Framing): Buffer =>
   Buffer.concat(
     messages.flatMap(message => {
+      if (framing === 'newline') return [Buffer.from(`${message.replace(/[\r\n]+/g, ' ')}\n`)]
       const bytes = Buffer.from(message)
       return [Buffer.from(`${bytes.length} `), bytes]
     }),

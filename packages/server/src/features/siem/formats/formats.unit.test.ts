@@ -71,7 +71,8 @@ describe('golden vectors', () => {
     )
     expect(JSON.parse(collectorOf(aBan({ server: null }), host))).toMatchObject({ host })
   })
-  test('octet counting', () => expect(framed(['ä', 'b c']).toString()).toBe('2 ä3 b c'))
+  test('lines', () => expect(framed(['ä\r\nx', 'b c'], 'newline').toString()).toBe('ä x\nb c\n'))
+  test('octet counting', () => expect(framed(['ä', 'b c'], 'octet-counting').toString()).toBe('2 ä3 b c'))
 })
 
 /* Readers written from the specifications, knowing nothing of the writers. */
