@@ -60,7 +60,7 @@ const leftOut = resource('BlocklistLeftOut', {
   private: field(count, 'Entries that hold private, loopback, link-local, multicast or reserved addresses.'),
   invalid: field(count, 'Lines that are no address and no range.'),
   too_wide: field(count, 'Ranges wider than /16 (IPv4) or /32 (IPv6); with `allow_wide` those wider than /8 or /19.'),
-  duplicates: field(count, 'Entries that others cover, or that were merged with others.'),
+  duplicates: field(count, 'Entries that another one covers: doubles, and parts of ranges.'),
 })
 
 const allowWide = Type.Boolean()
@@ -226,13 +226,16 @@ export const refreshBlocklist = endpoint('POST /lists/{id}/refresh', {
   ...family,
   summary: 'Look at the source of a blocklist now',
   description:
-    'Answers when the look is over; `last_error` says why nothing was applied. With `accept_change`, a version that changes more than `max_change` is applied this once. Each caller may read one source at a time, previews included: 409 beyond.',
+    'Answers when the look is over; `last_error` says why nothing was applied. With `accept_change`, a version that changes more than `max_change`, or holds no entry any more, is applied this once. Each caller may read one source at a time, previews included: 409 beyond.',
   access: 'write',
   lasts: 'partly',
   leaves: null,
   params,
   body: shape({
-    accept_change: field(Type.Optional(Type.Boolean()), 'Applies a version that changes more than `max_change`.'),
+    accept_change: field(
+      Type.Optional(Type.Boolean()),
+      'Applies a version that changes more than `max_change`, or that holds no entry any more.',
+    ),
   }),
   reply: blocklist,
   refusals: [404, 409],

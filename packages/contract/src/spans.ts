@@ -93,11 +93,28 @@ export class SpanCollector {
   #add4(first: number, last: number): void {
     if (this.#v4.length < places * 2) this.#v4.push(first, last)
   }
+  /** How many of what was added another one covers by itself: doubles, and parts of ranges. */
+  get covered(): number {
+    const pairs = Array.from({ length: this.#v4.length / 2 }, (_, place): [number, number] => [
+      this.#v4[place * 2] ?? 0,
+      this.#v4[place * 2 + 1] ?? 0,
+    ])
+    return coveredOf(pairs) + coveredOf(this.#v6)
+  }
   spans(): Spans {
     return { v4: merged4(this.#v4), v6: merged6(this.#v6) }
   }
 }
 
+const coveredOf = <N extends number | bigint>(pairs: readonly (readonly [N, N])[]): number => {
+  let covered = 0
+  let reach: N | null = null
+  // A wider one comes before those that begin where it does.
+  for (const [, last] of [...pairs].sort(([a, x], [b, y]) => (a < b ? -1 : a > b ? 1 : x > y ? -1 : x < y ? 1 : 0)))
+    if (reach !== null && last <= reach) covered++
+    else reach = last
+  return covered
+}
 const merged4 = (pairs: readonly number[]): Float64Array => {
   const n = pairs.length / 2
   const order = new Float64Array(n)

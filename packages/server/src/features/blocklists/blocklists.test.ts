@@ -66,6 +66,20 @@ const contentFor = (host: EnrolledHost, id: number) =>
 const many = (count: number, from = 0) =>
   Array.from({ length: count }, (_, n) => `8.${(n + from) >> 7}.${((n + from) & 127) * 2}.1`).join('\n')
 
+test('a list that its publisher has emptied keeps its entries until somebody accepts that', async () => {
+  text('/edrop', '45.67.90.0/24 ; SBL1\n45.67.99.0/24 ; SBL2\n')
+  const { id } = await subscribe('/edrop', { mode: 'enforce' })
+  expect(await refresh(id)).toMatchObject({ entries: 2, last_error: null })
+  text('/edrop', '; This list has been merged into https://lists.example/drop.txt\n; EOF\n')
+  expect(await refresh(id)).toMatchObject({ entries: 2, last_error: expect.stringMatching(/accept_change/) })
+  expect(await refresh(id, true)).toMatchObject({ entries: 0, addresses: 0, last_error: null })
+  // It is no news at the next look, and a list that is filled again is taken.
+  expect(await refresh(id)).toMatchObject({ entries: 0, last_error: null })
+  text('/edrop', '45.67.90.0/24 ; SBL1\n')
+  expect(await refresh(id, true)).toMatchObject({ entries: 1, last_error: null })
+  await admin.client.call('DELETE /lists/{id}', { params: { id } })
+})
+
 test('a list is fetched, cut, held and taken out again', async () => {
   text(
     '/drop',
@@ -79,7 +93,7 @@ test('a list is fetched, cut, held and taken out again', async () => {
     addresses: 257,
     last_error: null,
     stale: false,
-    left_out: { private: 1, duplicates: 1, invalid: 0 },
+    left_out: { private: 1, duplicates: 0, invalid: 0 },
     held: { applied: 0, pending: 2, failed: 0, not_covered: 0 },
   })
   const state = await web.client.call('GET /agent/state')

@@ -28,8 +28,13 @@ export const refusalOf = (
   accepts: boolean,
 ) => {
   const { entries, addresses, networks, change } = built
-  if (entries === 0)
-    return row.entries > 0 ? 'The new version holds no entry.' : 'The list holds no entry that servers may take.'
+  if (entries === 0) {
+    // Publishers empty a list that they give up. Whoever has taken that once is not told again.
+    if (row.version > 0 && (row.entries === 0 || accepts)) return null
+    return row.entries > 0
+      ? `The new version holds no entry, and the ${inWords(row.entries)} of the last one stay in force. If the publisher has emptied the list, look again with accept_change.`
+      : 'The list holds no entry that servers may take.'
+  }
   if (addresses > row.max_addresses)
     return `The new version covers ${inWords(addresses)} addresses, and the list takes ${inWords(row.max_addresses)}.`
   if (row.max_networks > 0 && networks > row.max_networks)

@@ -80,13 +80,11 @@ const expanded = (body: Uint8Array): Buffer => {
     )
   }
 }
-const read = (given: Given, reading: Reading): Omit<Parsed, 'format'> & Pick<Built, 'format'> => {
+const read = (given: Given, reading: Reading): Omit<Parsed, 'format' | 'lines'> & Pick<Built, 'format'> => {
   if (given.kind === 'answer') return parseBlocklist(expanded(given.body), reading)
   const spans = given.kind === 'places' ? openSpans(given.spans) : spansOfLines(unpackLines(given.raw))
-  const lines = given.kind === 'places' ? given.lines : countOf(spans)
-  return { format: null, spans, invalid: 0, too_wide: 0, lines }
+  return { format: null, spans, invalid: 0, too_wide: 0, duplicates: 0 }
 }
-const countOf = ({ v4, v6 }: Spans): number => v4.length / 2 + v6.length
 
 const changeOf = (before: readonly string[], now: readonly string[], spans: Spans): Change => {
   const [small, large] = before.length < now.length ? [before, now] : [now, before]
@@ -114,7 +112,7 @@ const namedIn = (spans: Spans, { addresses, whitelist }: NonNullable<BuildJob['n
 
 /** Reads a content, and cuts out what no list may hold. @throws NoList */
 export const buildContent = ({ given, reading, cuts, most, before, named }: BuildJob): Built => {
-  const { format, spans, invalid, too_wide, lines } = read(given, reading)
+  const { format, spans, invalid, too_wide, duplicates } = read(given, reading)
   const expand = (from: Spans): string[] => {
     const entries = [...entriesOf(from, { most: most + 1, widest: widestOf(reading) })]
     if (entries.length <= most) return entries
@@ -132,7 +130,7 @@ export const buildContent = ({ given, reading, cuts, most, before, named }: Buil
     addresses: ipv4,
     networks: ipv6,
     digest: createHash('sha256').update(textOf(entries)).digest('hex'),
-    left_out: { ...left.counts, invalid, too_wide, duplicates: Math.max(0, lines - countOf(spans)) },
+    left_out: { ...left.counts, invalid, too_wide, duplicates },
     raw: packLines(raw),
     packed: packLines(entries),
     samples: entries.slice(0, mostSamples),

@@ -1,8 +1,8 @@
 import type { BlocklistFormat } from '@stockade/contract'
-import { recordOf } from '@stockade/contract/untrusted.ts'
-import { parseIp, parseRange } from '../../core/ip.ts'
-import type { IpRange } from '../../core/ip.ts'
+import { readOr, recordOf } from '@stockade/contract/untrusted.ts'
 import { jsonExcess } from '../../core/json-text.ts'
+import { cellsOf, readAddress, readLine } from '../../core/list-lines.ts'
+import type { Found } from '../../core/list-lines.ts'
 import { familyOf, isWider, neverBanned, privateNetworks, widest } from '@stockade/contract/reach.ts'
 import { SpanCollector, lastOf, networkOf } from '@stockade/contract/spans.ts'
 import type { Spans } from '@stockade/contract/spans.ts'
@@ -34,6 +34,8 @@ export interface Parsed {
   readonly too_wide: number
   /** Addresses and ranges of the content, before they are merged. */
   readonly lines: number
+  /** How many of these another one covers. */
+  readonly duplicates: number
 }
 
 /**
@@ -50,99 +52,102 @@ const most = {
 const inWords = (count: number): string => count.toLocaleString('en')
 const localNames = new Set(['0.0.0.0', '127.0.0.1', '::1', '::'])
 
-interface Found {
-  readonly from: IpRange
-  readonly to: IpRange
-}
-
-const single = (text: string): Found | null => {
-  const range = parseRange(text)
-  return range && { from: range, to: range }
-}
-/** `a-b`. Null when it is no range, or its end lies before its start. */
-const fromTo = (first: string, last: string): Found | null => {
-  const [from, to] = [parseIp(first), parseIp(last)]
-  return from && to && from.bytes.length === to.bytes.length && Buffer.compare(from.bytes, to.bytes) <= 0
-    ? { from, to }
-    : null
-}
-const readToken = (token: string): Found | null => {
-  const dash = token.indexOf('-')
-  return dash < 0 ? single(token) : fromTo(token.slice(0, dash), token.slice(dash + 1))
-}
-
-/** Without a comment of any dialect, and without what quotes a value. */
+/** Without a comment of any dialect. */
 const bareLine = (line: string): string => {
   const mark = /[#;]|\/\//.exec(line)
   return (mark ? line.slice(0, mark.index) : line).trim()
 }
-const cellsOf = (line: string): string[] =>
-  line.split(/[,;\t]/, most.cells).map(cell =>
-    cell
-      .trim()
-      .replace(/^"(.*)"$/, '$1')
-      .trim(),
-  )
 
-const readCsv = (line: string, column: number | null): Found | null => {
-  const cells = cellsOf(line)
-  if (column !== null) return readToken(cells[column - 1] ?? '')
-  for (const cell of cells) {
-    const found = readToken(cell)
-    if (found) return found
+/** What one line, or one value of JSON, names; null for what is not understood. */
+interface Place {
+  /** From 1. */
+  readonly line: number
+  readonly text: string
+  readonly found: readonly Found[] | null
+}
+
+const readCsv = (line: string, column: number | null): readonly Found[] | null => {
+  if (column !== null) {
+    const found = readAddress(cellsOf(line)[column - 1] ?? '')
+    return found && [found]
   }
-  return null
+  const whole = readLine(line.replace(/\s#.*$/, ''))
+  if (whole && whole.found.length > 0 && whole.note === '') return whole.found
+  for (const cell of cellsOf(line)) {
+    const found = readAddress(cell)
+    if (found) return [found]
+  }
+  return whole?.found.slice(0, 1) ?? null
 }
-const readPlain = (line: string): Found | null => {
-  const dash = line.indexOf('-')
-  const joined = dash < 0 ? line : `${line.slice(0, dash).trimEnd()}-${line.slice(dash + 1).trimStart()}`
-  const [first = '', second = ''] = joined.split(/[\s,]+/, 2)
-  // Lists of blocks name the first and the last address.
-  return fromTo(first, second) ?? readToken(first)
-}
-const readHosts = (line: string): Found | null => {
+/** A first line of CSV that names its columns: it holds no number. */
+const isHeader = (line: string): boolean => !/(?:^|[\s,;"])\d/.test(line)
+const readHosts = (line: string): readonly Found[] | null => {
   const [first = '', second = ''] = line.split(/\s+/, 2)
-  return readToken(localNames.has(first) ? second : first)
+  const found = readAddress(localNames.has(first) ? second : first)
+  return found && [found]
 }
 
-const jsonEntry = (value: unknown): string | null => {
-  if (typeof value === 'string') return value
-  const fields = recordOf(value)
-  for (const name of ['cidr', 'ip', 'prefix', 'network', 'address', 'range'])
-    if (typeof fields[name] === 'string') return fields[name]
-  return null
+/** Names of fields that hold an address or a range, in small letters and without what parts their words. */
+const addressFields = new Set(
+  'cidr ip ipaddress ipaddr addr address network subnet net prefix ipprefix ipv4prefix ipv6prefix ipv4 ipv6 range iprange value ioc indicator srcip sourceip remoteip clientip'.split(
+    ' ',
+  ),
+)
+const isAddressField = (name: string): boolean => addressFields.has(name.toLowerCase().replace(/[^a-z0-9]/g, ''))
+
+/**
+ * The texts that stand where addresses do, in the order of the JSON: texts of lists, and of each object its first field with such a name, or else what
+ * its fields hold. Null for an object in a list that has none.
+ */
+function* jsonValues(value: unknown): Generator<string | null> {
+  if (typeof value === 'string') yield value
+  else if (Array.isArray(value)) for (const row of value) yield* rowValues(row)
+  else if (typeof value === 'object' && value !== null && !isMetadata(value)) {
+    const named = Object.entries(value).find(([name, held]) => typeof held === 'string' && isAddressField(name))
+    if (named) yield String(named[1])
+    else for (const held of Object.values(value)) if (typeof held === 'object') yield* jsonValues(held)
+  }
 }
+function* rowValues(row: unknown): Generator<string | null> {
+  let isEmpty = true
+  for (const text of jsonValues(row)) {
+    isEmpty = false
+    yield text
+  }
+  if (isEmpty && !isMetadata(row) && !(Array.isArray(row) && row.length === 0)) yield null
+}
+
 const isMetadata = (value: unknown): boolean => recordOf(value).type === 'metadata'
 
-/** The rows of a JSON array. */
-const jsonRows = (body: Buffer): readonly unknown[] => {
+/** The value of JSON. */
+const jsonOf = (body: Buffer): unknown => {
   const text = body.toString('utf8')
   const excess = jsonExcess(text, most.json)
   if (excess === 'deep') throw new NoList(`The content is JSON that is nested deeper than ${most.json.depth} levels.`)
   if (excess === 'many') throw new NoList(`The content is JSON of more than ${inWords(most.json.values)} values.`)
   try {
-    const rows: unknown = JSON.parse(text)
-    return Array.isArray(rows) ? rows : []
+    return JSON.parse(text)
   } catch {
     throw new NoList('The content is JSON that can’t be read.')
   }
 }
-/** The texts of a JSON array, or of one object a line. */
-function* jsonTexts(body: Buffer): Generator<string | null> {
-  if (startOf(body).startsWith('[')) {
-    for (const row of jsonRows(body)) if (!isMetadata(row)) yield jsonEntry(row)
+/** Objects one a line, or one value. */
+const isOneALine = (body: Buffer): boolean => {
+  const [first = '', second = ''] = startOf(body).split('\n', 2)
+  return first.trimEnd().endsWith('}') && (second.startsWith('{') || second.trim() === '')
+}
+/** The texts of a JSON value, or of one object a line. */
+function* jsonTexts(body: Buffer): Generator<{ line: number; text: string | null }> {
+  let line = 0
+  if (!startOf(body).startsWith('{') || !isOneALine(body)) {
+    for (const text of jsonValues(jsonOf(body))) yield { line: ++line, text }
     return
   }
-  for (const line of linesOf(body)) {
-    if (line.trim() === '') continue
-    let row: unknown
-    try {
-      row = JSON.parse(line)
-    } catch {
-      yield null
-      continue
-    }
-    if (!isMetadata(row)) yield jsonEntry(row)
+  for (const row of linesOf(body)) {
+    line++
+    if (row.trim() === '') continue
+    const value = readOr(null, (): unknown => JSON.parse(row))
+    for (const text of rowValues(value)) yield { line, text }
   }
 }
 
@@ -170,20 +175,36 @@ const formatOf = (body: Buffer): Exclude<BlocklistFormat, 'auto'> => {
   return localNames.has(line.split(/\s+/)[0] ?? '') && /\s/.test(line) ? 'hosts' : 'plain'
 }
 
-/** The entries as the list writes them; null for a line that is no valid entry. */
-function* foundIn(body: Buffer, format: BlocklistFormat, column: number | null): Generator<Found | null> {
+function* placesIn(body: Buffer, format: BlocklistFormat, column: number | null): Generator<Place> {
   if (format === 'spamhaus-json') {
-    for (const entry of jsonTexts(body)) yield entry === null ? null : readToken(entry.trim())
+    for (const { line, text } of jsonTexts(body)) {
+      const found = text === null ? null : readAddress(text.trim())
+      yield { line, text: text ?? '', found: found && [found] }
+    }
     return
   }
+  let line = 0
   for (const raw of linesOf(body)) {
+    line++
     // A semicolon parts the columns of some CSV files and begins a comment elsewhere.
-    const line = format === 'csv' ? raw.replace(/^\s*(#|\/\/).*$/, '').trim() : bareLine(raw)
-    if (line === '') continue
-    if (format === 'csv') yield readCsv(line, column)
-    else yield format === 'hosts' ? readHosts(line) : readPlain(line)
+    const text = format === 'csv' ? raw.replace(/^\s*(#|\/\/).*$/, '').trim() : raw.trim()
+    if (text === '') continue
+    const found =
+      format === 'csv'
+        ? readCsv(text, column)
+        : format === 'hosts' && !/^[#;]/.test(text)
+          ? readHosts(bareLine(text))
+          : (readLine(text)?.found ?? null)
+    yield { line, text, found }
   }
 }
+/** What a line looks like, without what it says: a content may be a page that only Stockade can see. */
+const shapeOf = (text: string): string =>
+  text
+    .slice(0, 60)
+    .replace(/\p{L}/gu, 'a')
+    .replace(/\p{N}/gu, '0')
+    .replace(/[^\x20-\x7e]/g, '?')
 
 const numberOf = (bytes: Uint8Array): bigint => BigInt(`0x${Buffer.from(bytes).toString('hex')}`)
 const isTooWide = ({ from, to }: Found, lengths: Readonly<Record<4 | 6, number>>): boolean => {
@@ -205,29 +226,49 @@ const isReserved = ({ from, to }: Found): boolean => {
 /** The widest networks that a list may hold. */
 export const widestOf = ({ allowsWide }: Pick<Reading, 'allowsWide'>) => (allowsWide ? widest.listed : widest.banned)
 
-/** @throws NoList for what is a web page, is not text, holds nothing, or holds more than any list. */
-export const parseBlocklist = (content: Buffer, reading: Reading): Parsed => {
+const exampleOf = ({ line, text }: Place, format: BlocklistFormat): string =>
+  `${format === 'spamhaus-json' ? 'Value' : 'Line'} ${line} is not understood: it looks like "${shapeOf(text)}" (a for a letter, 0 for a digit).`
+/** Without the first line of CSV where that names the columns. */
+function* understood(places: Iterable<Place>, format: BlocklistFormat): Generator<Place> {
+  let isFirst = format === 'csv'
+  for (const place of places) {
+    if (!(isFirst && place.found === null && isHeader(place.text))) yield place
+    isFirst = false
+  }
+}
+
+/** A content without its byte order mark. @throws NoList for a web page, and for what is not text */
+const textIn = (content: Buffer): Buffer => {
   const hasMark = content.subarray(0, byteOrderMark.length).equals(byteOrderMark)
   const body = hasMark ? content.subarray(byteOrderMark.length) : content
   if (/^(<!doctype|<html|<\?xml|<head)/i.test(startOf(body))) throw new NoList('The content is a web page and no list.')
   if (body.includes(0)) throw new NoList('The content is not text.')
+  return body
+}
+
+/** @throws NoList for what is a web page, is not text, holds nothing, or holds more than any list. */
+export const parseBlocklist = (content: Buffer, reading: Reading): Parsed => {
+  const body = textIn(content)
   const format = reading.format === 'auto' ? formatOf(body) : reading.format
   const lengths = widestOf(reading)
   const collector = new SpanCollector()
   let invalid = 0
   let tooWide = 0
-  let isHeader = format === 'csv'
-  for (const found of foundIn(body, format, reading.column)) {
-    if (found === null) invalid += Number(!isHeader)
-    else if (isTooWide(found, lengths) && !isReserved(found)) tooWide++
-    else collector.add(found.from, found.to)
+  let example = ''
+  for (const place of understood(placesIn(body, format, reading.column), format)) {
+    if (place.found === null) {
+      invalid++
+      example ||= exampleOf(place, format)
+    }
+    for (const one of place.found ?? [])
+      if (isTooWide(one, lengths) && !isReserved(one)) tooWide++
+      else collector.add(one.from, one.to)
     if (collector.size > most.entries)
       throw new NoList(`The content has more than ${inWords(most.entries)} addresses and ranges.`)
-    isHeader = false
   }
   const lines = collector.size
-  if (lines === 0 && invalid > 0) throw new NoList('The content holds no address.')
+  if (lines === 0 && invalid > 0) throw new NoList(`The content holds no address. ${example}`)
   if (invalid > 10 && invalid > lines)
-    throw new NoList(`Most of the content is no address: ${invalid} lines of ${invalid + lines + tooWide}.`)
-  return { format, spans: collector.spans(), invalid, too_wide: tooWide, lines }
+    throw new NoList(`Most of the content is no address: ${invalid} lines of ${invalid + lines + tooWide}. ${example}`)
+  return { format, spans: collector.spans(), invalid, too_wide: tooWide, lines, duplicates: collector.covered }
 }

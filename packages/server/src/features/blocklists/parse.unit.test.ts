@@ -26,11 +26,91 @@ describe('what is read', () => {
     ],
     ['a JSON object a line', '{"cidr":"198.51.100.0/24"}\n{"type":"metadata"}\n', ['198.51.100.0/24']],
     ['a hosts file', '127.0.0.1 localhost\n0.0.0.0 203.0.113.7\n', ['203.0.113.7']],
+    ['neighbours in their order', '45.67.88.10\n45.67.88.11\n', ['45.67.88.10/31']],
+    ['zeros before each part', '045.067.089.010\t187012\t9143\t2026-11-01\t2026-11-27\n', ['45.67.89.10']],
+    [
+      'exits of Tor',
+      'ExitNode 0011BD24\nPublished 2026-11-27 20:11:15\nLastStatus 2026-11-27 23:00:00\nExitAddress 45.67.89.10 2026-11-27 23:07:00\n',
+      ['45.67.89.10'],
+    ],
+    [
+      'a set of ipset',
+      'create b hash:net family inet\nadd b 45.67.90.0/24 timeout 60\nadd b 45.67.92.1\n',
+      ['45.67.90.0/24', '45.67.92.1'],
+    ],
+    [
+      'a list of RouterOS',
+      '/ip firewall address-list\nadd address=45.67.90.0/24 comment="a 1" list=x\nadd list=x address=45.67.92.1\n',
+      ['45.67.90.0/24', '45.67.92.1'],
+    ],
+    ['columns of DShield', 'Start\tEnd\tNetmask\n45.67.90.0\t45.67.90.255\t24\t3511\tname\n', ['45.67.90.0/24']],
+    ['addresses with ports', '45.67.89.10:443\n[2001:db8::1]:22\n', ['45.67.89.10', '2001:db8::1']],
+    ['rules of nginx', 'deny 45.67.89.10;\nallow 45.67.90.0/24;\n', ['45.67.89.10', '45.67.90.0/24']],
+    ['rules of Apache', 'Deny from 45.67.89.10\nRequire not ip 45.67.90.0/24\n', ['45.67.89.10', '45.67.90.0/24']],
+    ['hosts.deny', 'sshd: 45.67.89.10\nALL: 45.67.90.0/255.255.255.0\n', ['45.67.89.10', '45.67.90.0/24']],
+    [
+      'PeerGuardian',
+      'Some org, Inc.:45.67.90.0-45.67.90.255\nOther:45.67.92.1-45.67.92.1\n',
+      ['45.67.90.0/24', '45.67.92.1'],
+    ],
+    ['items of YAML', '---\n- 45.67.89.10\n- "45.67.90.0/24"\n', ['45.67.89.10', '45.67.90.0/24']],
+    ['items in quotes', "'45.67.89.10',\n'45.67.90.0/24',\n", ['45.67.89.10', '45.67.90.0/24']],
+    ['semicolons between columns', '1;45.67.89.10;ssh\n2;45.67.89.20;web\n', ['45.67.89.10', '45.67.89.20']],
+    [
+      'several in a line',
+      '45.67.89.10, 45.67.89.20\n45.67.89.30 45.67.89.40 # x\n45.67.89.50;45.67.89.60\n',
+      ['45.67.89.10', '45.67.89.20', '45.67.89.30', '45.67.89.40', '45.67.89.50', '45.67.89.60'],
+    ],
+    ['words behind an address', '45.67.89.10 seen by 45.67.89.20\n', ['45.67.89.10']],
+    ['a netmask', '45.67.90.0 255.255.255.0\n', ['45.67.90.0/24']],
+    ['rules of iptables', '-A INPUT -s 45.67.90.0/24 -j DROP\n', ['45.67.90.0/24']],
+    ['Spamhaus', '; Spamhaus DROP List 2026/11/28\n45.67.90.0/24 ; SBL1\n', ['45.67.90.0/24']],
+    [
+      'abuse.ch',
+      '[{"ip_address":"45.67.89.10","port":443},{"ip_address":"45.67.89.20","hostname":null}]',
+      ['45.67.89.10', '45.67.89.20'],
+    ],
+    [
+      'AbuseIPDB',
+      '{"meta":{"generatedAt":"2026-11-28T04:00:08+00:00"},"data":[{"ipAddress":"45.67.89.10","abuseConfidenceScore":100}]}',
+      ['45.67.89.10'],
+    ],
+    [
+      'ranges of a cloud',
+      '{"syncToken":"1","prefixes":[{"ip_prefix":"45.67.90.0/24","region":"eu"}],"ipv6_prefixes":[{"ipv6_prefix":"2001:db8::/48"}]}',
+      ['45.67.90.0/24', '2001:db8::/48'],
+    ],
+    [
+      'ranges of another cloud',
+      '{"prefixes":[{"ipv4Prefix":"45.67.90.0/24"},{"ipv6Prefix":"2001:db8::/48"}]}',
+      ['45.67.90.0/24', '2001:db8::/48'],
+    ],
+    [
+      'service tags',
+      '{"values":[{"name":"x","properties":{"region":"","addressPrefixes":["45.67.90.0/24","2001:db8::/48"]}}]}',
+      ['45.67.90.0/24', '2001:db8::/48'],
+    ],
+    ['objects by number', '{"1":[{"ioc_value":"x","ioc":"45.67.89.10:443"}]}', ['45.67.89.10']],
+    ['decisions', '{"items":[{"value":"45.67.89.10","scope":"Ip"}]}', ['45.67.89.10']],
+    ['a cell with a comma in quotes', '"1","45.67.89.10","a, b"\n', ['45.67.89.10'], { format: 'csv', column: 2 }],
     ['a column', 'a,203.0.113.7,198.51.100.1\n', ['198.51.100.1'], { format: 'csv', column: 3 }],
   ])('%s', (_, text, expected, reading) => expect(entries(text, reading)).toEqual(expected))
 })
 
 describe('what is refused, or counted', () => {
+  test.each<[string, Partial<Reading>, object]>([
+    ['45.67.88.1\n45.67.88.2\n45.67.88.3\n', {}, { duplicates: 0, invalid: 0, lines: 3 }],
+    ['45.67.88.1\n45.67.88.1\n45.67.88.0/24\n45.67.88.0/24\n2001:db8::1\n2001:db8::1\n', {}, { duplicates: 4 }],
+    ['45.67.88.1\nnonsense\n010.1.2.3\n45.67.88.300\n', {}, { lines: 1, invalid: 3 }],
+    ['"1","45.67.88.1","22"\n"2","none","22"\n', { format: 'csv', column: 2 }, { lines: 1, invalid: 1 }],
+    ['id,address,port\n1,45.67.88.1,22\n', { format: 'csv', column: 2 }, { lines: 1, invalid: 0 }],
+    ['[{"ip":"45.67.88.1"},{"name":"x"},7]', {}, { lines: 1, invalid: 2 }],
+  ])('%j counts what it holds', (text, reading, counts) => expect(parse(text, reading)).toMatchObject(counts))
+  test('a first line of CSV that holds a number is no header, so it does not vanish', () =>
+    expect(() => parse('"1","none, 45.67.88.1","22"\n', { format: 'csv', column: 2 })).toThrow('holds no address'))
+  test('the first line that is not understood is named by what it looks like', () =>
+    expect(() => parse('# list\nSecret 42: no\n')).toThrow('Line 2 is not understood: it looks like "aaaaaa 00: aa"'))
+
   test.each<[string, string, RegExp]>([
     ['a JSON array of millions of values', `[${'{},'.repeat(8_000_000)}{}]`, /JSON of more than 1,000,000 values/],
     ['a JSON array of numbers', `[${'1,'.repeat(1_000_001)}1]`, /JSON of more than 1,000,000 values/],
