@@ -9,8 +9,11 @@ import type { Finding } from './kinds.ts'
 /* Conditions of servers, from memory: no query, and nothing in the path of a report. */
 
 const firewallChecks: readonly ProtectionCheckId[] = ['enforced', 'shield', 'keep', 'published']
+/** The first of these checks that found something. What a server cannot look at (`unknown`) is on its page, and no fault. */
 const failedCheck = (server: Server, ids: readonly string[]) =>
-  server.row.status === 'online' ? server.protection?.checks.find(({ id }) => ids.includes(id)) : undefined
+  server.row.status === 'online'
+    ? server.protection?.checks.find(({ id, state }) => ids.includes(id) && state !== 'unknown')
+    : undefined
 
 /** A heartbeat that is so much later than its interval is missing. */
 const lateBy = 25 * second

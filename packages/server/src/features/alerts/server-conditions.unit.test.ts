@@ -1,30 +1,36 @@
 import { expect, test } from 'vitest'
-import { silentHost } from '../servers/host-state.ts'
+import type { ReportedProtection } from '../../db/tables/stored.ts'
 import type { Server } from '../servers/registry.ts'
-import type { ServerRow } from '../servers/servers.store.ts'
-import { createSilence, findOnServers } from './server-conditions.ts'
+import { findOnServers } from './server-conditions.ts'
 
-const second = 1000
-const server = (lastHeartbeat: number | null, status: 'pending' | 'online' | 'offline' = 'online'): Server => ({
-  ...silentHost,
-  lastHeartbeat,
-  row: { no: 1, id: 'a', hostname: 'web-01', status, clone: null, quarantined_at: null } as ServerRow,
-})
-const isSilent = (at: number, one: Server, config = { heartbeatInterval: 30, offlineAfter: 90 }) => {
-  const heardAfter = createSilence(config, 0)
-  return (findOnServers([one], heardAfter(at)).get('server-silent') ?? []).length === 1
+type Checks = ReportedProtection['checks']
+
+const kindsThatHold = (checks: Checks): string[] => {
+  const server = {
+    row: { id: 'a', no: 1, hostname: 'a-1', status: 'online', clone: null, quarantined_at: null },
+    lastHeartbeat: 1,
+    protection: {
+      level: 'protected',
+      since: 1,
+      summary: '',
+      checks,
+      counted: { ok: 1, not_ok: 0, unknown: 0 },
+      reportedAt: 1,
+    },
+  }
+  const found = findOnServers([server as unknown as Server], -Infinity)
+  return [...found].filter(([, findings]) => findings.length > 0).map(([kind]) => kind)
 }
+const check = (id: string, state: string) =>
+  ({ id, subject: 'web', state, since: 1, detail: 'in words' }) as Checks[number]
 
-test('a silence is known before a minute is over, and before the server is offline', () => {
-  const last = 1000 * second
-  expect([54, 56, 89].map(after => isSilent(last + after * second, server(last)))).toEqual([false, true, true])
-  // A clock that was put back.
-  expect(isSilent(last - 600 * second, server(last))).toBe(false)
-  expect(isSilent(last, server(null, 'pending'))).toBe(false)
-  expect(isSilent(last, server(null, 'offline'))).toBe(true)
+test('what a server cannot look at raises no alert, whichever check says so', () => {
+  for (const id of ['engine', 'ignore', 'enforced', 'shield', 'keep', 'published'])
+    expect(kindsThatHold([check(id, 'unknown')]), id).toEqual([])
 })
-test('nobody is silent soon after the start of Stockade, and never later than offline', () => {
-  expect([89, 91].map(at => isSilent(at * second, server(0)))).toEqual([false, true])
-  const quick = { heartbeatInterval: 5, offlineAfter: 20 }
-  expect([119, 121].map(at => isSilent(at * second, server(100 * second), quick))).toEqual([false, true])
+
+test('a fault behind something that cannot be looked at raises its alert', () => {
+  expect(kindsThatHold([check('published', 'unknown'), check('enforced', 'bad')])).toEqual(['shield-drift'])
+  expect(kindsThatHold([check('ignore', 'unknown'), check('ignore', 'bad')])).toEqual(['whitelist-drift'])
+  expect(kindsThatHold([check('published', 'warning')])).toEqual(['shield-drift'])
 })
