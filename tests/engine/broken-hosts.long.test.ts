@@ -174,14 +174,14 @@ onStage(
       fs.cpSync(path('etc'), path('etc2'), { recursive: true })
       const local = fs.readFileSync(path('etc2', 'fail2ban.local'), 'utf8')
       const own = local
-        .replace(path('run', 'f2b.sock'), path('run', 'fail2ban.sock'))
+        .replace(path('run', 'f2b.sock'), path('run', 'other'))
         .replace(path('run', 'f2b.pid'), path('run', 'fail2ban.pid'))
         .replace('f2b.sqlite3', 'f2b2.sqlite3')
       fs.writeFileSync(path('etc2', 'fail2ban.local'), own)
       fs.writeFileSync(path('etc2', 'jail.local'), '')
       await host.inside('fail2ban-client', '-c', path('etc2'), 'start')
       try {
-        await seen(scene(), 'protected', /^a second fail2ban runs on this server \(\S+\/run\/fail2ban\.sock\)/)
+        await seen(scene(), 'protected', /^a second fail2ban runs on this server \(\S+\/run\/other\)/)
       } finally {
         await host.inside('fail2ban-client', '-c', path('etc2'), 'stop')
       }

@@ -51,7 +51,9 @@ export const diagnose = async (options: Options, withServer: boolean): Promise<F
   await attempt('ban table', false, async () => {
     const file = await engine.databaseFile()
     if (file === null)
-      throw new Error('fail2ban keeps no database (dbfile = None): bans that end at once may be missed')
+      throw new Error(
+        'fail2ban keeps its bans in no file (dbfile is None or :memory:): bans that end at once may be missed',
+      )
     await readTable(python, reader, file, tableStart)
     return file
   })

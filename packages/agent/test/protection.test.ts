@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { otherEngines } from '../src/protection/checks/engine.ts'
+import { otherEngines, socketOf } from '../src/protection/checks/engine.ts'
+import { databasePathOf } from '../src/engine/engine.ts'
 import { ignoreCheck } from '../src/protection/checks/ignore.ts'
 import { progressOf } from '../src/protection/checks/log.ts'
 import { legacyTranslations, translations } from '../src/protection/checks/published.ts'
@@ -323,4 +324,40 @@ it('finds a second fail2ban among the sockets of the server, also one that lost 
   expect(named(line('00010000', '/srv/mail/fail2ban-mail.sock'))).toEqual([
     'a second fail2ban runs on this server (/srv/mail/fail2ban-mail.sock): Stockade does not see what it bans',
   ])
+})
+
+it('finds a second fail2ban by its process, whatever its socket is called', () => {
+  const files: Readonly<Record<string, string>> = {
+    '/srv/a/fail2ban.conf': '[DEFAULT]\nsocket = /run/of-conf.sock\n',
+    '/srv/b/fail2ban.conf': '[DEFAULT]\nsocket = /run/of-conf.sock\n',
+    '/srv/b/fail2ban.local': '[DEFAULT]\n# socket = /run/no\nsocket = /run/of-local\n',
+  }
+  const socket = (line: string): string | null => socketOf(line.split(' '), file => files[file] ?? null)
+  expect(socket('/usr/bin/python3 /usr/bin/fail2ban-server --async -b -s /tmp/f.sock -p /tmp/f.pid start')).toBe(
+    '/tmp/f.sock',
+  )
+  expect(socket('/usr/bin/python3 -I /opt/f2b/fail2ban-server --socket=/tmp/g -xf start')).toBe('/tmp/g')
+  expect(socket('fail2ban-server -s/tmp/h -f start')).toBe('/tmp/h')
+  expect(socket('/usr/bin/fail2ban-server -c /srv/a -xf start')).toBe('/run/of-conf.sock')
+  expect(socket('/usr/bin/fail2ban-server -c /srv/b -xf start')).toBe('/run/of-local')
+  expect(socket('/usr/bin/python3 /usr/bin/fail2ban-server -xf start')).toBeNull()
+  for (const other of [
+    'vim /usr/bin/fail2ban-server -s /tmp/f.sock',
+    'grep -s fail2ban-server',
+    '/usr/bin/fail2ban-client -s /tmp/f.sock',
+  ])
+    expect(socket(other), other).toBeNull()
+  const lines =
+    '00: 00000002 00000000 00010000 0001 01 1 /tmp/f.sock\n00: 00000002 00000000 00010000 0001 01 2 /run/other.sock'
+  const found = otherEngines(
+    lines,
+    '/run/fail2ban/fail2ban.sock',
+    new Set(['/tmp/f.sock', '/run/of-another-namespace']),
+  )
+  expect(found.map(({ subject }) => subject)).toEqual(['/tmp/f.sock'])
+})
+
+it('takes a database in memory for none', () => {
+  expect(['None', ':memory:', 'file::memory:?cache=shared', ''].map(databasePathOf)).toEqual([null, null, null, null])
+  expect(databasePathOf('/var/lib/fail2ban/fail2ban.sqlite3')).toBe('/var/lib/fail2ban/fail2ban.sqlite3')
 })

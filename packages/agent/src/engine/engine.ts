@@ -51,6 +51,7 @@ export interface Engine {
   /** Each value must be in the list, exactly as fail2ban writes it. */
   unignore(jail: string, values: readonly string[]): Promise<void>
   attach(jail: string, name: string, file: string, options: Record<string, string>): Promise<void>
+  /** Null: fail2ban keeps its bans in no file. */
   databaseFile(): Promise<string | null>
   /** The file that fail2ban logs to; null when it is none. */
   logTarget(): Promise<string | null>
@@ -204,7 +205,7 @@ export const createEngine = (options: { socketPath: string; onUp: () => void; on
     },
     attach: async (jail, name, file, extra) =>
       void (await call(['set', jail, 'addaction', name, file, JSON.stringify(extra)])),
-    databaseFile: async () => pathOf(await call(['get', 'dbfile'])),
+    databaseFile: async () => databasePathOf(await call(['get', 'dbfile'])),
     async logTarget() {
       const target = await call(['get', 'logtarget'])
       return typeof target === 'string' && target.startsWith('/') ? target : null
@@ -261,8 +262,9 @@ const portions = (values: readonly string[]): string[][] => {
 
 const strings = (value: Pickled | undefined): string[] => asList(value).map(item => String(item))
 
-const pathOf = (value: Pickled): string | null =>
-  typeof value === 'string' && value !== '' && value !== 'None' ? value : null
+/** `None` and `:memory:` are no files: fail2ban forgets its bans with its process. */
+export const databasePathOf = (value: Pickled): string | null =>
+  typeof value === 'string' && !/^(?:|none|:memory:|file::memory:.*)$/i.test(value.trim()) ? value : null
 
 const lists = (value: Pickled): string[][] => (isList(value) ? value.map(strings) : [])
 

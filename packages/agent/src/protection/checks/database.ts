@@ -19,7 +19,9 @@ export const databaseCheck = (needs: { engine: Pick<Engine, 'databaseFile'>; pos
   async look(): Promise<Finding[]> {
     const file = await needs.engine.databaseFile()
     if (file === null)
-      return [warning(null, 'fail2ban keeps no database (dbfile = None): its bans do not survive a restart')]
+      return [
+        warning(null, 'fail2ban keeps its bans in no file (dbfile is None or :memory:): they do not survive a restart'),
+      ]
     if (!fs.existsSync(file))
       return [bad(null, `fail2ban's database ${file} is gone: its bans do not survive a restart`)]
     try {

@@ -1,12 +1,12 @@
 import * as fs from 'node:fs'
-import { basename } from 'node:path'
+import { basename, join } from 'node:path'
 import { createEngineSocket, EngineDown, EngineHung } from '../../engine/socket.ts'
 import { readText } from '../../files.ts'
 import { bad, ok, warning } from '../model.ts'
 import type { Check, Finding } from '../model.ts'
 
 const deadline = 2000
-/** Only every twelfth check searches for a second fail2ban: the kernel lists the sockets of all programs. */
+/** Only every twelfth check searches for a second fail2ban: the kernel lists the sockets and command lines of all programs. */
 const looksForOthers = 12
 const maxNamed = 5
 
@@ -43,7 +43,7 @@ export const engineCheck = (needs: { socketPath: string; sockets?: () => string 
     looks: 3,
     needsEngine: false,
     async look() {
-      if (looks % looksForOthers === 0) others = otherEngines(sockets(), socketPath)
+      if (looks % looksForOthers === 0) others = otherEngines(sockets(), socketPath, namedSockets())
       looks += 1
       return [await answers(), ...others]
     },
@@ -53,16 +53,61 @@ export const engineCheck = (needs: { socketPath: string; sockets?: () => string 
 /** A listening socket: the kernel's flag for it. */
 const listening = '00010000'
 
-/** fail2ban that listens on another path, and one that lost its path to the one of today. */
-export const otherEngines = (sockets: string, ours: string): Finding[] => {
+/**
+ * fail2ban that listens on another path, and one that lost its path to the one of today.
+ *
+ * @param sockets /proc/net/unix of this network namespace: a fail2ban that bans elsewhere is left out
+ * @param named sockets that the command lines of running fail2ban-servers lead to
+ */
+export const otherEngines = (sockets: string, ours: string, named: ReadonlySet<string> = new Set()): Finding[] => {
   const paths = sockets
     .split('\n')
     .map(line => line.split(/\s+/))
     .filter(([, , , flags]) => flags === listening)
     .map(fields => fields.slice(7).join(' '))
-    .filter(path => path === ours || /fail2ban.*\.sock$/.test(basename(path)))
+    .filter(path => path === ours || named.has(path) || /fail2ban.*\.sock$/.test(basename(path)))
   const [, ...sameAsOurs] = paths.filter(path => path === ours)
   return [...new Set([...sameAsOurs, ...paths.filter(path => path !== ours)])]
     .slice(0, maxNamed)
     .map(path => warning(path, `a second fail2ban runs on this server (${path}): Stockade does not see what it bans`))
+}
+
+/** The sockets that the running fail2ban-servers were told to listen on. */
+const namedSockets = (): Set<string> => {
+  const found = new Set<string>()
+  for (const pid of fs.readdirSync('/proc').filter(name => /^\d+$/.test(name))) {
+    const socket = socketOf((readText(`/proc/${pid}/cmdline`) ?? '').split('\0'), readText)
+    if (socket !== null) found.add(socket)
+  }
+  return found
+}
+
+/**
+ * The socket of a fail2ban-server, from its command line: fail2ban-client passes it on, a service names a configuration at most. Null: it is
+ * another program, or has the usual socket.
+ */
+export const socketOf = (words: readonly string[], read: (file: string) => string | null): string | null => {
+  const program = words.findIndex(word => basename(word) === 'fail2ban-server')
+  // Only an interpreter and its options may stand before it.
+  const isInterpreted =
+    /^python[\d.]*$/.test(basename(words[0] ?? '')) && words.slice(1, program).every(word => word.startsWith('-'))
+  if (program < 0 || (program > 0 && !isInterpreted)) return null
+  const options = words.slice(program + 1)
+  const valueOf = (letter: string, name: string): string | null => {
+    for (const [index, word] of options.entries()) {
+      if (word === `-${letter}` || word === `--${name}`) return options[index + 1] ?? null
+      if (word.startsWith(`--${name}=`)) return word.slice(name.length + 3)
+      if (word.startsWith(`-${letter}`) && !word.startsWith('--')) return word.slice(2)
+    }
+    return null
+  }
+  const directory = valueOf('c', 'conf')
+  const settings = (file: string): string => (directory === null ? '' : (read(join(directory, file)) ?? ''))
+  const configured = /^[ \t]*socket[ \t]*[=:][ \t]*(\S+)/m
+  return (
+    valueOf('s', 'socket') ??
+    configured.exec(settings('fail2ban.local'))?.[1] ??
+    configured.exec(settings('fail2ban.conf'))?.[1] ??
+    null
+  )
 }
