@@ -61,6 +61,19 @@ it('tells a problem within a minute, also by a check whose looks take long', asy
   stop()
 })
 
+it.each([5000, 15_000, 30_000])('tells within 20 s that a problem is mended, by a look each %i ms', async every => {
+  const { reports, finds, stop } = build({ every, badAfter: 0, looks: 1 }, 100)
+  finds(lost)
+  await vi.advanceTimersByTimeAsync(301_000)
+  expect(reports.at(-1)?.report.level).toBe('unprotected')
+  const mendedAt = Date.now()
+  finds(ok('sshd'))
+  await vi.advanceTimersByTimeAsync(60_000)
+  const told = reports.find(({ at, report }) => at >= mendedAt && report.level === 'protected')
+  expect((told?.at ?? Infinity) - mendedAt).toBeLessThanOrEqual(20_000)
+  stop()
+})
+
 it('calls it news when a problem or a warning begins or ends, and not when its words change', async () => {
   const { reports, finds, stop } = build({ every: 5000, badAfter: 0, looks: 1 }, 0)
   await vi.advanceTimersByTimeAsync(30_000)

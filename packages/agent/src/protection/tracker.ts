@@ -17,7 +17,7 @@ export interface Patience {
 }
 
 export const defaultPatience: Patience = {
-  okAfter: 30_000,
+  okAfter: 9000,
   steadyAfter: 600_000,
   failedAfter: 300_000,
   hold: 40_000,
@@ -52,8 +52,8 @@ export interface Tracker {
   /** Problems wait for a while: all of them, or those of what depends on fail2ban. */
   hold(scope: HoldScope): void
   entries(): Entry[]
-  /** Whether a state of this check is about to change, so that the next look should come early. */
-  isPending(check: Check): boolean
+  /** Whether a state of this check is about to change, or is bad, so that the next look should come early. */
+  isUrgent(check: Check): boolean
   /** Whether every check has a first state that is certain. */
   isSettled(checks: readonly Check[]): boolean
   /** Another number whenever a look found something else than the one before. */
@@ -162,7 +162,8 @@ export const createTracker = (needs: { now: () => number; patience: Patience }):
           },
         ]
       }),
-    isPending: check => [...tracks.values()].some(track => track.check === check && track.pending !== null),
+    isUrgent: check =>
+      [...tracks.values()].some(track => track.check === check && (track.pending !== null || track.state === 'bad')),
     isSettled: checks =>
       checks.every(check => seen.has(check)) && [...tracks.values()].every(({ state }) => state !== null),
     revision: () => revision,

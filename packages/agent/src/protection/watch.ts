@@ -115,10 +115,12 @@ export const createWatch = (needs: {
     plan(check, waitAfter(check, performance.now() - startedAt))
   }
 
-  const waitAfter = (check: Check, duration: number): number =>
-    tracker.isPending(check)
-      ? check.every / 3
-      : Math.max(check.every, Math.min(duration * shareOfTime, needs.patience.longestWait))
+  const waitAfter = (check: Check, duration: number): number => {
+    const { longestWait } = needs.patience
+    // What is mended is told soon, too.
+    const every = tracker.isUrgent(check) ? Math.min(check.every, longestWait) / 3 : check.every
+    return Math.max(every, Math.min(duration * shareOfTime, longestWait))
+  }
 
   const plan = (check: Check, wait: number): void => {
     const run = (): Promise<void> => (check.needsEngine ? inTurn(() => look(check)) : look(check))
