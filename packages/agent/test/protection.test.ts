@@ -5,7 +5,8 @@ import { ignoreCheck } from '../src/protection/checks/ignore.ts'
 import { progressOf } from '../src/protection/checks/log.ts'
 import { legacyTranslations, translations } from '../src/protection/checks/published.ts'
 import { firewallOf, parseBan } from '../src/protection/firewall/kinds.ts'
-import { firstPort, isStopped } from '../src/protection/firewall/packet-proof.ts'
+import { isStopped } from '../src/protection/firewall/packet-proof.ts'
+import { rangesOf } from '../src/protection/firewall/ports.ts'
 import { judge } from '../src/protection/level.ts'
 import { bad, ok, unknown, warning } from '../src/protection/model.ts'
 import type { Check, Entry, Finding } from '../src/protection/model.ts'
@@ -282,7 +283,7 @@ it('reads which iptables has the rule of an ipset, from the options of the actio
   const engine = {
     actionOption: (_jail: string, _action: string, name: string) => Promise.resolve(options[name] ?? null),
   }
-  expect(await firewallOf(engine, 'sshd', 'iptables-ipset', 'ipv4')).toEqual({
+  expect((await firewallOf(engine, 'sshd', 'iptables-ipset', 'ipv4'))?.firewall).toEqual({
     kind: 'ipset',
     program: ['ipset'],
     set: 'f2b-sshd',
@@ -290,11 +291,19 @@ it('reads which iptables has the rule of an ipset, from the options of the actio
   })
 })
 
-it('takes the first port of a jail, also by its name', () => {
+it('reads the ports of a jail, also by their names', () => {
   const services = 'ssh\t\t22/tcp\nhttp\t\t80/tcp\t\twww\nntp\t\t123/udp\n'
-  expect(
-    ['ssh', '2222,ssh', 'http,https', '8000:8010', '0:65535', 'ntp', ''].map(text => firstPort(text, services)),
-  ).toEqual([22, 2222, 80, 8000, 9, null, null])
+  const first = (text: string): number | null => rangesOf(text, services)[0]?.first ?? null
+  expect(['ssh', '2222,ssh', 'http,https', '8000:8010', '0:65535', 'www', 'ntp', ''].map(first)).toEqual([
+    22,
+    2222,
+    80,
+    8000,
+    0,
+    80,
+    null,
+    null,
+  ])
 })
 
 it('believes a packet only where the same packet of somebody else is answered', () => {

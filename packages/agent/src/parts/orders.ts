@@ -37,7 +37,11 @@ export const createOrders = (parts: Assembled, held: ReturnType<typeof createHel
     service: serviceKind(options),
     nft: options.nft,
     approvals: approvals.handlers,
-    selfTest: createHostSelfTest({ testBan: shield.testBan, probe, engine, config, loader, options, now }),
+    selfTest: createHostSelfTest({
+      ...{ probe, probeAll, engine, config, loader, options, now },
+      testBan: shield.testBan,
+      isShielded: ip => shield.has(ip),
+    }),
     upgrade: upgrades.handler,
   })
   const runner = createRunner({

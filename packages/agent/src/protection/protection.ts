@@ -23,15 +23,18 @@ import { ignoreCheck } from './checks/ignore.ts'
 import { jailCheck } from './checks/jail.ts'
 import { keepCheck } from './checks/keep.ts'
 import { logCheck } from './checks/log.ts'
-import { publishedCheck } from './checks/published.ts'
+import { forwardedPorts, publishedCheck } from './checks/published.ts'
 import { shieldCheck } from './checks/shield.ts'
 import type { Shield } from '../shield/model.ts'
 import type { ProbeAll } from '../self-test/probe.ts'
-import { ownAddresses } from '../self-test/host-self-test.ts'
 import { createJournalJails } from './journal/journal-jails.ts'
+import { hasLegacyRules, listeners, outerDevices, ownAddresses } from './firewall/facts.ts'
+import { createRuns } from './firewall/holds.ts'
+import { createJailFirewalls } from './firewall/jail-firewalls.ts'
 import { createNftListings } from './firewall/nft-listings.ts'
 import { createPacketProof } from './firewall/packet-proof.ts'
 import { createPrograms } from './firewall/programs.ts'
+import { createRulesMark } from './firewall/rules-mark.ts'
 import { createPositions } from './log-positions.ts'
 import type { Check } from './model.ts'
 import { defaultPatience } from './tracker.ts'
@@ -71,9 +74,15 @@ export const createProtection = (needs: {
   const packets = createPacketProof({
     ...needs,
     addresses: ownAddresses,
+    listeners,
+    published: () => forwardedPorts(nft),
+    rules: createRulesMark({ nft, generation: needs.generation }),
+    isShielded: ip => needs.shield.has(ip),
     whyNot: needs.whyNotProbe,
     steadyNow,
+    pace,
   })
+  const firewalls = createJailFirewalls(engine)
   const checks: Check[] = [
     engineCheck(needs),
     jailCheck(needs),
@@ -84,7 +93,11 @@ export const createProtection = (needs: {
       positions,
       journalJails: createJournalJails({ engine, config, python, program: journal, now: needs.now }),
     }),
-    enforcedCheck({ engine, programs: createPrograms(config), packets, nft }),
+    enforcedCheck({
+      ...{ engine, firewalls, packets, outerDevices, hasLegacyRules },
+      programs: createPrograms(config),
+      run: createRuns({ nft, generation: needs.generation, steadyNow }),
+    }),
     shieldCheck(needs),
     keepCheck({ ...needs, ...needs.bans }),
     publishedCheck({ nft }),

@@ -1,18 +1,19 @@
 """
-Sends one TCP SYN of each source to each target as if it came from the network, and says what came back.
+Sends TCP SYNs to this host as if their sources were on the network, all at once, and says what came back.
 
-Input:  {"sources": ["192.0.2.77", ...], "targets": [{"address": "198.51.100.4", "port": 22}], "wait": 0.3}; all of one family
-Output: {"answers": [["syn-ack" | "rst" | "unreachable" | "none", one of each target], one list of each source]}
+Input:  {"pairs": [["192.0.2.77", "198.51.100.4", 22], ...], "wait": 0.3}; source, own address, port; "wait" after the last one
+Output: {"answers": ["syn-ack" | "rst" | "unreachable" | "routed" | "none", one of each pair]}
         or {"error": "why there is no device"}
 
+"routed": the host itself has a route for this very address, as a ban by route is one, so nothing was sent.
 The packets enter through a TUN device, so they pass every hook of the kernel that packets of a network card pass. While the
 device exists, the source addresses are routed to it: answers come back to this program, and nothing leaves the host. The
 kernel removes device and route when this program ends, however it ends.
 """
+import errno
 import fcntl
 import json
 import os
-import random
 import select
 import socket
 import struct
@@ -38,21 +39,25 @@ def attribute(kind, value):
     return struct.pack("=HH", 4 + len(value), kind) + value + b"\0" * (-len(value) % 4)
 
 
-def route(family, packed):
-    """Routes one address to the device, by rtnetlink. The kernel removes the route with the device."""
-    newroute, request, acknowledge, create, replace = 24, 0x1, 0x4, 0x400, 0x100
+def route(kernel, family, packed):
+    """Routes one address to the device, by rtnetlink: False where it has a route. The kernel removes ours with the device."""
+    newroute, request, acknowledge, create, exclusive = 24, 0x1, 0x4, 0x400, 0x200
     main, static, link, unicast, destination, device = 254, 4, 253, 1, 1, 4
     body = struct.pack("=BBBBBBBBI", family, len(packed) * 8, 0, 0, main, static, link, unicast, 0)
     body += attribute(destination, packed) + attribute(device, struct.pack("=i", socket.if_nametoindex(DEVICE)))
-    flags = request | acknowledge | create | replace
-    message = struct.pack("=IHHII", 16 + len(body), newroute, flags, 1, 0) + body
+    flags = request | acknowledge | create | exclusive
+    kernel.send(struct.pack("=IHHII", 16 + len(body), newroute, flags, 1, 0) + body)
+    code = struct.unpack_from("=i", kernel.recv(4096), 16)[0]
+    if code not in (0, -errno.EEXIST):
+        raise OSError(-code, os.strerror(-code))
+    return code == 0
+
+
+def route_all(sources):
     with socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, 0) as kernel:
         kernel.settimeout(2)
         kernel.bind((0, 0))
-        kernel.send(message)
-        code = struct.unpack_from("=i", kernel.recv(4096), 16)[0]
-    if code != 0:
-        raise OSError(-code, os.strerror(-code))
+        return {source for source in sources if route(kernel, *source)}
 
 
 def checksum(data):
@@ -71,69 +76,99 @@ def packet(family, source, target, source_port, port, flags, sequence):
     tcp = tcp[:16] + struct.pack("!H", checksum(pseudo + tcp)) + tcp[18:]
     if family == socket.AF_INET6:
         return struct.pack("!IHBB", 6 << 28, len(tcp), 6, 64) + source + target + tcp
-    head = struct.pack("!BBHHHBBH", 0x45, 0, 20 + len(tcp), random.getrandbits(16), 0, 64, 6, 0) + source + target
+    head = struct.pack("!BBHHHBBH", 0x45, 0, 20 + len(tcp), 0, 0, 64, 6, 0) + source + target
     return head[:10] + struct.pack("!H", checksum(head)) + head[12:] + tcp
 
 
-def read_answer(data, family, source, target, source_port, port):
-    """What a packet says to our SYN, and the sequence number to reset it with; None if it is not about it."""
-    if family == socket.AF_INET:
-        if len(data) < 40 or data[0] >> 4 != 4 or data[16:20] != source:
-            return None
-        protocol, payload, sender = data[9], data[(data[0] & 15) * 4:], data[12:16]
+def read_answer(data):
+    """(family, source, own address, own port, source port), the kind of answer and the sequence number to reset it with; or None."""
+    version = data[0] >> 4 if data else 0
+    if version == 4 and len(data) >= 28:
+        family, protocol, own, source = socket.AF_INET, data[9], data[12:16], data[16:20]
+        payload = data[(data[0] & 15) * 4:]
+    elif version == 6 and len(data) >= 48:
+        family, protocol, own, source, payload = socket.AF_INET6, data[6], data[8:24], data[24:40], data[40:]
     else:
-        if len(data) < 60 or data[0] >> 4 != 6 or data[24:40] != source:
-            return None
-        protocol, payload, sender = data[6], data[40:], data[8:24]
-    if protocol in (1, 58):
-        unreachable = 3 if protocol == 1 else 1
-        return ("unreachable", 0) if payload[0] == unreachable else None
-    if protocol != 6 or sender != target or struct.unpack_from("!HH", payload) != (port, source_port):
         return None
-    flags = payload[13]
-    acknowledged = struct.unpack_from("!I", payload, 8)[0]
-    if flags & RST:
-        return ("rst", 0)
-    return ("syn-ack", acknowledged) if flags & SYN and flags & ACK else None
+    if protocol in (1, 58):
+        return read_error(family, source, payload)
+    if protocol != 6 or len(payload) < 20:
+        return None
+    key = (family, source, own) + struct.unpack_from("!HH", payload)
+    if payload[13] & RST:
+        return key, "rst", 0
+    if payload[13] & SYN and payload[13] & ACK:
+        return key, "syn-ack", struct.unpack_from("!I", payload, 8)[0]
+    return None
 
 
-def ask(fd, family, source, target, port, wait):
-    source_port = random.randint(33000, 60000)
-    started = time.monotonic()
-    os.write(fd, packet(family, source, target, source_port, port, SYN, random.getrandbits(32)))
-    while True:
-        left = started + wait - time.monotonic()
-        if left <= 0 or not select.select([fd], [], [], left)[0]:
-            return "none"
+def read_error(family, source, payload):
+    """An ICMP error quotes the packet that it is about."""
+    head = 20 if family == socket.AF_INET else 40
+    if payload[0] != (3 if family == socket.AF_INET else 1) or len(payload) < 8 + head + 4:
+        return None
+    quoted = payload[8:]
+    own = quoted[16:20] if family == socket.AF_INET else quoted[24:40]
+    at = (quoted[0] & 15) * 4 if family == socket.AF_INET else head
+    source_port, port = struct.unpack_from("!HH", quoted, at)
+    return (family, source, own, port, source_port), "unreachable", 0
+
+
+def listen(fd, asked, answers, wait):
+    """Notes what comes back within some seconds, or until everything was answered."""
+    until = time.monotonic() + wait
+    while len(answers) < len(asked):
+        left = max(0, until - time.monotonic())
+        if not select.select([fd], [], [], left)[0]:
+            return
         try:
-            answer = read_answer(os.read(fd, 65536), family, source, target, source_port, port)
+            answer = read_answer(os.read(fd, 65536))
         except BlockingIOError:
             continue
-        if answer is None:
+        if answer is None or answer[0] not in asked:
             continue
-        kind, acknowledged = answer
+        key, kind, acknowledged = answer
+        answers.setdefault(key, kind)
         if kind == "syn-ack":
-            os.write(fd, packet(family, source, target, source_port, port, RST, acknowledged))
-        return kind
+            family, source, own, port, source_port = key
+            os.write(fd, packet(family, source, own, source_port, port, RST, acknowledged))
+
+
+def parse(pair):
+    source, address, port = pair
+    family = socket.AF_INET6 if ":" in source else socket.AF_INET
+    return family, socket.inet_pton(family, source), socket.inet_pton(family, address), port
+
+
+def number(size):
+    return int.from_bytes(os.urandom(size), "big")
+
+
+# The device queues no more answers.
+BURST = 200
 
 
 def main():
     wanted = json.load(sys.stdin)
-    family = socket.AF_INET6 if ":" in wanted["sources"][0] else socket.AF_INET
-    sources = [socket.inet_pton(family, source) for source in wanted["sources"]]
+    pairs = [parse(pair) for pair in wanted["pairs"]]
     try:
         fd = open_device()
-        for source in sources:
-            route(family, source)
+        routed = route_all(dict.fromkeys(pair[:2] for pair in pairs))
     except OSError as error:
         print(json.dumps({"error": error.strerror or str(error)}))
         return
-    targets = [(socket.inet_pton(family, target["address"]), target["port"]) for target in wanted["targets"]]
-    answers = [
-        [ask(fd, family, source, address, port, wanted["wait"]) for address, port in targets]
-        for source in sources
-    ]
-    print(json.dumps({"answers": answers}))
+    first = 33000 + number(2) % 12000
+    # What is left of an earlier packet must not answer this one, so no two have a port in common.
+    keys = [pair + (first + index % 15000,) for index, pair in enumerate(pairs)]
+    asked, answers = {key for key in keys if key[:2] in routed}, {}
+    for index, key in enumerate(keys):
+        if key in asked:
+            family, source, own, port, source_port = key
+            os.write(fd, packet(family, source, own, source_port, port, SYN, number(4)))
+        if index % BURST == BURST - 1:
+            listen(fd, asked, answers, 0)
+    listen(fd, asked, answers, wanted["wait"])
+    print(json.dumps({"answers": [answers.get(key, "none" if key in asked else "routed") for key in keys]}))
 
 
 main()

@@ -1,32 +1,36 @@
-import { networkInterfaces } from 'node:os'
 import { readText } from '../files.ts'
-import { canonicalIp, isOwnGround } from '../ip.ts'
 import type { Options } from '../options.ts'
 import { forwardedPorts } from '../protection/checks/published.ts'
+import { listeners, ownAddresses } from '../protection/firewall/facts.ts'
 import { createNftListings } from '../protection/firewall/nft-listings.ts'
+import { createPacketProof } from '../protection/firewall/packet-proof.ts'
+import type { ProofNeeds } from '../protection/firewall/packet-proof.ts'
 import { createEngineTest } from './engine-test.ts'
 import { listeningPorts } from './probe.ts'
 import { createSelfTest } from './self-test.ts'
 import type { Asked } from './self-test.ts'
 
-/** This host's addresses without loopback and link-local. */
-export const ownAddresses = (): string[] =>
-  Object.values(networkInterfaces())
-    .flatMap(addresses => addresses ?? [])
-    .flatMap(({ address }) => canonicalIp(address) ?? [])
-    .filter(address => !isOwnGround(address))
-
 /** The command `self-test` of this host. */
 export const createHostSelfTest = (
   needs: Pick<Parameters<typeof createSelfTest>[0], 'testBan'> &
-    Pick<Parameters<typeof createEngineTest>[0], 'engine' | 'config' | 'loader' | 'probe' | 'now'> & {
+    Pick<Parameters<typeof createEngineTest>[0], 'engine' | 'config' | 'loader' | 'probe' | 'now'> &
+    Pick<ProofNeeds, 'probeAll' | 'isShielded'> & {
       options: Pick<Options, 'nft' | 'state'>
     },
 ): ((asked: Asked) => Promise<string>) => {
   const { options } = needs
   const steadyNow = (): number => performance.now()
+  const published = () => forwardedPorts(createNftListings({ nft: options.nft, generation: () => null }))
   const engineTest = createEngineTest({
     ...needs,
+    createPackets: () =>
+      createPacketProof({
+        ...needs,
+        ...{ addresses: ownAddresses, listeners, published, steadyNow },
+        rules: () => Promise.resolve(''),
+        whyNot: () => null,
+        pace: 1,
+      }),
     stateDirectory: options.state,
     steadyNow,
   })
@@ -35,7 +39,7 @@ export const createHostSelfTest = (
     engineTest,
     addresses: ownAddresses,
     ports: () => listeningPorts([readText('/proc/net/tcp'), readText('/proc/net/tcp6')]),
-    published: () => forwardedPorts(createNftListings({ nft: options.nft, generation: () => null })),
+    published,
     steadyNow,
   })
 }

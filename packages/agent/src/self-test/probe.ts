@@ -9,41 +9,42 @@ export interface Target {
   /** Where the host forwards its packets to. */
   readonly leadsTo?: string
 }
-/** `rst`: the port is closed, which is an answer too. `none`: nothing came back in time. */
-export type Answer = 'syn-ack' | 'rst' | 'unreachable' | 'none'
-const answers: readonly Answer[] = ['syn-ack', 'rst', 'unreachable', 'none']
+/**
+ * `rst`: the port is closed, which is an answer too. `none`: nothing came back in time. `routed`: the host has a route for the source, so
+ * nothing was sent.
+ */
+export type Answer = 'syn-ack' | 'rst' | 'unreachable' | 'routed' | 'none'
+const answers: readonly Answer[] = ['syn-ack', 'rst', 'unreachable', 'routed', 'none']
 
 /** Sends a SYN to each target as if it came from `source` on the network. @throws Error if the host cannot do that */
 export type Probe = (source: string, targets: readonly Target[]) => Promise<readonly Answer[]>
 
-/** The same of several sources of one family, by one program: the answers that each source got. */
-export type ProbeAll = (
-  sources: readonly string[],
-  targets: readonly Target[],
-) => Promise<readonly (readonly Answer[])[]>
+/** A packet of a test: from where, and to which of the host's own addresses and ports. */
+export interface TestPacket {
+  readonly source: string
+  readonly target: Target
+}
+
+/** The same for many packets of both families at once, by one program. */
+export type ProbeAll = (packets: readonly TestPacket[]) => Promise<readonly Answer[]>
 
 const waitSeconds = 0.3
 
 /** Probes run one at a time, because they share the name of their device. */
 export const createProbes = (python: Interpreter, program: string): { probe: Probe; probeAll: ProbeAll } => {
   const inTurn = createSerial()
-  const probeAll: ProbeAll = (sources, targets) =>
+  const probeAll: ProbeAll = packets =>
     inTurn(async () => {
-      const output = await python.run(
-        program,
-        { sources, targets: targets.map(({ address, port }) => ({ address, port })), wait: waitSeconds },
-        { timeout: 20_000 },
-      )
+      const pairs = packets.map(({ source, target }) => [source, target.address, target.port])
+      const output = await python.run(program, { pairs, wait: waitSeconds }, { timeout: 20_000 })
       const reply = asFields(JSON.parse(output))
       if (asText(reply['error']) !== '') throw new Error(`no test device: ${asText(reply['error'])}`)
-      return asList(reply['answers']).map(ofSource =>
-        asList(ofSource).map(answer => {
-          const text = asText(answer)
-          return answers.find(known => known === text) ?? 'none'
-        }),
-      )
+      return asList(reply['answers']).map(answer => {
+        const text = asText(answer)
+        return answers.find(known => known === text) ?? 'none'
+      })
     })
-  return { probeAll, probe: async (source, targets) => (await probeAll([source], targets))[0] ?? [] }
+  return { probeAll, probe: (source, targets) => probeAll(targets.map(target => ({ source, target }))) }
 }
 
 /** TCP ports on which the host listens for any address, from /proc/net/tcp and tcp6. Well-known services first. */

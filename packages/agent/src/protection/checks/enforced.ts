@@ -1,14 +1,12 @@
-import { actionName } from '../../bans/hook.ts'
-import { steadyNow } from '../../clock.ts'
 import { sharedAge } from '../../engine/engine.ts'
 import type { BannedPlaces, Engine } from '../../engine/engine.ts'
 import { ownJail } from '../../engine/own-files.ts'
-import { createRun, holds } from '../firewall/holds.ts'
-import type { Held } from '../firewall/holds.ts'
-import { firewallOf } from '../firewall/kinds.ts'
-import type { Firewall } from '../firewall/kinds.ts'
-import type { NftListings } from '../firewall/nft-listings.ts'
-import type { PacketProof } from '../firewall/packet-proof.ts'
+import type { Passage } from '../firewall/front.ts'
+import { holds } from '../firewall/holds.ts'
+import type { Held, Run } from '../firewall/holds.ts'
+import type { JailFirewalls } from '../firewall/jail-firewalls.ts'
+import type { JailFirewall } from '../firewall/kinds.ts'
+import type { PacketProof, Provable, Shown } from '../firewall/packet-proof.ts'
 import type { Programs } from '../firewall/programs.ts'
 import { bad, ok, severity, unknown, warning } from '../model.ts'
 import type { Check, Finding } from '../model.ts'
@@ -17,54 +15,36 @@ import type { Check, Finding } from '../model.ts'
 const maxBans = 2000
 /** The list of bans may be so old, in milliseconds: a ban that ended since is asked for again before it counts as lost. */
 const listAge = 5000
-/**
- * The answers of one jail are a dozen requests to fail2ban. Milliseconds; whatever is not well is asked again at once, and everything after a
- * reload.
- */
-const firewallsKept = 120_000
 /** A ban may have ended between two questions. */
 const secondLookAfter = 200
 
-interface JailFirewall {
-  readonly action: string
-  readonly firewall: Firewall
+/** The bans of a jail of one family, and what the rules say of them. */
+interface Looked {
+  readonly jail: string
+  readonly ips: readonly string[]
+  readonly firewalls: readonly JailFirewall[]
+  readonly held: Held
 }
 
-/** Whether the kernel holds what fail2ban calls banned: asked of the kernel jail by jail. */
+/**
+ * Whether what fail2ban calls banned gets through. The rules of the kernel say which bans they name, and packets of banned addresses say
+ * whether that stops them: where both speak, the packet is right.
+ */
 export const enforcedCheck = (needs: {
-  engine: Pick<Engine, 'jails' | 'banned' | 'actions' | 'actionOption'>
+  engine: Pick<Engine, 'jails' | 'banned'>
+  firewalls: JailFirewalls
   programs: Programs
   packets: PacketProof
-  nft: NftListings
+  /** Programs run once for all questions of one look. */
+  run: () => Run
+  /** The network cards by which the Internet is reached. */
+  outerDevices: () => ReadonlySet<string>
+  /** Whether the old interface of the kernel has rules, whose changes the agent does not see. */
+  hasLegacyRules: () => boolean
 }): Check => {
-  const { engine } = needs
+  const { engine, firewalls: ofJail } = needs
   /** The bans of the look before. The firewall actions of a newer ban may still be running. */
   let before: BannedPlaces = new Map()
-
-  const kept = new Map<string, { readonly until: number; readonly found: readonly JailFirewall[] }>()
-
-  /** `isFresh`: as the jail is now. A reload may have changed its actions since they were asked for. */
-  const firewallsOf = async (
-    jail: string,
-    family: 'ipv4' | 'ipv6',
-    isFresh = false,
-  ): Promise<readonly JailFirewall[]> => {
-    const key = `${jail}|${family}`
-    const known = kept.get(key)
-    if (!isFresh && known && steadyNow() < known.until) return known.found
-    const found = await readFirewalls(jail, family)
-    kept.set(key, { until: steadyNow() + firewallsKept, found })
-    return found
-  }
-
-  const readFirewalls = async (jail: string, family: 'ipv4' | 'ipv6'): Promise<JailFirewall[]> => {
-    const found: JailFirewall[] = []
-    for (const action of await engine.actions(jail)) {
-      const firewall = action === actionName ? null : await firewallOf(engine, jail, action, family)
-      if (firewall) found.push({ action, firewall })
-    }
-    return found
-  }
 
   /** A firewall program that fail2ban does not find, if it finds none for this jail. */
   const missingProgram = async (firewalls: readonly JailFirewall[]): Promise<string | null> => {
@@ -78,15 +58,12 @@ export const enforcedCheck = (needs: {
   }
 
   /** An address counts as held when one of the firewalls holds it. */
-  const heldBy = async (jail: string, firewalls: readonly JailFirewall[], ips: readonly string[]): Promise<Held> => {
-    const run = createRun(needs.nft)
+  const heldBy = async (run: Run, firewalls: readonly JailFirewall[], ips: readonly string[]): Promise<Held> => {
     let absent = ips
     let why = 'no action of the jail uses a firewall that the agent knows'
     let unclear: Held | null = firewalls.length === 0 ? { state: 'unknown', why } : null
-    for (const { action, firewall } of firewalls) {
-      let held = await holds(run, firewall, ips)
-      // Rules that cannot be read are tried out with a packet of one banned address.
-      if (held.state === 'unknown') held = (await needs.packets.prove(jail, action, firewall, ips)) ?? held
+    for (const each of firewalls) {
+      const held = await holds(run, each, ips)
       if (held.state === 'yes') return held
       if (held.state !== 'no') {
         unclear = held
@@ -95,50 +72,80 @@ export const enforcedCheck = (needs: {
       why = held.why
       absent = absent.filter(ip => held.absent.includes(ip))
     }
-    return unclear ?? (absent.length === 0 ? { state: 'yes' } : { state: 'no', why, absent })
+    return unclear ?? (absent.length === 0 ? { state: 'yes', place: null } : { state: 'no', why, absent })
   }
 
-  const lookAtBans = async (jail: string, ips: readonly string[]): Promise<Finding> => {
+  const lookAtBans = async (run: Run, jail: string, ips: readonly string[]): Promise<Looked> => {
     const family = ips.some(ip => ip.includes(':')) ? 'ipv6' : 'ipv4'
-    let firewalls = await firewallsOf(jail, family)
-    let held = await heldBy(jail, firewalls, ips)
+    let firewalls = await ofJail.of(jail, family)
+    let held = await heldBy(run, firewalls, ips)
     if (held.state !== 'yes') {
-      const fresh = await firewallsOf(jail, family, true)
-      if (JSON.stringify(fresh) !== JSON.stringify(firewalls)) held = await heldBy(jail, fresh, ips)
+      const fresh = await ofJail.of(jail, family, true)
+      if (JSON.stringify(fresh) !== JSON.stringify(firewalls)) held = await heldBy(run, fresh, ips)
       firewalls = fresh
     }
-    if (held.state === 'no') {
-      await new Promise(resolve => setTimeout(resolve, secondLookAfter))
-      const banned = (await engine.banned()).get(jail)
-      const still = held.absent.filter(ip => banned?.has(ip))
-      if (still.length === 0) return ok(jail)
-      held = await heldBy(jail, firewalls, still)
-    }
-    switch (held.state) {
-      case 'yes':
-        return ok(jail)
-      case 'no':
-        return bad(jail, notEnforced(jail, held.why, held.absent))
-      case 'partly':
-        return warning(jail, `bans of jail ${jail} are enforced by ${held.why}`)
-      case 'unknown':
-        return unknown(jail, `bans of jail ${jail} cannot be verified: ${held.why}`)
-    }
+    return { jail, ips, firewalls, held }
   }
 
-  /** `isProbed`: there was a ban to look for. */
-  const lookAtJail = async (jail: string, banned: ReadonlySet<string>): Promise<Finding & { isProbed: boolean }> => {
-    let missing = await missingProgram(await firewallsOf(jail, 'ipv4'))
-    if (missing !== null) missing = await missingProgram(await firewallsOf(jail, 'ipv4', true))
-    if (missing !== null)
-      return { ...bad(jail, `bans of jail ${jail} reach no firewall: ${missing} is not installed`), isProbed: false }
-    const findings: Finding[] = []
+  /** The finding that needs no look at bans, or the bans to look at. */
+  const lookAtJail = async (run: Run, jail: string, banned: ReadonlySet<string>): Promise<Finding | Looked[]> => {
+    let missing = await missingProgram(await ofJail.of(jail, 'ipv4'))
+    if (missing !== null) missing = await missingProgram(await ofJail.of(jail, 'ipv4', true))
+    if (missing !== null) return bad(jail, `bans of jail ${jail} reach no firewall: ${missing} is not installed`)
+    const looked: Looked[] = []
     for (const isIPv6 of [false, true]) {
       const ips = sampleOf(banned, ip => ip.includes(':') === isIPv6 && before.get(jail)?.has(ip) === true)
-      if (ips.length > 0) findings.push(await lookAtBans(jail, ips))
+      if (ips.length > 0) looked.push(await lookAtBans(run, jail, ips))
     }
-    const [worst] = findings.sort((a, b) => severity[a.state] - severity[b.state])
-    return worst ? { ...worst, isProbed: true } : { ...ok(jail), isProbed: false }
+    return looked.length === 0 ? ok(jail) : looked
+  }
+
+  const provableOf = ({ jail, ips, firewalls, held }: Looked): Provable => ({
+    jail,
+    ips,
+    // Routes let packets in, and programs obey hosts.deny, so a packet says nothing about these.
+    closed: firewalls.flatMap(({ firewall: { kind }, closed }) =>
+      kind === 'route' || kind === 'hosts.deny' ? [] : closed,
+    ),
+    doubted: held.state === 'no' ? held.absent : [],
+    isUnread: held.state === 'unknown' && needs.hasLegacyRules(),
+  })
+
+  /** What does not hold, asked again: a ban may have ended meanwhile. */
+  const withoutEnded = async (looked: Looked, shown: Shown): Promise<{ held: Held; shown: Shown }> => {
+    const { jail, firewalls, held } = looked
+    if (held.state !== 'no' && shown.through.size === 0) return { held, shown }
+    await new Promise(resolve => setTimeout(resolve, secondLookAfter))
+    const banned = (await engine.banned()).get(jail)
+    const through = new Map([...shown.through].filter(([ip]) => banned?.has(ip)))
+    if (held.state !== 'no') return { held, shown: { ...shown, through } }
+    const still = held.absent.filter(ip => banned?.has(ip))
+    const again: Held = still.length === 0 ? { state: 'yes', place: null } : await heldBy(needs.run(), firewalls, still)
+    return { held: again, shown: { ...shown, through } }
+  }
+
+  /** A rule in front that no test packet meets, since it is limited to the network card that attackers come by. */
+  const unseenOf = (held: Held): Passage | undefined =>
+    held.state === 'yes'
+      ? held.place?.front.find(({ device, isSure }) => isSure && device !== null && needs.outerDevices().has(device))
+      : undefined
+
+  const judge = async (looked: Looked, first: Shown): Promise<Finding> => {
+    const { jail, firewalls } = looked
+    const { held, shown } = await withoutEnded(looked, first)
+    const lost = held.state === 'no' ? held.absent.filter(ip => !shown.stopped.has(ip)) : []
+    if (held.state === 'no' && lost.length > 0) return bad(jail, notEnforced(jail, held.why, lost))
+    if (shown.through.size > 0 && firewalls.length > 0 && held.state !== 'partly') {
+      const [place = ''] = shown.through.values()
+      const why = `${place} still answers its packets${frontText(held)}`
+      return bad(jail, notEnforced(jail, why, [...shown.through.keys()]))
+    }
+    if (held.state === 'partly') return warning(jail, `bans of jail ${jail} are enforced by ${held.why}`)
+    const unseen = unseenOf(held)
+    if (unseen) return bad(jail, notEnforced(jail, `the rule ${ruleText(unseen)} in front lets it in`, looked.ips))
+    if (shown.stopped.size > 0) return ok(jail)
+    const doubt = doubtOf(held, shown, firewalls)
+    return doubt === null ? ok(jail) : unknown(jail, `bans of jail ${jail} cannot be verified: ${doubt}`)
   }
 
   return {
@@ -149,21 +156,60 @@ export const enforcedCheck = (needs: {
     needsEngine: true,
     async look() {
       const banned = await engine.banned(listAge)
-      const findings: (Finding & { isProbed: boolean })[] = []
+      const calm: Finding[] = []
+      const looked: Looked[] = []
+      const run = needs.run()
       const jails = await engine.jails(sharedAge)
       for (const jail of jails) {
         const ips = banned.get(jail) ?? new Set<string>()
         // The jail for bans by command matters once it is used.
-        if (jail !== ownJail || ips.size > 0) findings.push(await lookAtJail(jail, ips))
+        if (jail === ownJail && ips.size === 0) continue
+        const found = await lookAtJail(run, jail, ips)
+        if (Array.isArray(found)) looked.push(...found)
+        else calm.push(found)
+      }
+      const shown = await needs.packets.look(looked.map(provableOf))
+      const probed = new Map<string, Finding>()
+      for (const [index, each] of looked.entries()) {
+        const finding = await judge(each, shown[index] ?? nothingShown)
+        const other = probed.get(each.jail)
+        if (!other || severity[finding.state] < severity[other.state]) probed.set(each.jail, finding)
       }
       before = banned
-      for (const key of kept.keys()) if (!jails.includes(key.slice(0, key.lastIndexOf('|')))) kept.delete(key)
+      ofJail.keep(jails)
       // Where a ban is not enforced, jails without bans prove nothing.
-      const isAnyLost = findings.some(({ state, isProbed }) => isProbed && state === 'bad')
-      return isAnyLost ? findings.filter(({ state, isProbed }) => isProbed || state !== 'ok') : findings
+      const isAnyLost = [...probed.values()].some(({ state }) => state === 'bad')
+      return [...calm.filter(({ state }) => !isAnyLost || state !== 'ok'), ...probed.values()]
     },
-    forget: () => kept.clear(),
+    forget() {
+      ofJail.forget()
+      needs.packets.forget()
+    },
   }
+}
+
+const nothingShown: Shown = { through: new Map(), stopped: new Set(), whyNot: null }
+
+/** Why rules alone do not prove that these bans hold; null if they do. */
+const doubtOf = (held: Held, shown: Shown, firewalls: readonly JailFirewall[]): string | null => {
+  const whyNot = shown.whyNot === null ? '' : `, and ${shown.whyNot}`
+  if (held.state === 'no') return null
+  if (held.state !== 'yes') return firewalls.length === 0 ? held.why : `${held.why}${whyNot}`
+  const { place } = held
+  if (place === null) return null
+  if (!place.isInput) return `only forwarded packets come to their rule${whyNot}`
+  const [first] = place.front.filter(({ device }) => device === null)
+  return first === undefined ? null : `the rule ${ruleText(first)} stands in front of theirs${whyNot}`
+}
+
+const ruleText = ({ rule }: Passage): string => `"${rule}"`
+
+/** What may be the cause. */
+const frontText = (held: Held): string => {
+  const place = held.state === 'yes' ? held.place : null
+  const [first] = place?.front ?? []
+  if (place && !place.isInput) return ': only forwarded packets come to the rule of its ban'
+  return first ? `: the rule ${ruleText(first)} stands in front` : ''
 }
 
 const notEnforced = (jail: string, why: string, absent: readonly string[]): string => {

@@ -1,4 +1,7 @@
 import type { Engine } from '../../engine/engine.ts'
+import { readText } from '../../files.ts'
+import { closedBy } from './closed.ts'
+import type { Closed } from './closed.ts'
 
 /** How an action of fail2ban bans an address of one family. */
 export type Firewall =
@@ -9,6 +12,7 @@ export type Firewall =
       readonly table: string
       readonly set: string
     }
+  /** `program` names the table, where it is not the usual one. */
   | { readonly kind: 'iptables'; readonly program: readonly string[]; readonly chain: string }
   | {
       readonly kind: 'ipset'
@@ -22,18 +26,25 @@ export type Firewall =
   /** The agent cannot read what it does. `program` is null if it needs none. */
   | { readonly kind: 'unread'; readonly name: string; readonly program: readonly string[] | null }
 
+/** An action of a jail that is a firewall. */
+export interface JailFirewall {
+  readonly action: string
+  readonly firewall: Firewall
+  readonly closed: Closed
+}
+
 type Family = 'ipv4' | 'ipv6'
 
 const maxDepth = 5
-const tag = /<([a-zA-Z0-9_-]+)>/g
+const tag = /<([a-zA-Z0-9_/-]+)>/g
 
-/** How this action bans, from its command; null if it is not a firewall action (a mail, a report to somebody). */
+/** How this action bans, from its commands; null if it is not a firewall action (a mail, a report to somebody). */
 export const firewallOf = async (
   engine: Pick<Engine, 'actionOption'>,
   jail: string,
   action: string,
   family: Family,
-): Promise<Firewall | null> => {
+): Promise<JailFirewall | null> => {
   const option = async (name: string): Promise<string | null> =>
     (family === 'ipv6' ? await engine.actionOption(jail, action, `${name}?family=inet6`) : null) ??
     (await engine.actionOption(jail, action, name))
@@ -51,10 +62,17 @@ export const firewallOf = async (
     }
     return text
   }
-  const firewall = parseBan(await resolved('actionban'))
-  if (firewall?.kind !== 'ipset') return firewall
-  const iptables = await resolved('iptables')
-  return { ...firewall, iptables: iptables === '' ? null : words(iptables) }
+  const [start, ban] = [await resolved('actionstart'), await resolved('actionban')]
+  // A ban that only writes into a list of the kernel is a firewall by the rule that its start makes.
+  const parsed = parseBan(ban) ?? parseUnread(start)
+  if (parsed === null) return null
+  const firewall = parsed.kind === 'ipset' ? { ...parsed, iptables: await wordsOf(resolved('iptables')) } : parsed
+  return { action, firewall, closed: closedBy(start, ban, readText('/etc/services') ?? '') }
+}
+
+const wordsOf = async (text: Promise<string>): Promise<string[] | null> => {
+  const found = await text
+  return found === '' ? null : words(found)
 }
 
 /** The program in front of its arguments, with its own options. */
@@ -67,19 +85,29 @@ export const parseBan = (text: string): Firewall | null => {
     const [, program = '', family = '', table = '', set = ''] = element
     return { kind: 'nftables', program: words(program), family, table, set }
   }
-  const chain = /^\s*((?:\S*\/)?ip6?tables\b[^\n]*?) +-[IA] +(\S+)/m.exec(text)
-  if (chain) return { kind: 'iptables', program: words(chain[1] ?? ''), chain: chain[2] ?? '' }
+  const rule = /^\s*((?:\S*\/)?ip6?tables\b[^\n]*?) +(?:-[IA]|--insert|--append) +(\S+)([^\n]*)/m.exec(text)
+  if (rule) {
+    const [, program = '', chain = '', rest = ''] = rule
+    const table = /\s(?:-t|--table)[ =]+(\S+)/.exec(rest)
+    return { kind: 'iptables', program: [...words(program), ...(table ? ['-t', table[1] ?? ''] : [])], chain }
+  }
   const ipset = /(?:^|\|\|)\s*((?:\S*\/)?ipset)(?: +-(?!-add)(?!A )\S+)* +(?:--add|-A|add) +(\S+)/m.exec(text)
   if (ipset) return { kind: 'ipset', program: words(ipset[1] ?? ''), set: ipset[2] ?? '', iptables: null }
-  const route = /^\s*((?:\S*\/)?ip) +(?:-\d +)?route +add\b/m.exec(text)
+  const route = /^\s*((?:\S*\/)?ip) +(?:-\d +)?route +(?:add|replace|append)\b/m.exec(text)
   if (route) return { kind: 'route', program: words(route[1] ?? '') }
   if (/hosts\.deny/.test(text)) return { kind: 'hosts.deny' }
   return parseUnread(text)
 }
 
-/** Firewalls that are known by the program that sets them. */
+/** Firewalls that are known by the program that sets them. One that runs on another machine is none of this server. */
 const parseUnread = (text: string): Firewall | null => {
-  for (const name of ['firewall-cmd', 'ufw', 'shorewall', 'ipfw', 'pfctl', 'nft', 'iptables', 'ipset'])
+  if (/(?:^|[;&|]|\bthen\b|\bdo\b)\s*(?:sudo\s+)?(?:ssh|curl|wget|nsenter|docker exec|ip netns)\s/m.test(text))
+    return null
+  for (const name of unreadPrograms)
     if (new RegExp(`(?<![\\w-])${name}(?![\\w-])`).test(text)) return { kind: 'unread', name, program: [name] }
   return null
 }
+const unreadPrograms = [
+  ...['firewall-cmd', 'ufw', 'shorewall', 'ipfw', 'pfctl', 'apf', 'csf'],
+  ...['nft', 'iptables', 'ip6tables', 'ipset'],
+] as const

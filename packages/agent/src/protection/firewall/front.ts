@@ -1,0 +1,246 @@
+import { mayMeet, notAmong } from './cover.ts'
+import { haveCommon, rangesOf } from './ports.ts'
+import type { PortRange } from './ports.ts'
+
+/* What packets meet before the rule of a ban. Only rules that surely have nothing to do with them are left out. */
+
+/** A rule that may let a banned address in before its ban is looked at. */
+export interface Passage {
+  readonly rule: string
+  /** The network card that it is limited to, which a test packet does not come by; null: any. */
+  readonly device: string | null
+  /** Whether it surely lets these packets in: it accepts them and looks at nothing that the agent cannot judge. */
+  readonly isSure: boolean
+}
+
+/** The packets of a jail's bans. */
+export interface Traffic {
+  readonly ips: readonly string[]
+  /** Null: all. */
+  readonly ports: readonly PortRange[] | null
+  readonly services: string
+}
+
+const maxDepth = 5
+
+/** Where the rule of a ban stands. */
+export interface Place {
+  /** Whether packets for this server itself come there, and those that it forwards. */
+  readonly isInput: boolean
+  readonly isForward: boolean
+  readonly front: readonly Passage[]
+}
+
+type Rules = ReadonlyMap<string, readonly string[]>
+
+/** The way to one rule: what stands before it in each chain. */
+interface Route {
+  readonly base: string
+  readonly front: readonly Passage[]
+}
+
+interface Dialect {
+  readonly chains: Rules
+  /** The chains that the kernel enters by itself. */
+  readonly bases: ReadonlySet<string>
+  readonly targetOf: (rule: string) => string | null
+  /** What the rule does with a packet that it meets. */
+  readonly verdictOf: (rule: string) => 'accept' | 'return' | 'none'
+  readonly passageOf: (rule: string, traffic: Traffic) => Passage | null
+}
+
+/** Whether a packet that enters this chain may be accepted there. */
+const mayAccept = (dialect: Dialect, chain: string, traffic: Traffic, depth = 0): boolean =>
+  (dialect.chains.get(chain) ?? []).some(rule => {
+    if (dialect.passageOf(rule, traffic) === null) return false
+    const target = dialect.targetOf(rule)
+    if (dialect.verdictOf(rule) === 'accept') return true
+    return target !== null && depth < maxDepth && mayAccept(dialect, target, traffic, depth + 1)
+  })
+
+const frontIn = (dialect: Dialect, rules: readonly string[], traffic: Traffic): Passage[] =>
+  rules.flatMap(rule => {
+    const passage = dialect.passageOf(rule, traffic)
+    if (passage === null) return []
+    const target = dialect.targetOf(rule)
+    const passes = dialect.verdictOf(rule) !== 'none' || (target !== null && mayAccept(dialect, target, traffic))
+    return passes ? [passage] : []
+  })
+
+/** Each way from a base chain to the first rule of a chain that `isMeant`. */
+const routesTo = (dialect: Dialect, isMeant: (chain: string, rule: string) => boolean, traffic: Traffic): Route[] => {
+  const found: Route[] = []
+  const visit = (base: string, chain: string, before: readonly Passage[], path: readonly string[]): void => {
+    if (path.length > maxDepth || path.includes(chain)) return
+    const rules = dialect.chains.get(chain) ?? []
+    for (const [index, rule] of rules.entries()) {
+      const here = (): Passage[] => [...before, ...frontIn(dialect, rules.slice(0, index), traffic)]
+      if (isMeant(chain, rule)) {
+        found.push({ base, front: here() })
+        return
+      }
+      const target = dialect.targetOf(rule)
+      if (target !== null && dialect.chains.has(target)) visit(base, target, here(), [...path, chain])
+    }
+  }
+  for (const base of dialect.bases) visit(base, base, [], [])
+  return found
+}
+
+/** Null: no packet comes to such a rule. */
+const placeOf = (routes: readonly Route[], hookOf: (base: string) => string): Place | null => {
+  if (routes.length === 0) return null
+  const of = (pattern: RegExp): Route[] => routes.filter(({ base }) => pattern.test(hookOf(base)))
+  const [input, forward] = [of(/^(?:input|prerouting|ingress)$/i), of(/^(?:forward|prerouting|ingress)$/i)]
+  // One clear way is enough.
+  const [best] = (input.length > 0 ? input : routes).toSorted((a, b) => a.front.length - b.front.length)
+  return { isInput: input.length > 0, isForward: forward.length > 0, front: best?.front ?? [] }
+}
+
+/* iptables -S */
+
+const optionOf = (rule: string, names: string): { value: string; isNot: boolean } | null => {
+  const found = new RegExp(`(?:^|\\s)(! )?(?:${names})[ =](\\S+)`).exec(rule)
+  return found ? { value: found[2] ?? '', isNot: found[1] !== undefined } : null
+}
+
+const iptablesPassage = (rule: string, { ips, ports, services }: Traffic): Passage | null => {
+  const device = optionOf(rule, '-i|--in-interface')
+  if (device?.value === 'lo' && !device.isNot) return null
+  const states = optionOf(rule, '--ctstate|--state')
+  if (states && !states.isNot && !/\bNEW\b/.test(states.value)) return null
+  const protocol = optionOf(rule, '-p|--protocol')
+  if (protocol && !protocol.isNot && !/^(?:tcp|6|all|0)$/.test(protocol.value)) return null
+  const source = optionOf(rule, '-s|--source')
+  if (source && !source.isNot && !mayMeet(source.value, ips)) return null
+  const closed = optionOf(rule, '--dports?|--destination-ports?')
+  if (closed && !closed.isNot && !haveCommon(rangesOf(closed.value, services), ports)) return null
+  const others = rule
+    .replace(/ --comment (?:"[^"]*"|\S+)/, '')
+    .replace(/ (?:-m (?:tcp|multiport|conntrack|state|comment)|-[ipsj] \S+|--(?:dports?|ctstate|state) \S+)/g, '')
+  const isSure = /^-A \S+$/.test(others.trim()) && / -j ACCEPT$/.test(rule)
+  return { rule: rule.replace(/^-A /, ''), device: device && !device.isNot ? device.value : null, isSure }
+}
+
+const iptablesDialect = (listing: string): Dialect => {
+  const chains = new Map<string, string[]>()
+  const bases = new Set<string>()
+  for (const line of listing.split('\n')) {
+    const [kind, chain = ''] = line.split(' ', 2)
+    if (kind === '-P') bases.add(chain)
+    if (kind === '-P' || kind === '-N') chains.set(chain, [])
+    if (kind === '-A') chains.get(chain)?.push(line)
+  }
+  const target = (rule: string): string => /\s(?:-j|-g) (\S+)/.exec(rule)?.[1] ?? ''
+  return {
+    chains,
+    bases,
+    targetOf: rule => (chains.has(target(rule)) ? target(rule) : null),
+    verdictOf: rule => (target(rule) === 'ACCEPT' ? 'accept' : target(rule) === 'RETURN' ? 'return' : 'none'),
+    passageOf: iptablesPassage,
+  }
+}
+
+/** What `iptables -S` says of a chain of bans. */
+export interface ListedChain {
+  /** The addresses that no rule of the chain stops. */
+  readonly absent: (ips: readonly string[]) => readonly string[]
+  /** `unclear`: its rules only mark packets. */
+  readonly effect: 'stops' | 'unclear'
+  readonly place: Place | null
+}
+
+const withoutFullPrefix = (rules: string): string => rules.replace(/\/(?:32|128)(?!\d)/g, '')
+
+/** Null: the chain is not there. */
+export const readChain = (listing: string, chain: string, traffic: Traffic): ListedChain | null => {
+  const dialect = iptablesDialect(listing)
+  const rules = dialect.chains.get(chain)
+  if (!rules) return null
+  const bans = new Set(rules.filter(rule => /\s-[jg] /.test(rule) && !/ -j (?:ACCEPT|RETURN|LOG|NFLOG)\b/.test(rule)))
+  const isBan = (rule: string): boolean =>
+    bans.has(rule) && notAmong(withoutFullPrefix(rule), traffic.ips).length < traffic.ips.length
+  const isMark = (rule: string): boolean => / -j (?:MARK|CONNMARK|SET|CLASSIFY|DSCP|TTL|HL)\b/.test(rule)
+  const isMarking = rules.some(isMark) && rules.filter(isBan).every(isMark)
+  return {
+    absent: ips => notAmong(withoutFullPrefix([...bans].join('\n')), ips),
+    effect: isMarking ? 'unclear' : 'stops',
+    place: placeOf(
+      routesTo(dialect, (at, rule) => at === chain && isBan(rule), traffic),
+      base => base,
+    ),
+  }
+}
+
+/** Where the rule stands that uses an ipset; null: no packet comes to one. */
+export const placeOfSet = (listing: string, set: string, traffic: Traffic): Place | null => {
+  const use = new RegExp(`--match-set ${escape(set)} `)
+  const stops = (rule: string): boolean => use.test(rule) && !/ -j (?:ACCEPT|RETURN)\b/.test(rule)
+  return placeOf(
+    routesTo(iptablesDialect(listing), (_, rule) => stops(rule), traffic),
+    base => base,
+  )
+}
+
+/* nft list table */
+
+const nftPassage = (rule: string, { ips, ports, services }: Traffic): Passage | null => {
+  const device = /\biif(?:name)? (!= )?"?([^"\s]+)"?/.exec(rule)
+  if (device && !device[1] && device[2] === 'lo') return null
+  const states = /\bct state (!= )?(\{[^}]*\}|\S+)/.exec(rule)
+  if (states && !states[1] && !/\b(?:new|untracked)\b/.test(states[2] ?? '')) return null
+  if (otherProtocol.test(rule)) return null
+  const source = /\bip6? saddr (!= )?(\{[^}]*\}|[^@\s]\S*)/.exec(rule)
+  if (source && !source[1] && !wordsIn(source[2]).some(range => mayMeet(range, ips))) return null
+  const closed = /\bdport (!= )?(\{[^}]*\}|[^@\s]\S*)/.exec(rule)
+  if (closed && !closed[1] && !haveCommon(rangesOf(wordsIn(closed[2]).join(' '), services), ports)) return null
+  const others = rule
+    .replace(/ comment "[^"]*"/, '')
+    .replace(/\b(?:iif(?:name)? "?[^"\s]+"?|(?:ct state|tcp dport) (?:\{[^}]*\}|\S+)|ip6? saddr [0-9a-f.:/]+)/g, '')
+    .replace(/\bcounter(?: packets \d+ bytes \d+)?/, '')
+  return { rule, device: device && !device[1] ? (device[2] ?? null) : null, isSure: others.trim() === 'accept' }
+}
+const wordsIn = (list = ''): string[] => list.split(/[{},\s]+/).filter(Boolean)
+const otherProtocol =
+  /\b(?:udp|icmp|icmpv6|sctp) |(?:ip protocol|l4proto|nexthdr) (?:udp|icmp|icmpv6|ipv6-icmp|esp|ah|igmp)\b/
+
+const nftDialect = (table: string): { dialect: Dialect; hooks: ReadonlyMap<string, string> } => {
+  const chains = new Map<string, string[]>()
+  const hooks = new Map<string, string>()
+  for (const [, name = '', body = ''] of table.matchAll(/^\tchain (\S+) \{\n([^]*?)^\t\}/gm)) {
+    const lines = body
+      .split('\n')
+      .map(line => line.trim())
+      .filter(Boolean)
+    const hook = /^type \S+ hook (\w+)/.exec(lines.find(line => line.startsWith('type ')) ?? '')?.[1]
+    if (hook !== undefined) hooks.set(name, hook)
+    chains.set(
+      name,
+      lines.filter(line => !/^(?:type \S+ hook|policy |comment )/.test(line)),
+    )
+  }
+  const target = (rule: string): string => /\b(?:jump|goto) (\S+)/.exec(rule)?.[1] ?? ''
+  return {
+    hooks,
+    dialect: {
+      chains,
+      bases: new Set(hooks.keys()),
+      targetOf: rule => (chains.has(target(rule)) ? target(rule) : null),
+      verdictOf: rule => (/\baccept\b/.test(rule) ? 'accept' : /\breturn\b/.test(rule) ? 'return' : 'none'),
+      passageOf: nftPassage,
+    },
+  }
+}
+
+/** Where the rule stands that uses a set of a table of nftables; null: no packet comes to one. */
+export const placeOfNftSet = (table: string, set: string, traffic: Traffic): Place | null => {
+  const { dialect, hooks } = nftDialect(table)
+  const use = new RegExp(`@${escape(set)}(?![\\w-])`)
+  const stops = (rule: string): boolean => use.test(rule) && !/\b(?:accept|return)\b/.test(rule)
+  return placeOf(
+    routesTo(dialect, (_, rule) => stops(rule), traffic),
+    base => hooks.get(base) ?? '',
+  )
+}
+
+export const escape = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
