@@ -23,8 +23,10 @@ import { ignoreCheck } from './checks/ignore.ts'
 import { jailCheck } from './checks/jail.ts'
 import { keepCheck } from './checks/keep.ts'
 import { logCheck } from './checks/log.ts'
+import { createPortsCheck } from './checks/ports.ts'
 import { forwardedPorts, publishedCheck } from './checks/published.ts'
 import { shieldCheck } from './checks/shield.ts'
+import { witnessCheck } from './checks/witness.ts'
 import type { Shield } from '../shield/model.ts'
 import type { ProbeAll } from '../self-test/probe.ts'
 import { createJournalJails } from './journal/journal-jails.ts'
@@ -32,6 +34,7 @@ import { hasLegacyRules, listeners, outerDevices, ownAddresses } from './firewal
 import { createRuns } from './firewall/holds.ts'
 import { createJailFirewalls } from './firewall/jail-firewalls.ts'
 import { createNftListings } from './firewall/nft-listings.ts'
+import { portsOf } from './firewall/owners.ts'
 import { createPacketProof } from './firewall/packet-proof.ts'
 import { createPrograms } from './firewall/programs.ts'
 import { createRulesMark } from './firewall/rules-mark.ts'
@@ -83,6 +86,7 @@ export const createProtection = (needs: {
     pace,
   })
   const firewalls = createJailFirewalls(engine)
+  const ports = createPortsCheck({ ...{ engine, config, firewalls, listeners, steadyNow }, portsOf })
   const checks: Check[] = [
     engineCheck(needs),
     jailCheck(needs),
@@ -98,6 +102,11 @@ export const createProtection = (needs: {
       programs: createPrograms(config),
       run: createRuns({ nft, generation: needs.generation, steadyNow }),
     }),
+    witnessCheck({
+      engine,
+      isRefused: (jail, ip) => ports.isWhollyClosed(jail) && packets.isStopped(jail, ip),
+    }),
+    ports.check,
     shieldCheck(needs),
     keepCheck({ ...needs, ...needs.bans }),
     publishedCheck({ nft }),

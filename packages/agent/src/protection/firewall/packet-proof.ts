@@ -33,6 +33,8 @@ export interface Shown {
 export interface PacketProof {
   /** Tries what is due, all at once. Answers what is known of each. */
   look(provables: readonly Provable[]): Promise<readonly Shown[]>
+  /** Whether a packet of this ban got no answer, and the rules are still the same. */
+  isStopped(jail: string, ip: string): boolean
   /** The firewall was built anew: all that was shown is tried again. */
   forget(): void
 }
@@ -270,6 +272,10 @@ export const createPacketProof = (needs: ProofNeeds): PacketProof => {
       }
       const why = whyNot()
       return provables.map(provable => shownOf(provable, why))
+    },
+    isStopped(jail, ip) {
+      const trial = tried.get(`${jail}|${ip}`)
+      return trial?.through === null && trial.epoch === epoch
     },
     forget() {
       rulesSeen = null
