@@ -45,12 +45,47 @@ def route(kernel, family, packed):
     main, static, link, unicast, destination, device = 254, 4, 253, 1, 1, 4
     body = struct.pack("=BBBBBBBBI", family, len(packed) * 8, 0, 0, main, static, link, unicast, 0)
     body += attribute(destination, packed) + attribute(device, struct.pack("=i", socket.if_nametoindex(DEVICE)))
-    flags = request | acknowledge | create | exclusive
-    kernel.send(struct.pack("=IHHII", 16 + len(body), newroute, flags, 1, 0) + body)
-    code = struct.unpack_from("=i", kernel.recv(4096), 16)[0]
+    code = ask_kernel(kernel, newroute, request | acknowledge | create | exclusive, body)
+    if code == -errno.EEXIST and is_reached(kernel, family, packed):
+        # Somebody else's route to the address stays as it is: ours goes before it for the moment, by a table of its own.
+        rule(kernel, family, create)
+        rest = struct.pack("=BBBBBBBBI", family, len(packed) * 8, 0, 0, TABLE, static, link, unicast, 0) + body[12:]
+        code = ask_kernel(kernel, newroute, request | acknowledge | create, rest)
     if code not in (0, -errno.EEXIST):
         raise OSError(-code, os.strerror(-code))
     return code == 0
+
+
+# A number that no usual program has for a table of routes.
+TABLE = 187
+rules = set()
+
+
+def ask_kernel(kernel, kind, flags, body):
+    kernel.send(struct.pack("=IHHII", 16 + len(body), kind, flags, 1, 0) + body)
+    return struct.unpack_from("=i", kernel.recv(4096), 16)[0]
+
+
+def is_reached(kernel, family, packed):
+    """Whether the address has a route that leads somewhere, and not one that bans it."""
+    body = struct.pack("=BBBBBBBBI", family, len(packed) * 8, 0, 0, 0, 0, 0, 0, 0) + attribute(1, packed)
+    kernel.send(struct.pack("=IHHII", 16 + len(body), 26, 0x1, 1, 0) + body)
+    answer = kernel.recv(4096)
+    return struct.unpack_from("=H", answer, 4)[0] == 24 and answer[16 + 7] == 1
+
+
+def rule(kernel, family, create):
+    """Looks for routes in our table first. One that an ended program left leads nowhere, since its routes went with the device."""
+    if family in rules:
+        return
+    header = struct.pack("=BBBBBBBBI", family, 0, 0, 0, TABLE, 0, 0, 1, 0) + attribute(6, struct.pack("=I", 1))
+    while ask_kernel(kernel, 33, 0x5, header) == 0:
+        pass
+    if create:
+        code = ask_kernel(kernel, 32, 0x5 | create, header)
+        if code != 0:
+            raise OSError(-code, os.strerror(-code))
+        rules.add(family)
 
 
 def route_all(sources):
@@ -58,6 +93,16 @@ def route_all(sources):
         kernel.settimeout(2)
         kernel.bind((0, 0))
         return {source for source in sources if route(kernel, *source)}
+
+
+def end_rules():
+    families = list(rules)
+    rules.clear()
+    with socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, 0) as kernel:
+        kernel.settimeout(2)
+        kernel.bind((0, 0))
+        for family in families:
+            rule(kernel, family, 0)
 
 
 def checksum(data):
@@ -154,9 +199,16 @@ def main():
     try:
         fd = open_device()
         routed = route_all(dict.fromkeys(pair[:2] for pair in pairs))
+        answers = answers_of(fd, pairs, routed, wanted["wait"])
     except OSError as error:
         print(json.dumps({"error": error.strerror or str(error)}))
         return
+    finally:
+        end_rules()
+    print(json.dumps({"answers": answers}))
+
+
+def answers_of(fd, pairs, routed, wait):
     first = 33000 + number(2) % 12000
     # What is left of an earlier packet must not answer this one, so no two have a port in common.
     keys = [pair + (first + index % 15000,) for index, pair in enumerate(pairs)]
@@ -167,8 +219,8 @@ def main():
             os.write(fd, packet(family, source, own, source_port, port, SYN, number(4)))
         if index % BURST == BURST - 1:
             listen(fd, asked, answers, 0)
-    listen(fd, asked, answers, wanted["wait"])
-    print(json.dumps({"answers": [answers.get(key, "none" if key in asked else "routed") for key in keys]}))
+    listen(fd, asked, answers, wait)
+    return [answers.get(key, "none" if key in asked else "routed") for key in keys]
 
 
 main()
