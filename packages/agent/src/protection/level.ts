@@ -15,9 +15,11 @@ export const judge = (all: readonly Entry[]): Judgement => {
   if (disarming) return { level: 'unprotected', summary: `${disarming.detail}${shieldNote(entries)}` }
   const [first, ...others] = [...bads, ...entries.filter(({ isFailure }) => isFailure)]
   if (first) return { level: 'degraded', summary: `${first.detail}${moreNote(others.length)}` }
-  const warnings = entries.filter(({ state }) => state === 'warning').length
+  const count = (state: Entry['state']): number => entries.filter(each => each.state === state).length
+  const [warnings, unseen] = [count('warning'), count('unknown')]
   const note = warnings === 0 ? '' : `, with ${warnings} ${warnings === 1 ? 'warning' : 'warnings'}`
-  return { level: 'protected', summary: `What is banned on this server does not get through${note}` }
+  const limit = unseen === 0 ? '' : `, as far as the agent can tell: it cannot look at ${unseen} of its checks`
+  return { level: 'protected', summary: `What is banned on this server does not get through${note}${limit}` }
 }
 
 /** Worst first. While fail2ban is down, what depends on it is left out. */

@@ -98,7 +98,7 @@ export const createProtection = (needs: {
       journalJails: createJournalJails({ engine, config, python, program: journal, now: needs.now }),
     }),
     enforcedCheck({
-      ...{ engine, firewalls, packets, outerDevices, hasLegacyRules },
+      ...{ engine, firewalls, packets, listeners, outerDevices, hasLegacyRules },
       programs: createPrograms(config),
       run: createRuns({ nft, generation: needs.generation, steadyNow }),
     }),

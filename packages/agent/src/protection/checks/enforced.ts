@@ -7,6 +7,8 @@ import type { Held, Run } from '../firewall/holds.ts'
 import type { JailFirewalls } from '../firewall/jail-firewalls.ts'
 import type { JailFirewall } from '../firewall/kinds.ts'
 import type { PacketProof, Provable, Shown } from '../firewall/packet-proof.ts'
+import { isWithin } from '../firewall/ports.ts'
+import type { Listener } from '../firewall/ports.ts'
 import type { Programs } from '../firewall/programs.ts'
 import { bad, ok, severity, unknown, warning } from '../model.ts'
 import type { Check, Finding } from '../model.ts'
@@ -37,6 +39,7 @@ export const enforcedCheck = (needs: {
   packets: PacketProof
   /** Programs run once for all questions of one look. */
   run: () => Run
+  listeners: () => readonly Listener[]
   /** The network cards by which the Internet is reached. */
   outerDevices: () => ReadonlySet<string>
   /** Whether the old interface of the kernel has rules, whose changes the agent does not see. */
@@ -124,11 +127,24 @@ export const enforcedCheck = (needs: {
     return { held: again, shown: { ...shown, through } }
   }
 
-  /** A rule in front that no test packet meets, since it is limited to the network card that attackers come by. */
-  const unseenOf = (held: Held): Passage | undefined =>
+  /**
+   * A rule in front that surely lets these bans in. Where packets were stopped, only one that they do not meet: it is limited to the network
+   * card that attackers come by.
+   */
+  const passageOf = (held: Held, isStopped: boolean): Passage | undefined =>
     held.state === 'yes'
-      ? held.place?.front.find(({ device, isSure }) => isSure && device !== null && needs.outerDevices().has(device))
+      ? held.place?.front.find(
+          ({ device, isSure }) => isSure && (device === null ? !isStopped : needs.outerDevices().has(device)),
+        )
       : undefined
+
+  /** A port of this server that the jail means to close, though only forwarded packets come to its rule; null: there is none. */
+  const missedPort = (held: Held, firewalls: readonly JailFirewall[]): number | null => {
+    if (held.state !== 'yes' || held.place === null || held.place.isInput) return null
+    const isMeant = (port: number): boolean =>
+      firewalls.some(({ closed: { ports } }) => ports !== null && isWithin(ports, port))
+    return needs.listeners().find(({ port }) => isMeant(port))?.port ?? null
+  }
 
   const judge = async (looked: Looked, first: Shown): Promise<Finding> => {
     const { jail, firewalls } = looked
@@ -141,9 +157,19 @@ export const enforcedCheck = (needs: {
       return bad(jail, notEnforced(jail, why, [...shown.through.keys()]))
     }
     if (held.state === 'partly') return warning(jail, `bans of jail ${jail} are enforced by ${held.why}`)
-    const unseen = unseenOf(held)
-    if (unseen) return bad(jail, notEnforced(jail, `the rule ${ruleText(unseen)} in front lets it in`, looked.ips))
+    const passage = passageOf(held, shown.stopped.size > 0)
+    if (passage) return bad(jail, notEnforced(jail, `the rule ${ruleText(passage)} in front lets it in`, looked.ips))
     if (shown.stopped.size > 0) return ok(jail)
+    const port = missedPort(held, firewalls)
+    if (port !== null)
+      return bad(
+        jail,
+        notEnforced(
+          jail,
+          `its rule stops no packets for port ${port} of this server, but forwarded ones only`,
+          looked.ips,
+        ),
+      )
     const doubt = doubtOf(held, shown, firewalls)
     return doubt === null ? ok(jail) : unknown(jail, `bans of jail ${jail} cannot be verified: ${doubt}`)
   }
