@@ -13,7 +13,7 @@ const stamp = (at: number): string => new Date(at).toISOString().slice(0, 23).re
 /** fail2ban's own log, written as time goes on, and the check that reads it. Seconds count from the start. */
 const scene = (more: { maxretry?: number; files?: string[]; isRefused?: boolean } = {}) => {
   const bans = new Map<string, Set<string>>()
-  let lines: string[] = []
+  const lines: string[] = []
   let seconds = 0
   const write = (level: string, module: string, text: string): void => {
     lines.push(`${stamp(start + seconds * 1000)} fail2ban.${module.padEnd(14)} [4711]: ${level.padEnd(7)} ${text}`)

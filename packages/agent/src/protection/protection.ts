@@ -34,6 +34,7 @@ import { hasLegacyRules, listeners, outerDevices, ownAddresses } from './firewal
 import { createRuns } from './firewall/holds.ts'
 import { createJailFirewalls } from './firewall/jail-firewalls.ts'
 import { createNftListings } from './firewall/nft-listings.ts'
+import type { NftListings } from './firewall/nft-listings.ts'
 import { portsOf } from './firewall/owners.ts'
 import { createPacketProof } from './firewall/packet-proof.ts'
 import { createPrograms } from './firewall/programs.ts'
@@ -74,19 +75,6 @@ export const createProtection = (needs: {
   const pace = options.checkPace
   const nft = createNftListings({ nft: options.nft, generation: needs.generation })
   const positions = createPositions({ python, program: positionsProgram })
-  const packets = createPacketProof({
-    ...needs,
-    addresses: ownAddresses,
-    listeners,
-    published: () => forwardedPorts(nft),
-    rules: createRulesMark({ nft, generation: needs.generation }),
-    isShielded: ip => needs.shield.has(ip),
-    whyNot: needs.whyNotProbe,
-    steadyNow,
-    pace,
-  })
-  const firewalls = createJailFirewalls(engine)
-  const ports = createPortsCheck({ ...{ engine, config, firewalls, listeners, steadyNow }, portsOf })
   const checks: Check[] = [
     engineCheck(needs),
     jailCheck(needs),
@@ -97,16 +85,7 @@ export const createProtection = (needs: {
       positions,
       journalJails: createJournalJails({ engine, config, python, program: journal, now: needs.now }),
     }),
-    enforcedCheck({
-      ...{ engine, firewalls, packets, listeners, outerDevices, hasLegacyRules },
-      programs: createPrograms(config),
-      run: createRuns({ nft, generation: needs.generation, steadyNow }),
-    }),
-    witnessCheck({
-      engine,
-      isRefused: (jail, ip) => ports.isWhollyClosed(jail) && packets.isStopped(jail, ip),
-    }),
-    ports.check,
+    ...banChecks({ ...needs, nft }),
     shieldCheck(needs),
     keepCheck({ ...needs, ...needs.bans }),
     publishedCheck({ nft }),
@@ -131,6 +110,37 @@ export const createProtection = (needs: {
       if (isNews) needs.onNews()
     },
   })
+}
+
+/** What shows whether bans hold. */
+const banChecks = (
+  needs: Pick<
+    Parameters<typeof createProtection>[0],
+    'engine' | 'config' | 'shield' | 'generation' | 'probeAll' | 'whyNotProbe' | 'options'
+  > & { nft: NftListings },
+): Check[] => {
+  const { engine, config, generation, nft } = needs
+  const packets = createPacketProof({
+    ...{ engine, listeners, steadyNow },
+    probeAll: needs.probeAll,
+    addresses: ownAddresses,
+    published: () => forwardedPorts(nft),
+    rules: createRulesMark({ nft, generation }),
+    isShielded: ip => needs.shield.has(ip),
+    whyNot: needs.whyNotProbe,
+    pace: needs.options.checkPace,
+  })
+  const firewalls = createJailFirewalls(engine)
+  const ports = createPortsCheck({ engine, config, firewalls, listeners, steadyNow, portsOf })
+  return [
+    enforcedCheck({
+      ...{ engine, firewalls, packets, listeners, outerDevices, hasLegacyRules },
+      programs: createPrograms(config),
+      run: createRuns({ nft, generation, steadyNow }),
+    }),
+    witnessCheck({ engine, isRefused: (jail, ip) => ports.isWhollyClosed(jail) && packets.isStopped(jail, ip) }),
+    ports.check,
+  ]
 }
 
 const patienceAt = (pace: number): Patience => ({

@@ -104,17 +104,25 @@ const optionOf = (rule: string, names: string): { value: string; isNot: boolean 
   return found ? { value: found[2] ?? '', isNot: found[1] !== undefined } : null
 }
 
-const iptablesPassage = (rule: string, { ips, ports, services }: Traffic): Passage | null => {
+/** Whether such a rule surely has nothing to do with these packets. */
+type Excludes = (rule: string, traffic: Traffic) => boolean
+
+const ofIptables: readonly Excludes[] = [
+  rule => isOption(rule, '-i|--in-interface', value => value === 'lo'),
+  rule => isOption(rule, '--ctstate|--state', value => !/\bNEW\b/.test(value)),
+  rule => isOption(rule, '-p|--protocol', value => !/^(?:tcp|6|all|0)$/.test(value)),
+  (rule, { ips }) => isOption(rule, '-s|--source', value => !mayMeet(value, ips)),
+  (rule, { ports, services }) =>
+    isOption(rule, '--dports?|--destination-ports?', value => !haveCommon(rangesOf(value, services), ports)),
+]
+const isOption = (rule: string, names: string, is: (value: string) => boolean): boolean => {
+  const option = optionOf(rule, names)
+  return option !== null && !option.isNot && is(option.value)
+}
+
+const iptablesPassage = (rule: string, traffic: Traffic): Passage | null => {
+  if (ofIptables.some(excludes => excludes(rule, traffic))) return null
   const device = optionOf(rule, '-i|--in-interface')
-  if (device?.value === 'lo' && !device.isNot) return null
-  const states = optionOf(rule, '--ctstate|--state')
-  if (states && !states.isNot && !/\bNEW\b/.test(states.value)) return null
-  const protocol = optionOf(rule, '-p|--protocol')
-  if (protocol && !protocol.isNot && !/^(?:tcp|6|all|0)$/.test(protocol.value)) return null
-  const source = optionOf(rule, '-s|--source')
-  if (source && !source.isNot && !mayMeet(source.value, ips)) return null
-  const closed = optionOf(rule, '--dports?|--destination-ports?')
-  if (closed && !closed.isNot && !haveCommon(rangesOf(closed.value, services), ports)) return null
   const others = rule
     .replace(/ --comment (?:"[^"]*"|\S+)/, '')
     .replace(/ (?:-m (?:tcp|multiport|conntrack|state|comment)|-[ipsj] \S+|--(?:dports?|ctstate|state) \S+)/g, '')
@@ -184,16 +192,33 @@ export const placeOfSet = (listing: string, set: string, traffic: Traffic): Plac
 
 /* nft list table */
 
-const nftPassage = (rule: string, { ips, ports, services }: Traffic): Passage | null => {
-  const device = /\biif(?:name)? (!= )?"?([^"\s]+)"?/.exec(rule)
-  if (device && !device[1] && device[2] === 'lo') return null
-  const states = /\bct state (!= )?(\{[^}]*\}|\S+)/.exec(rule)
-  if (states && !states[1] && !/\b(?:new|untracked)\b/.test(states[2] ?? '')) return null
-  if (otherProtocol.test(rule)) return null
-  const source = /\bip6? saddr (!= )?(\{[^}]*\}|[^@\s]\S*)/.exec(rule)
-  if (source && !source[1] && !wordsIn(source[2]).some(range => mayMeet(range, ips))) return null
-  const closed = /\bdport (!= )?(\{[^}]*\}|[^@\s]\S*)/.exec(rule)
-  if (closed && !closed[1] && !haveCommon(rangesOf(wordsIn(closed[2]).join(' '), services), ports)) return null
+const ofNft: readonly Excludes[] = [
+  rule => isMatch(rule, deviceOfNft, value => value === 'lo'),
+  rule => isMatch(rule, /\bct state (!= )?(\{[^}]*\}|\S+)/, value => !/\b(?:new|untracked)\b/.test(value)),
+  rule => otherProtocol.test(rule),
+  (rule, { ips }) =>
+    isMatch(
+      rule,
+      /\bip6? saddr (!= )?(\{[^}]*\}|[^@\s]\S*)/,
+      value => !wordsIn(value).some(range => mayMeet(range, ips)),
+    ),
+  (rule, { ports, services }) =>
+    isMatch(
+      rule,
+      /\bdport (!= )?(\{[^}]*\}|[^@\s]\S*)/,
+      value => !haveCommon(rangesOf(wordsIn(value).join(' '), services), ports),
+    ),
+]
+const deviceOfNft = /\biif(?:name)? (!= )?"?([^"\s]+)"?/
+/** The pattern's first group is a negation, its second one the value. */
+const isMatch = (rule: string, pattern: RegExp, is: (value: string) => boolean): boolean => {
+  const found = pattern.exec(rule)
+  return found !== null && !found[1] && is(found[2] ?? '')
+}
+
+const nftPassage = (rule: string, traffic: Traffic): Passage | null => {
+  if (ofNft.some(excludes => excludes(rule, traffic))) return null
+  const device = deviceOfNft.exec(rule)
   const others = rule
     .replace(/ comment "[^"]*"/, '')
     .replace(/\b(?:iif(?:name)? "?[^"\s]+"?|(?:ct state|tcp dport) (?:\{[^}]*\}|\S+)|ip6? saddr [0-9a-f.:/]+)/g, '')

@@ -80,24 +80,37 @@ const words = (text: string): string[] => text.trim().split(/\s+/)
 
 /** Reads the command that bans, with its tags replaced. */
 export const parseBan = (text: string): Firewall | null => {
-  const element = /^\s*((?:\S*\/)?nft\b[^\n]*?) +add element +(\S+) +(\S+) +(\S+) +\\?\{/m.exec(text)
-  if (element) {
-    const [, program = '', family = '', table = '', set = ''] = element
-    return { kind: 'nftables', program: words(program), family, table, set }
+  for (const parse of parsers) {
+    const found = parse(text)
+    if (found) return found
   }
-  const rule = /^\s*((?:\S*\/)?ip6?tables\b[^\n]*?) +(?:-[IA]|--insert|--append) +(\S+)([^\n]*)/m.exec(text)
-  if (rule) {
-    const [, program = '', chain = '', rest = ''] = rule
-    const table = /\s(?:-t|--table)[ =]+(\S+)/.exec(rest)
-    return { kind: 'iptables', program: [...words(program), ...(table ? ['-t', table[1] ?? ''] : [])], chain }
-  }
-  const ipset = /(?:^|\|\|)\s*((?:\S*\/)?ipset)(?: +-(?!-add)(?!A )\S+)* +(?:--add|-A|add) +(\S+)/m.exec(text)
-  if (ipset) return { kind: 'ipset', program: words(ipset[1] ?? ''), set: ipset[2] ?? '', iptables: null }
-  const route = /^\s*((?:\S*\/)?ip) +(?:-\d +)?route +(?:add|replace|append)\b/m.exec(text)
-  if (route) return { kind: 'route', program: words(route[1] ?? '') }
-  if (/hosts\.deny/.test(text)) return { kind: 'hosts.deny' }
   return parseUnread(text)
 }
+
+const parsers: readonly ((text: string) => Firewall | null)[] = [
+  text => {
+    const element = /^\s*((?:\S*\/)?nft\b[^\n]*?) +add element +(\S+) +(\S+) +(\S+) +\\?\{/m.exec(text)
+    if (!element) return null
+    const [, program = '', family = '', table = '', set = ''] = element
+    return { kind: 'nftables', program: words(program), family, table, set }
+  },
+  text => {
+    const rule = /^\s*((?:\S*\/)?ip6?tables\b[^\n]*?) +(?:-[IA]|--insert|--append) +(\S+)([^\n]*)/m.exec(text)
+    if (!rule) return null
+    const [, program = '', chain = '', rest = ''] = rule
+    const [, table] = /\s(?:-t|--table)[ =]+(\S+)/.exec(rest) ?? []
+    return { kind: 'iptables', program: [...words(program), ...(table === undefined ? [] : ['-t', table])], chain }
+  },
+  text => {
+    const ipset = /(?:^|\|\|)\s*((?:\S*\/)?ipset)(?: +-(?!-add)(?!A )\S+)* +(?:--add|-A|add) +(\S+)/m.exec(text)
+    return ipset && { kind: 'ipset', program: words(ipset[1] ?? ''), set: ipset[2] ?? '', iptables: null }
+  },
+  text => {
+    const route = /^\s*((?:\S*\/)?ip) +(?:-\d +)?route +(?:add|replace|append)\b/m.exec(text)
+    return route && { kind: 'route', program: words(route[1] ?? '') }
+  },
+  text => (/hosts\.deny/.test(text) ? { kind: 'hosts.deny' } : null),
+]
 
 /** Firewalls that are known by the program that sets them. One that runs on another machine is none of this server. */
 const parseUnread = (text: string): Firewall | null => {
