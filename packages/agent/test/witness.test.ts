@@ -20,7 +20,6 @@ const scene = (more: { maxretry?: number; files?: string[]; isRefused?: boolean 
   }
   const check = witnessCheck({
     engine: {
-      jails: () => Promise.resolve(['sshd', 'recidive']),
       banned: () => Promise.resolve(bans),
       logTarget: () => Promise.resolve('/var/log/fail2ban.log'),
       sources: () => Promise.resolve({ files: more.files ?? ['/var/log/auth.log'], journalMatches: null }),
@@ -199,7 +198,7 @@ it('warns of a port on which the program listens and which its jail leaves open'
     const ports = closes === null ? null : closes.map(port => ({ first: port, last: port }))
     const { check, isWhollyClosed } = createPortsCheck({
       engine: { jails: () => Promise.resolve(['jail']) },
-      config: { jails: () => Promise.resolve([{ name: 'jail', filter } as never]), mark: () => '' },
+      config: { jails: () => Promise.resolve([{ name: 'jail', filter } as never]) },
       firewalls: {
         of: () => Promise.resolve([{ closed: { ports, isTcp: true, hook: 'input' } } as never]),
         keep: () => undefined,

@@ -19,6 +19,7 @@ export const engineCheck = (needs: { socketPath: string; sockets?: () => string 
   let inode: number | null = null
   let looks = 0
   let others: readonly Finding[] = []
+  let pathsSeen = ''
 
   const answers = async (): Promise<Finding> => {
     const present = fs.statSync(socketPath, { throwIfNoEntry: false })?.ino ?? null
@@ -35,6 +36,14 @@ export const engineCheck = (needs: { socketPath: string; sockets?: () => string 
     }
   }
 
+  const lookForOthers = (): void => {
+    const all = sockets()
+    const paths = listeningPaths(all).sort().join('\n')
+    // Processes are read only when somebody listens anew.
+    if (paths !== pathsSeen) others = otherEngines(all, socketPath, namedSockets())
+    pathsSeen = paths
+  }
+
   return {
     id: 'engine',
     every: 5000,
@@ -43,7 +52,7 @@ export const engineCheck = (needs: { socketPath: string; sockets?: () => string 
     looks: 3,
     needsEngine: false,
     async look() {
-      if (looks % looksForOthers === 0) others = otherEngines(sockets(), socketPath, namedSockets())
+      if (looks % looksForOthers === 0) lookForOthers()
       looks += 1
       return [await answers(), ...others]
     },
@@ -60,17 +69,22 @@ const listening = '00010000'
  * @param named sockets that the command lines of running fail2ban-servers lead to
  */
 export const otherEngines = (sockets: string, ours: string, named: ReadonlySet<string> = new Set()): Finding[] => {
-  const paths = sockets
-    .split('\n')
-    .map(line => line.split(/\s+/))
-    .filter(([, , , flags]) => flags === listening)
-    .map(fields => fields.slice(7).join(' '))
-    .filter(path => path === ours || named.has(path) || /fail2ban.*\.sock$/.test(basename(path)))
+  const paths = listeningPaths(sockets).filter(
+    path => path === ours || named.has(path) || /fail2ban.*\.sock$/.test(basename(path)),
+  )
   const [, ...sameAsOurs] = paths.filter(path => path === ours)
   return [...new Set([...sameAsOurs, ...paths.filter(path => path !== ours)])]
     .slice(0, maxNamed)
     .map(path => warning(path, `a second fail2ban runs on this server (${path}): Stockade does not see what it bans`))
 }
+
+const listeningPaths = (sockets: string): string[] =>
+  sockets
+    .split('\n')
+    .map(line => line.split(/\s+/))
+    .filter(([, , , flags]) => flags === listening)
+    .map(fields => fields.slice(7).join(' '))
+    .filter(path => path !== '')
 
 /** The sockets that the running fail2ban-servers were told to listen on. */
 const namedSockets = (): Set<string> => {

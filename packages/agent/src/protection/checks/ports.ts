@@ -29,7 +29,7 @@ const countsEach = new Set(['sshd', 'ssh', 'dropbear'])
 /** Whether a jail closes the ports of the program whose log it reads. */
 export const createPortsCheck = (needs: {
   engine: Pick<Engine, 'jails'>
-  config: Pick<EngineConfig, 'jails' | 'mark'>
+  config: Pick<EngineConfig, 'jails'>
   firewalls: JailFirewalls
   listeners: () => readonly Listener[]
   portsOf: PortsOf
@@ -63,7 +63,7 @@ export const createPortsCheck = (needs: {
 
   const check: Check = {
     id: 'enforced',
-    every: 30_000,
+    every: 60_000,
     badAfter: 0,
     looks: 2,
     needsEngine: true,
@@ -71,7 +71,7 @@ export const createPortsCheck = (needs: {
       const listeners = needs.listeners()
       const jails = await needs.engine.jails(sharedAge)
       const where = listeners.map(({ address, port, inode }) => `${address} ${port} ${inode}`).sort()
-      const mark = JSON.stringify([where, jails, needs.config.mark()])
+      const mark = JSON.stringify([where, jails])
       if (known?.mark !== mark || needs.steadyNow() - known.at > lookedFor)
         known = { mark, at: needs.steadyNow(), doors: await look(jails, listeners) }
       return [...known.doors].flatMap(([jail, doors]) => findingOf(jail, doors))

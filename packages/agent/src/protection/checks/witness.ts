@@ -28,7 +28,7 @@ const maxNamed = 10
 const maxBytes = 1024 * 1024
 
 /** A line of fail2ban's log. Times are of its own clock, in milliseconds; they are compared with each other only. */
-export interface LogLine {
+interface LogLine {
   readonly jail: string
   readonly ip: string
   readonly event: 'found' | 'ban' | 'unban' | 'again'
@@ -66,7 +66,7 @@ export const parseLine = (line: string): LogLine | null => {
 }
 
 /** What was found of a banned address since its ban. */
-export interface Trace {
+interface Trace {
   /** When it was banned, or was first seen to be. */
   readonly bannedAt: number
   /** The attempts after the ban, oldest first. */
@@ -74,7 +74,7 @@ export interface Trace {
 }
 
 /** Whether these attempts can't be what was under way when the address was banned. `maxretry`: of the jail. */
-export const isThrough = ({ bannedAt, attempts }: Trace, maxretry: number, needsLate: boolean): boolean => {
+const isThrough = ({ bannedAt, attempts }: Trace, maxretry: number, needsLate: boolean): boolean => {
   const late = attempts.filter(at => at >= bannedAt + oldConnections)
   if (late.length >= leastLate) return true
   if (needsLate) return false
@@ -119,7 +119,7 @@ export const createLogTail = (): ((path: string) => string[]) => {
 
 /** Whether addresses that a jail bans still write to its log. Needs no rights, and looks at no firewall. */
 export const witnessCheck = (needs: {
-  engine: Pick<Engine, 'jails' | 'banned' | 'logTarget' | 'sources' | 'thresholds'>
+  engine: Pick<Engine, 'banned' | 'logTarget' | 'sources' | 'thresholds'>
   /** Whether packets of the address are refused wherever the program listens whose log the jail reads. */
   isRefused: (jail: string, ip: string) => boolean
   readLog?: (path: string) => string[]
@@ -131,6 +131,8 @@ export const witnessCheck = (needs: {
   const watched = new Map<string, Watched>()
   /** With fail2ban's usual log level every attempt is named; with a higher one only that an address was to be banned again. */
   let namesAttempts = false
+  /** fail2ban's log; undefined: not asked yet, null: no file. */
+  let log: string | null | undefined
 
   const note = ({ jail, ip, event, at, attemptAt }: LogLine): void => {
     const key = `${jail}|${ip}`
@@ -138,11 +140,8 @@ export const witnessCheck = (needs: {
     if (event === 'found') namesAttempts = true
     if (event === 'unban') return void watched.delete(key)
     if (event === 'ban') return void watched.set(key, { jail, ip, bannedAt: at, attempts: [], lastHeard: -Infinity })
-    if (!known) {
-      // A ban from before the agent looked: it is older than this line.
-      if (watched.size < maxAddresses) watched.set(key, { jail, ip, bannedAt: at, attempts: [], lastHeard: -Infinity })
-      return
-    }
+    // Not banned, or banned before the agent looked: then the ban is older than this line.
+    if (!known) return void watched.set(key, { jail, ip, bannedAt: at, attempts: [], lastHeard: -Infinity })
     if (event === 'again' && namesAttempts) return
     if (attemptAt <= known.bannedAt + inFlight || attemptAt > at + inFlight) return
     known.attempts = [...known.attempts, attemptAt].slice(-maxLines)
@@ -153,13 +152,23 @@ export const witnessCheck = (needs: {
   const readsEngineLog = async (jail: string, log: string): Promise<boolean> =>
     (await engine.sources(jail)).files.includes(log)
 
+  const forgetEnded = async (): Promise<void> => {
+    const banned = await engine.banned(sharedAge)
+    for (const [key, { jail, ip }] of watched) if (banned.get(jail)?.has(ip) !== true) watched.delete(key)
+    for (const key of [...watched.keys()].slice(maxAddresses)) watched.delete(key)
+  }
+
   const judge = async (each: Watched, log: string): Promise<Finding | null> => {
     const { jail, ip, attempts } = each
     const [first = 0] = attempts
     const last = attempts.at(-1) ?? 0
     const pause = attempts.length < 2 ? longestQuiet : (last - first) / (attempts.length - 1)
     const quiet = Math.min(Math.max(3 * pause, shortestQuiet), longestQuiet)
-    if (attempts.length < leastLate || now() - each.lastHeard > quiet || (await readsEngineLog(jail, log))) return null
+    if (now() - each.lastHeard > quiet || (await readsEngineLog(jail, log))) return null
+    if ((await engine.banned(sharedAge)).get(jail)?.has(ip) !== true) {
+      watched.delete(`${jail}|${ip}`)
+      return null
+    }
     const { maxretry } = await engine.thresholds(jail)
     if (!isThrough(each, maxretry, needs.isRefused(jail, ip))) return null
     const minutes = Math.max(1, Math.ceil((last - first) / 60_000))
@@ -176,24 +185,23 @@ export const witnessCheck = (needs: {
     looks: 1,
     needsEngine: true,
     async look() {
-      const log = await engine.logTarget()
+      if (log === undefined) log = await engine.logTarget()
       if (log === null) return []
       for (const line of read(log)) {
         const parsed = parseLine(line)
         if (parsed !== null && parsed.jail !== ownJail) note(parsed)
       }
-      if (watched.size === 0) return []
-      const banned = await engine.banned(sharedAge)
-      const jails = await engine.jails(sharedAge)
+      if (watched.size > maxAddresses) await forgetEnded()
       const findings: Finding[] = []
-      for (const [key, each] of watched) {
-        if (banned.get(each.jail)?.has(each.ip) !== true) watched.delete(key)
-        else if (jails.includes(each.jail))
-          findings.push(...[await judge(each, log)].filter(finding => finding !== null))
-        const isOld = each.lastHeard > -Infinity && now() - each.lastHeard > remembered
-        if (isOld) Object.assign(each, { attempts: [], lastHeard: -Infinity })
+      for (const each of [...watched.values()].filter(({ attempts }) => attempts.length >= leastLate)) {
+        const finding = await judge(each, log)
+        if (finding !== null) findings.push(finding)
+        if (now() - each.lastHeard > remembered) each.attempts = []
       }
       return findings.slice(0, maxNamed)
+    },
+    forget() {
+      log = undefined
     },
   }
 }
