@@ -183,7 +183,7 @@ const commands = async (host: Host, lines: string): Promise<void> => {
 /** The attacker is banned, the sabotage is done, and the host has to say what really happens to the attacker's packets. */
 export const play = async (
   through: Through,
-  { jail, does, mends, says, level = 'degraded' }: Sabotage,
+  { jail, does, mends, says, level = 'unprotected' }: Sabotage,
 ): Promise<void> => {
   const { host } = through
   await through.ban(jail)
@@ -192,11 +192,14 @@ export const play = async (
     await through.getsIn(says !== null)
     if (says === null) await through.silent(jail)
     else await through.told(jail, level, says)
-  } finally {
     await commands(host, mends)
+    await through.getsIn(false)
+    await through.well()
+  } catch (error) {
+    await commands(host, mends).catch(() => undefined)
+    throw error
+  } finally {
+    await through.unban(jail)
   }
-  await through.getsIn(false)
-  await through.well()
-  await through.unban(jail)
   await through.getsIn(true)
 }

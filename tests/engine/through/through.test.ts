@@ -20,7 +20,6 @@ onStage(
         does: 'iptables -w -I INPUT -p tcp --dport 8080 -j ACCEPT',
         mends: 'iptables -w -D INPUT -p tcp --dport 8080 -j ACCEPT',
         says: /^bans of jail ipt are not enforced: 198\.51\.100\.7 is banned, but \S+:8080 still answers its packets: the rule "INPUT -p tcp -m tcp --dport 8080 -j ACCEPT" stands in front$/,
-        level: 'unprotected',
       }))
   },
   settings,

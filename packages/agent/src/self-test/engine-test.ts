@@ -178,7 +178,10 @@ export const createEngineTest = (needs: {
           .filter(({ firewall: { kind } }) => kind !== 'route' && kind !== 'hosts.deny')
           .map(each => each.closed)
         if (closed.length > 0)
-          held.push({ family, provable: { jail, ips: ips.slice(-maxHeld), closed, doubted: [], isUnread: false } })
+          held.push({
+            family,
+            provable: { jail, ips: ips.slice(-maxHeld), closed, doubted: [], isPassed: false, isUnread: false },
+          })
       }
     const shown = held.length === 0 ? [] : await needs.createPackets().look(held.map(({ provable }) => provable))
     for (const [index, { through, stopped, whyNot }] of shown.entries()) {

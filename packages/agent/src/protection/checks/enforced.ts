@@ -111,6 +111,7 @@ export const enforcedCheck = (needs: {
       kind === 'route' || kind === 'hosts.deny' ? [] : closed,
     ),
     doubted: held.state === 'no' ? held.absent : [],
+    isPassed: held.state === 'yes' && (held.place?.front.length ?? 0) > 0,
     isUnread: held.state === 'unknown' && needs.hasLegacyRules(),
   })
 
@@ -149,7 +150,7 @@ export const enforcedCheck = (needs: {
   const judge = async (looked: Looked, first: Shown): Promise<Finding> => {
     const { jail, firewalls } = looked
     const { held, shown } = await withoutEnded(looked, first)
-    const lost = held.state === 'no' ? held.absent.filter(ip => !shown.stopped.has(ip)) : []
+    const lost = held.state === 'no' ? lostOf(held.absent, shown) : []
     if (held.state === 'no' && lost.length > 0) return bad(jail, notEnforced(jail, held.why, lost))
     if (shown.through.size > 0 && firewalls.length > 0 && held.state !== 'partly') {
       const [place = ''] = shown.through.values()
@@ -215,6 +216,10 @@ export const enforcedCheck = (needs: {
 }
 
 const nothingShown: Shown = { through: new Map(), stopped: new Set(), whyNot: null }
+
+/** Of the bans that no rule names those that are lost: where packets of some are stopped and of none get through, the rules were misread. */
+const lostOf = (absent: readonly string[], { stopped, through }: Shown): readonly string[] =>
+  absent.some(ip => stopped.has(ip)) && !absent.some(ip => through.has(ip)) ? [] : absent.filter(ip => !stopped.has(ip))
 
 /** Why rules alone do not prove that these bans hold; null if they do. */
 const doubtOf = (held: Held, shown: Shown, firewalls: readonly JailFirewall[]): string | null => {

@@ -15,6 +15,8 @@ export interface Provable {
   readonly closed: readonly Closed[]
   /** Bans to try at once: the rules of the firewall speak against them. */
   readonly doubted: readonly string[]
+  /** Whether a rule in front of its own may let bans in. */
+  readonly isPassed: boolean
   /** Whether the agent cannot see a change of its firewall, so that only packets can tell. */
   readonly isUnread: boolean
 }
@@ -143,7 +145,7 @@ export const createPacketProof = (needs: ProofNeeds): PacketProof => {
     const now = needs.steadyNow()
     const candidates = candidatesOf(provable)
     if (candidates.length === 0) return []
-    const isUnread = provable.isUnread || rulesSeen === null
+    const isUnread = provable.isUnread || (rulesSeen === null && provable.isPassed)
     const trialOf = (ip: string): Trial | undefined => tried.get(keyOf(provable, ip))
     const isStale = (ip: string, after: number): boolean => {
       const trial = trialOf(ip)
