@@ -166,6 +166,14 @@ const harmless: Readonly<Record<string, Sabotage>> = {
   'routes: no way back': { jail: 'route', does: '', mends: '', says: null },
 }
 
+/** A program of the given name that listens on the given port. */
+const namedListener = `
+import ctypes, socket, sys, time
+ctypes.CDLL(None).prctl(15, sys.argv[1].encode(), 0, 0, 0)
+s = socket.socket(); s.bind(("0.0.0.0", int(sys.argv[2]))); s.listen(); print("ready", flush=True)
+while True: time.sleep(60)
+`
+
 onStage(
   'what lets banned addresses in',
   [],
@@ -224,6 +232,11 @@ onStage(
       }
       await through.unban('elsewhere')
       await through.well()
+    })
+
+    it('is warned of where the program of a jail listens on a port that the jail leaves open', async () => {
+      await through.neighbours.runOnHost(namedListener, 'sshd', '2222')
+      await through.told('sshd', 'protected', /^jail sshd closes port 22; sshd listens on 2222$/)
     })
 
     it('does not pass a self-test of fail2ban', async () => {
