@@ -42,10 +42,10 @@ const harmful: Readonly<Record<string, Sabotage>> = {
     says: stillAnswers,
   },
   'nftables: a table that is dormant': {
-    jail: 'canary',
-    does: "nft 'add table inet canary-table { flags dormant; }'",
-    mends: "nft 'add table inet canary-table { }'",
-    says: /nftables table inet canary-table is dormant/,
+    jail: 'other',
+    does: "nft 'add table inet other-table { flags dormant; }'",
+    mends: "nft 'add table inet other-table { }'",
+    says: /nftables table inet other-table is dormant/,
   },
   'iptables: every new connection accepted in front': {
     jail: 'ipt-all',

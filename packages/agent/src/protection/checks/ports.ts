@@ -63,7 +63,7 @@ export const createPortsCheck = (needs: {
 
   const check: Check = {
     id: 'enforced',
-    every: 60_000,
+    every: 120_000,
     badAfter: 0,
     looks: 2,
     needsEngine: true,

@@ -17,7 +17,7 @@ export interface JailFirewalls {
  * The answers of one jail are a dozen requests to fail2ban. Milliseconds; whatever is not well is asked again at once, and everything after a
  * reload.
  */
-const keptFor = 120_000
+const keptFor = 600_000
 
 export const createJailFirewalls = (engine: Pick<Engine, 'actions' | 'actionOption'>): JailFirewalls => {
   const kept = new Map<string, { readonly until: number; readonly found: readonly JailFirewall[] }>()

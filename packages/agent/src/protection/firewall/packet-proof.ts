@@ -41,9 +41,9 @@ export interface PacketProof {
   forget(): void
 }
 
-/** A trial starts a program. Each ban of a server with up to 1200 of them has its turn within ten minutes. Milliseconds. */
-const turnEvery = 200_000
-const turns = 3
+/** A trial starts a program. Each ban of a server with up to 800 of them has its turn within ten minutes. Milliseconds. */
+const turnEvery = 300_000
+const turns = 2
 /** Where the agent cannot see that a firewall changed, it tries a few bans so often. */
 const unreadEvery = 20_000
 const fewest = 3
