@@ -81,13 +81,13 @@ describe('what the dashboard weighs, compressed', () => {
     expect(heavy).toEqual([])
   })
 
-  it.each(['de', 'fr', 'es'])('the texts of %s: three files of at most 23 KB', language => {
+  it.each(['de', 'fr', 'es'])('the texts of %s: three files of at most 24 KB', language => {
     const parts = ['first', 'later', 'policy'].map(name => filesOf([`src/app/texts/${language}/${name}.ts`]))
     for (const files of parts) {
       const own = [...files].filter(file => !firstLoad([]).has(file))
       const kilobytes = sum(own, '.js')
       expect(kilobytes).toBeGreaterThan(2)
-      expect(kilobytes).toBeLessThanOrEqual(23)
+      expect(kilobytes).toBeLessThanOrEqual(24)
     }
   })
 
