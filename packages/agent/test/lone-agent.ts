@@ -5,7 +5,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { until } from '../../server/src/testing/waiting.ts'
+import { until, within } from '../../server/src/testing/waiting.ts'
 
 /** The agent as a process of its own, on a machine without fail2ban and without nftables, and a server that only counts its heartbeats. */
 export interface LoneAgent {
@@ -60,7 +60,7 @@ export const aLoneAgent = async (): Promise<LoneAgent> => {
         if (child.exitCode !== null || child.signalCode !== null) continue
         const ended = new Promise(resolve => child.once('exit', resolve))
         child.kill('SIGKILL')
-        await ended
+        await within(ended, 'the end of the agent')
       }
       server.closeAllConnections()
       await new Promise(resolve => server.close(resolve))

@@ -163,6 +163,8 @@ describe('spec servers: Servers', { retry: 0 }, () => {
 
   test('heartbeats', async () => {
     const { admin, viewer } = place
+    // The heartbeat after it takes it back.
+    await saysDone(web.agent('POST /agent/farewell', { body: {} }))
     await says(web.agent('POST /servers/heartbeat', { body: beat }), 200, heartbeat)
     await says(
       web.agent('POST /servers/heartbeat', { body: { hostname: 'web.example', of_a_newer_agent: 1 } }),
