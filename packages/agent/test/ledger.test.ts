@@ -87,6 +87,12 @@ it('learns the end of a ban that it found without a row', () => {
   ])
 })
 
+it('believes no end in the past of a ban that fail2ban holds', () => {
+  ledger.adopt([{ row: row({ time: 1000, bantime: -1 }), isEndKnown: false }])
+  ledger.lasts('sshd', '203.0.113.7', { from: 300, seconds: 600 })
+  expect(lengthsTold().map(([, at, duration]) => [at, duration])).toEqual([[1_000_000, null]])
+})
+
 it('has nothing to tell of what is no address', () => {
   ledger.bans([row({ ip: 'joe' })])
   ledger.adopt([{ row: row({ ip: 'host.example' }), isEndKnown: true }])

@@ -95,8 +95,9 @@ export const createLedger = (needs: {
   const lengthen = (ban: ActiveBan, bantime: number): Entry[] => {
     // The agent keeps the end of a ban by command, and the shield that of its own.
     if (memory.overrides.has(placeKey(ban.jail, ban.ip)) || needs.isShielded?.(ban.jail, ban.ip) === true) return []
-    if (!isLonger(bantime, ban.bantime)) return []
     const now = needs.now()
+    // fail2ban lists a ban that was shortened with an end in the past, for as long as it holds it.
+    if (!isLonger(bantime, ban.bantime) || (endOf({ ...ban, bantime }) ?? Infinity) <= now) return []
     if ((endOf(ban) ?? Infinity) <= now + tellTime) return renew(ban, bantime, now)
     const moved = { ...ban, bantime }
     memory.active.set(moved)
@@ -229,7 +230,7 @@ const tellTime = 5000
 
 /** Seconds that a ban lasts from its time on. One that was found without its row has the time at which it was found. */
 const bantimeOf = (ban: ActiveBan, { from, seconds }: BanLength): number =>
-  seconds >= 0 && ban.bantime === unknownLength && from < ban.time ? Math.max(1, from + seconds - ban.time) : seconds
+  seconds >= 0 && ban.bantime === unknownLength && from < ban.time ? Math.max(0, from + seconds - ban.time) : seconds
 
 const isLonger = (bantime: number, before: number): boolean =>
   before === unknownLength ? bantime !== unknownLength : before >= 0 && (bantime < 0 || bantime > before)
