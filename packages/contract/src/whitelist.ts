@@ -184,7 +184,7 @@ export const importWhitelist = endpoint('POST /whitelist/import', {
   tag,
   summary: 'Import entries from a text',
   description:
-    'Good lines go in, bad lines come back in `errors`, duplicates are counted in `skipped`. `plain` is one entry a line, with `# description` after it if wanted; `csv` has the header `ip,description`, and `expires_at` if wanted; `json` is what the export gives, or its bare array. `line` counts from 1; for JSON it is the number of the entry. `errors` holds the first 10,000, `error_count` says how many there are. `description_prefix` is put before each description. `ids` are the entries that were added, as `POST /whitelist/remove` takes them; none where they are more than it takes.',
+    'Good lines go in, bad lines come back in `errors`, duplicates are counted in `skipped`. `plain` has entries one or several a line, with `# description` after them if wanted, as other programs write them, too; `csv` has the header `ip,description`, and `expires_at` if wanted; `json` is what the export gives, or its bare array. `line` counts from 1; for JSON it is the number of the entry. `errors` holds the first 10,000, `error_count` says how many there are. `description_prefix` is put before each description. `ids` are the entries that were added, as `POST /whitelist/remove` takes them; none where they are more than it takes.',
   access: 'write',
   lasts: 'partly',
   leaves: { what: 'whitelist entries', most: bounds.whitelist, per: 'fleet' },

@@ -12,10 +12,13 @@ export interface Found {
   readonly from: IpRange
   readonly to: IpRange
 }
-export interface ReadLine {
+interface Addresses {
   readonly found: readonly Found[]
-  /** What else stands in the line. */
   readonly note: string
+}
+/** The addresses of a line, what else stands in it, and its comment. */
+export interface ReadLine extends Addresses {
+  readonly comment: string
 }
 
 /** Addresses that one line may name. */
@@ -100,7 +103,7 @@ const isNetwork = ({ from, to }: Found): boolean => {
   return false
 }
 /** Columns that are one range: `first last length` (DShield), `network netmask`, or the first and the last address of one network. */
-const rangeOfColumns = (text: string): ReadLine | null => {
+const rangeOfColumns = (text: string): Addresses | null => {
   const [, first = '', second = '', rest = ''] = /^([\d.:a-f]+)[ \t]+([\d.:a-f]+)(?![^\s])[ \t]*(.*)$/i.exec(text) ?? []
   const mask = /^255\./.test(second) ? lengthOfMask(second) : null
   if (mask !== null) {
@@ -115,7 +118,7 @@ const rangeOfColumns = (text: string): ReadLine | null => {
 }
 
 /** The addresses at the beginning of a text, and what follows them. */
-const leading = (text: string): ReadLine => {
+const leading = (text: string): Addresses => {
   const columns = rangeOfColumns(text)
   if (columns) return columns
   const found: Found[] = []
@@ -150,19 +153,39 @@ const parts = (text: string): { readonly bare: string; readonly comment: string;
 export const readLine = (line: string): ReadLine | null => {
   const text = line.replace(/^\ufeff/, '').trim()
   const plain = single(text)
-  if (plain) return { found: [plain], note: '' }
-  if (isComment(text)) return { found: [], note: '' }
+  if (plain) return { found: [plain], note: '', comment: '' }
+  if (isComment(text)) return { found: [], note: '', comment: '' }
   const { bare, comment, mark } = parts(text)
   // A semicolon begins a comment in some lists and parts the addresses in others.
   const parted = mark === ';' ? leading(text.split(/#|\/\//, 1)[0] ?? '') : null
-  if (parted && parted.found.length > 1 && parted.note === '') return parted
+  if (parted && parted.found.length > 1 && parted.note === '') return { ...parted, comment: '' }
   const pattern = beginnings.find(known => known.test(bare))
   const { found, note } = leading(pattern ? bare.replace(pattern, '') : bare)
   // Beside other words the first addresses are what the line is about.
-  if (found.length > 0) return { found, note: [note, comment].filter(Boolean).join(' ') }
+  if (found.length > 0) return { found, note, comment }
   const behindName = named(bare)
   const one = behindName === null ? firstCell(text) : readAddress(behindName)
-  return one && { found: [one], note: '' }
+  return one && { found: [one], note: '', comment }
+}
+
+/** Names of columns and fields, in small letters and without what parts their words. */
+const plainName = (name: string): string => name.toLowerCase().replace(/[^a-z0-9]/g, '')
+const addressNames = new Set(
+  'cidr ip ipaddress ipaddr addr address network subnet net prefix ipprefix ipv4prefix ipv6prefix ipv4 ipv6 range iprange value ioc indicator srcip sourceip remoteip clientip'.split(
+    ' ',
+  ),
+)
+const endNames = new Set(
+  'expiresat expiration expirationdate expires expiry expirydate expire expireat expireson validuntil until'.split(' '),
+)
+const noteNames = new Set('description comment comments remark remarks note notes reason label name title'.split(' '))
+/** What a column or a field holds, as its name tells; `end of another kind`: when an entry ends, in a form that is not read. */
+export const kindOfField = (name: string): 'address' | 'note' | 'end' | 'end of another kind' | null => {
+  const plain = plainName(name)
+  if (addressNames.has(plain)) return 'address'
+  if (noteNames.has(plain)) return 'note'
+  if (endNames.has(plain)) return 'end'
+  return /expir|until|valid|ttl|duration|lifetime|timeout|^end/.test(plain) ? 'end of another kind' : null
 }
 
 /** The first column of a table that is an address. */

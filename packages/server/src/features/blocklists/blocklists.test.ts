@@ -67,7 +67,7 @@ const many = (count: number, from = 0) =>
   Array.from({ length: count }, (_, n) => `8.${(n + from) >> 7}.${((n + from) & 127) * 2}.1`).join('\n')
 
 test('a list that its publisher has emptied keeps its entries until somebody accepts that', async () => {
-  text('/edrop', '45.67.90.0/24 ; SBL1\n45.67.99.0/24 ; SBL2\n')
+  text('/edrop', '198.51.100.0/24 ; SBL1\n203.0.113.0/24 ; SBL2\n')
   const { id } = await subscribe('/edrop', { mode: 'enforce' })
   expect(await refresh(id)).toMatchObject({ entries: 2, last_error: null })
   text('/edrop', '; This list has been merged into https://lists.example/drop.txt\n; EOF\n')
@@ -75,7 +75,7 @@ test('a list that its publisher has emptied keeps its entries until somebody acc
   expect(await refresh(id, true)).toMatchObject({ entries: 0, addresses: 0, last_error: null })
   // It is no news at the next look, and a list that is filled again is taken.
   expect(await refresh(id)).toMatchObject({ entries: 0, last_error: null })
-  text('/edrop', '45.67.90.0/24 ; SBL1\n')
+  text('/edrop', '198.51.100.0/24 ; SBL1\n')
   expect(await refresh(id, true)).toMatchObject({ entries: 1, last_error: null })
   await admin.client.call('DELETE /lists/{id}', { params: { id } })
 })

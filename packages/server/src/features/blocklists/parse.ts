@@ -1,7 +1,7 @@
 import type { BlocklistFormat } from '@stockade/contract'
 import { readOr, recordOf } from '@stockade/contract/untrusted.ts'
 import { jsonExcess } from '../../core/json-text.ts'
-import { cellsOf, readAddress, readLine } from '../../core/list-lines.ts'
+import { cellsOf, kindOfField, readAddress, readLine } from '../../core/list-lines.ts'
 import type { Found } from '../../core/list-lines.ts'
 import { familyOf, isWider, neverBanned, privateNetworks, widest } from '@stockade/contract/reach.ts'
 import { SpanCollector, lastOf, networkOf } from '@stockade/contract/spans.ts'
@@ -71,7 +71,7 @@ const readCsv = (line: string, column: number | null): readonly Found[] | null =
     const found = readAddress(cellsOf(line)[column - 1] ?? '')
     return found && [found]
   }
-  const whole = readLine(line.replace(/\s#.*$/, ''))
+  const whole = readLine(line)
   if (whole && whole.found.length > 0 && whole.note === '') return whole.found
   for (const cell of cellsOf(line)) {
     const found = readAddress(cell)
@@ -87,14 +87,6 @@ const readHosts = (line: string): readonly Found[] | null => {
   return found && [found]
 }
 
-/** Names of fields that hold an address or a range, in small letters and without what parts their words. */
-const addressFields = new Set(
-  'cidr ip ipaddress ipaddr addr address network subnet net prefix ipprefix ipv4prefix ipv6prefix ipv4 ipv6 range iprange value ioc indicator srcip sourceip remoteip clientip'.split(
-    ' ',
-  ),
-)
-const isAddressField = (name: string): boolean => addressFields.has(name.toLowerCase().replace(/[^a-z0-9]/g, ''))
-
 /**
  * The texts that stand where addresses do, in the order of the JSON: texts of lists, and of each object its first field with such a name, or else what
  * its fields hold. Null for an object in a list that has none.
@@ -103,7 +95,9 @@ function* jsonValues(value: unknown): Generator<string | null> {
   if (typeof value === 'string') yield value
   else if (Array.isArray(value)) for (const row of value) yield* rowValues(row)
   else if (typeof value === 'object' && value !== null && !isMetadata(value)) {
-    const named = Object.entries(value).find(([name, held]) => typeof held === 'string' && isAddressField(name))
+    const named = Object.entries(value).find(
+      ([name, held]) => typeof held === 'string' && kindOfField(name) === 'address',
+    )
     if (named) yield String(named[1])
     else for (const held of Object.values(value)) if (typeof held === 'object') yield* jsonValues(held)
   }

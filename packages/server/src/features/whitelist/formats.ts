@@ -1,5 +1,9 @@
+import { SpanCollector } from '@stockade/contract/spans.ts'
 import { recordOf } from '@stockade/contract/untrusted.ts'
 import { csvRow, formula } from '../../core/csv.ts'
+import { entriesOf } from '../../core/entries.ts'
+import { kindOfField, readAddress, readLine } from '../../core/list-lines.ts'
+import type { Found } from '../../core/list-lines.ts'
 
 /*
  * The three forms of a list: one entry a line, CSV and JSON. Reading gives whatever stands there with the place where it
@@ -19,15 +23,55 @@ export interface Candidate {
   readonly error?: string
 }
 
-/** `192.0.2.1 # office`; blank lines and comments say nothing. */
+/** A range of whole networks as these; more than so many are too many for one line. */
+const mostOfRange = 64
+const textsOf = ({ from, to }: Found): readonly string[] | null => {
+  if (from === to) return [from.text]
+  const collector = new SpanCollector()
+  collector.add(from, to)
+  const texts = [...entriesOf(collector.spans(), { most: mostOfRange + 1 })]
+  return texts.length > mostOfRange ? null : texts
+}
+const tooMany = `The range is more than ${mostOfRange} networks. Write it as CIDRs.`
+/** A description that begins with what looks like an address is one that was mistyped. */
+const isNearlyAddress = (note: string): boolean => /^[\d.:/]*\d[.:]\d+[.:][\d.:/]+(?:\s|$)/.test(note.slice(0, 100))
+const ignoreIp = /^\s*ignore_?ip\s*=/i
+
+/**
+ * `192.0.2.1 # office`, and what other programs write (`core/list-lines.ts`); blank lines and comments say nothing. Several addresses in a line are
+ * several entries.
+ */
 export function* readPlain(content: string): Generator<Candidate> {
   let line = 0
   for (const text of linesOf(content)) {
     line++
-    const mark = text.indexOf('#')
-    const ip = (mark < 0 ? text : text.slice(0, mark)).trim()
-    if (ip === '') continue
-    yield { line, value: text.trim(), ip, description: mark < 0 ? '' : text.slice(mark + 1).trim() }
+    const value = text.trim()
+    if (ignoreIp.test(text)) {
+      // Here each word is an entry, also one that is no address.
+      for (const word of text
+        .replace(ignoreIp, '')
+        .replace(/#.*$/, '')
+        .split(/[\s,]+/)
+        .filter(Boolean))
+        yield { line, value: word, ip: word, description: '' }
+      continue
+    }
+    const read = readLine(text)
+    if (read === null) {
+      const mark = text.indexOf('#')
+      yield { line, value, ip: (mark < 0 ? text : text.slice(0, mark)).trim(), description: '' }
+      continue
+    }
+    const description = [read.note, read.comment].filter(Boolean).join(' ')
+    if (isNearlyAddress(read.note)) {
+      yield { line, value, ip: '', description: '', error: `${read.note.slice(0, 50)} is no address.` }
+      continue
+    }
+    for (const found of read.found) {
+      const texts = textsOf(found)
+      if (texts === null) yield { line, value, ip: '', description: '', error: tooMany }
+      for (const ip of texts ?? []) yield { line, value: read.found.length > 1 ? ip : value, ip, description }
+    }
   }
 }
 /** The lines one by one, however they end, without a copy of all of them. */
@@ -99,46 +143,80 @@ const endOfCell = (content: string, from: number, comma: string): number => {
   for (let at = from; at < content.length; at++) if (content[at] === comma || content[at] === '\n') return at
   return content.length
 }
-/** `ip,description` with that header, and `expires_at` if it is there; columns in another order, others beside them and semicolons are understood. */
+/** Where a row of CSV has what; -1 for nowhere. */
+interface Columns {
+  readonly address: number
+  readonly note: number
+  readonly end: number
+  /** One that tells of an end in a form that is not read, and its name. */
+  readonly other: number
+  readonly otherName: string
+}
+const columnsOf = (cells: readonly string[]): Columns | null => {
+  const kinds = cells.map(kindOfField)
+  const address = kinds.indexOf('address')
+  const other = kinds.indexOf('end of another kind')
+  return address < 0
+    ? null
+    : { address, note: kinds.indexOf('note'), end: kinds.indexOf('end'), other, otherName: (cells[other] ?? '').trim() }
+}
+const usualColumns: Columns = { address: 0, note: 1, end: -1, other: -1, otherName: '' }
+/** What other programs write where an entry stays. */
+const isEndless = (text: string): boolean => /^(?:|never|none|null|permanent|forever|-|n\/a)$/i.test(text)
+const notRead = (name: string) =>
+  `The column ${name} was not read, and it may say when the entry ends. Call it expires_at and write times as 2026-12-31T00:00:00Z, or leave it out.`
+
+const candidateOf = (cells: readonly string[], columns: Columns): Omit<Candidate, 'line' | 'value'> => {
+  const ip = unescaped(cells[columns.address] ?? '').trim()
+  const end = (cells[columns.end] ?? '').trim()
+  return {
+    ip: textsOfOne(ip) ?? ip,
+    description: unescaped(cells[columns.note] ?? ''),
+    ...(isEndless(end) ? {} : { expires_at: end }),
+    ...(isEndless((cells[columns.other] ?? '').trim()) ? {} : { error: notRead(columns.otherName) }),
+  }
+}
+/** The canonical text of a cell that is one address or one network. */
+const textsOfOne = (text: string): string | null => {
+  const found = readAddress(text)
+  const texts = found && textsOf(found)
+  return texts?.length === 1 ? (texts[0] ?? null) : null
+}
+
+/**
+ * `ip,description` with that header, and `expires_at` if it is there; columns in another order and under other usual names, others beside them and
+ * semicolons are understood.
+ */
 export function* readCsv(content: string): Generator<Candidate> {
   const comma = /^\ufeff?[^,\n]*;/.test(content) ? ';' : ','
-  let columns: { ip: number; description: number; expires_at: number } | null = null
+  let columns: Columns | null = null
   for (const { line, cells, open } of rowsOf(content, comma)) {
     const first = (cells[0] ?? '').trim()
     if (cells.length === 1 && first === '') continue
     if (first.startsWith('#')) continue
     if (columns === null) {
-      const names = cells.map(cell => cell.trim().toLowerCase())
-      columns = names.includes('ip')
-        ? {
-            ip: names.indexOf('ip'),
-            description: names.indexOf('description'),
-            expires_at: names.indexOf('expires_at'),
-          }
-        : { ip: 0, description: 1, expires_at: -1 }
-      if (names.includes('ip')) continue
+      const header = columnsOf(cells)
+      columns = header ?? usualColumns
+      if (header) continue
     }
-    const ip = unescaped(cells[columns.ip] ?? '').trim()
-    const description = unescaped(cells[columns.description] ?? '')
-    const value = cells.join(comma)
-    const expires_at = (cells[columns.expires_at] ?? '').trim()
-    const ends = expires_at === '' ? {} : { expires_at }
     yield {
       line,
-      value,
-      ip,
-      description,
-      ...ends,
+      value: cells.join(comma),
+      ...candidateOf(cells, columns),
       ...(open ? { error: 'A quote is opened here and never closed.' } : {}),
     }
   }
 }
 
+/** Where other programs put the array of an export. */
+const arrays = ['whitelist', 'allowlist', 'items', 'entries', 'data', 'list', 'addresses', 'results']
+/** The array itself, or the first one of these that an object holds. */
 const entriesIn = (parsed: unknown): readonly unknown[] | null => {
-  const list = Array.isArray(parsed) ? parsed : recordOf(parsed).whitelist
-  return Array.isArray(list) ? list : null
+  if (Array.isArray(parsed)) return parsed
+  const fields = recordOf(parsed)
+  return arrays.map(name => fields[name]).find(held => Array.isArray(held)) ?? null
 }
-/** What the export gives, or its bare array; null when it is neither. */
+/** What the export gives, or its bare array, or another object with an array of entries; null when it is neither. */
 export const readJson = (content: string): Iterable<Candidate> | null => {
   let parsed: unknown
   try {
@@ -149,29 +227,32 @@ export const readJson = (content: string): Iterable<Candidate> | null => {
   const entries = entriesIn(parsed)
   return entries && candidatesOf(entries)
 }
+const noEntry = 'It must be an object with ip, description and expires_at as texts.'
+const fieldsIn = (entry: unknown): Omit<Candidate, 'line'> => {
+  const fields = Object.entries(recordOf(typeof entry === 'string' ? { ip: entry } : entry))
+  const of = (kind: ReturnType<typeof kindOfField>) =>
+    fields.find(([name, value]) => kindOfField(name) === kind && value !== null && value !== '') ?? null
+  const [ip, note, end, other] = [
+    of('address')?.[1],
+    of('note')?.[1] ?? '',
+    of('end')?.[1] ?? '',
+    of('end of another kind'),
+  ]
+  if (typeof ip !== 'string' || typeof note !== 'string' || typeof end !== 'string') {
+    const value = typeof ip === 'string' || typeof ip === 'number' ? String(ip) : typeof entry
+    return { value, ip: '', description: '', error: noEntry }
+  }
+  return {
+    value: ip,
+    ip: textsOfOne(ip) ?? ip,
+    description: note,
+    ...(isEndless(end) ? {} : { expires_at: end }),
+    ...(other === null ? {} : { error: notRead(other[0]) }),
+  }
+}
 function* candidatesOf(entries: readonly unknown[]): Generator<Candidate> {
   let line = 0
-  for (const entry of entries) {
-    line++
-    const { ip, description = '', expires_at = null } = recordOf(typeof entry === 'string' ? { ip: entry } : entry)
-    const ends = typeof expires_at === 'string' ? { expires_at } : {}
-    if (
-      typeof ip === 'string' &&
-      (typeof description === 'string' || description === null) &&
-      (typeof expires_at === 'string' || expires_at === null)
-    )
-      yield { line, value: ip, ip, description: description ?? '', ...ends }
-    else {
-      const value = typeof ip === 'string' || typeof ip === 'number' ? String(ip) : typeof entry
-      yield {
-        line,
-        value,
-        ip: '',
-        description: '',
-        error: 'It must be an object with ip, description and expires_at as texts.',
-      }
-    }
-  }
+  for (const entry of entries) yield { line: ++line, ...fieldsIn(entry) }
 }
 
 export interface Written {

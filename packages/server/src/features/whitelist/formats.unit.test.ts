@@ -48,3 +48,83 @@ test('deep nesting is an error of its entry', () => {
     [2, true],
   ])
 })
+
+const plain = (text: string) => [...readPlain(text)].map(({ line, ip, description }) => [line, ip, description])
+test.each<[string, readonly (readonly [number, string, string])[]]>([
+  ['192.0.2.2 ; branch', [[1, '192.0.2.2', 'branch']]],
+  ['192.0.2.3 // vpn', [[1, '192.0.2.3', 'vpn']]],
+  ['; a comment\n// another\n192.0.2.4', [[3, '192.0.2.4', '']]],
+  [
+    '192.0.2.1, 192.0.2.3, 192.0.2.5',
+    [
+      [1, '192.0.2.1', ''],
+      [1, '192.0.2.3', ''],
+      [1, '192.0.2.5', ''],
+    ],
+  ],
+  [
+    '192.0.2.1 192.0.2.2 # two',
+    [
+      [1, '192.0.2.1', 'two'],
+      [1, '192.0.2.2', 'two'],
+    ],
+  ],
+  [
+    '192.0.2.1;192.0.2.2;192.0.2.3',
+    [
+      [1, '192.0.2.1', ''],
+      [1, '192.0.2.2', ''],
+      [1, '192.0.2.3', ''],
+    ],
+  ],
+  ['192.0.2.4-192.0.2.7', [[1, '192.0.2.4/30', '']]],
+  ['192.0.2.0/255.255.255.0', [[1, '192.0.2.0/24', '']]],
+  ['192.0.2.1 office Hamburg', [[1, '192.0.2.1', 'office Hamburg']]],
+  [
+    'ignoreip = 127.0.0.1/8 ::1 198.51.100.2\n           203.0.113.0/24',
+    [
+      [1, '127.0.0.1/8', ''],
+      [1, '::1', ''],
+      [1, '198.51.100.2', ''],
+      [2, '203.0.113.0/24', ''],
+    ],
+  ],
+  [
+    'ignoreip = 192.0.2.1 home.dyn.example',
+    [
+      [1, '192.0.2.1', ''],
+      [1, 'home.dyn.example', ''],
+    ],
+  ],
+])('%j is read as other programs write it', (text, expected) => expect(plain(text)).toEqual(expected))
+test('a range that is no few networks is an error of its line', () =>
+  expect([...readPlain('::1-ffff::')]).toMatchObject([{ line: 1, error: expect.stringContaining('more than 64') }]))
+
+const end = '2030-01-01T00:00:00Z'
+test.each([
+  [`value,description,expiration,created_at\n192.0.2.1,x,${end},2020\n192.0.2.2,y,never,2020\n`],
+  [`IP Address;Comment;Expires\n192.0.2.1;x;${end}\n192.0.2.2;y;\n`],
+  [`cidr,expiry,remark\n192.0.2.1/32,${end},x\n192.0.2.2,permanent,y\n`],
+])('CSV %j keeps its ends', text =>
+  expect([...readCsv(text)]).toMatchObject([
+    { ip: '192.0.2.1', description: 'x', expires_at: end },
+    { ip: '192.0.2.2', description: 'y' },
+  ]),
+)
+test('a column that may tell of ends and is not read is an error of each row that has a value there', () => {
+  const [first, second] = [...readCsv('ip,duration\n192.0.2.1,1h\n192.0.2.2,\n')]
+  expect(first?.error).toContain('The column duration was not read')
+  expect(second?.error).toBeUndefined()
+})
+test('JSON of other programs keeps its ends', () => {
+  const items = [
+    { value: '192.0.2.1', reason: 'x', expiration: end },
+    { value: '192.0.2.2', expiration: null },
+    { value: '192.0.2.3', ttl: 60 },
+  ]
+  expect([...(readJson(JSON.stringify({ items })) ?? [])]).toMatchObject([
+    { ip: '192.0.2.1', description: 'x', expires_at: end },
+    { ip: '192.0.2.2' },
+    { ip: '192.0.2.3', error: expect.stringContaining('ttl was not read') },
+  ])
+})

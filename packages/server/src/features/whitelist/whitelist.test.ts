@@ -293,7 +293,7 @@ describe('import', () => {
       '192.0.2.1 # again',
       '999.1.1.1',
       '0.0.0.0/0',
-      '192.0.2.3 192.0.2.4',
+      '192.0.2.3 192.0.2.400',
       '=cmd|calc',
       '\u0000',
       '2001:DB8::7/64',
@@ -305,7 +305,7 @@ describe('import', () => {
       errors: [
         { line: 7, value: '999.1.1.1', error: expect.stringContaining('address') },
         { line: 8, value: '0.0.0.0/0', error: expect.stringContaining('wider') },
-        { line: 9, value: '192.0.2.3 192.0.2.4', error: expect.any(String) },
+        { line: 9, value: '192.0.2.3 192.0.2.400', error: '192.0.2.400 is no address.' },
         { line: 10, value: '=cmd|calc', error: expect.any(String) },
         { line: 11, value: '\ufffd', error: expect.any(String) },
       ],
