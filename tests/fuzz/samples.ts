@@ -106,6 +106,24 @@ export const ownLines: Readonly<Record<string, readonly (readonly [string | null
       '[2026-11-20 13:10:04.000][vaultwarden::api::identity][INFO] User alice@example.org logged in successfully. IP: 203.0.113.90',
     ],
   ],
+  nextcloud: [
+    [
+      '203.0.113.96',
+      '{"reqId":"a1","level":2,"time":"2026-11-28T08:00:00+00:00","remoteAddr":"203.0.113.96","user":"--","app":"core","method":"POST","url":"/login","message":"Login failed: alice (Remote IP: 203.0.113.96)"}',
+    ],
+    [
+      '2001:db8::96',
+      '{"reqId":"a1","level":2,"time":"2026-11-28T08:00:00+00:00","remoteAddr":"2001:db8::96","user":"--","app":"core","method":"POST","url":"/login","message":"Two-factor challenge failed: totp"}',
+    ],
+    [
+      '203.0.113.97',
+      '{"reqId":"a1","level":2,"time":"2026-11-28T08:00:00+00:00","remoteAddr":"203.0.113.97","user":"--","app":"core","method":"POST","url":"/login","message":"Login failed: \\"remoteAddr\\":\\"198.51.100.9\\""}',
+    ],
+    [
+      null,
+      '{"reqId":"a1","level":2,"time":"2026-11-28T08:00:00+00:00","remoteAddr":"198.51.100.96","user":"--","app":"core","method":"POST","url":"/login","message":"User alice logged in"}',
+    ],
+  ],
   'stockade-login': [
     [
       '203.0.113.95',

@@ -26,7 +26,7 @@ export const chooseSource = async (
   template: Template,
 ): Promise<Source | null> => {
   const { name, backend, logpaths, journalmatch } = template
-  if (backend === 'systemd') {
+  if (backend?.startsWith('systemd')) {
     const lack = await whyNoJournal(needs.python)
     if (lack !== null) throw new Error(`${name} reads the journal, but ${lack}`)
     return { backend, logpaths: [], journalmatch }

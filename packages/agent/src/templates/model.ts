@@ -69,6 +69,8 @@ const plainOptions: Readonly<Record<string, Rule>> = {
   'bantime.maxtime': matches(timePattern),
   'bantime.factor': matches(/^\d{1,6}(?:\.\d{1,6})?$/),
   'bantime.rndtime': matches(timePattern),
+  'bantime.multipliers': matches(/^\d{1,9}(?: \d{1,9}){0,49}$/),
+  'bantime.overalljails': yesNo,
   // With `raw`, names from the log would reach the firewall unchecked.
   usedns: oneOf('yes', 'no', 'warn'),
   maxlines: whole(1, 100),
@@ -159,13 +161,15 @@ const checkPlain = (what: string, option: string, lines: readonly string[]): voi
 }
 
 const checkFilterName = (filter: string): void => {
-  if (!/^[a-z0-9][a-z0-9._-]{0,60}$/.test(filter) && !filtersWithOptions.includes(filter))
+  const isNamed = /^[a-z0-9][a-z0-9._-]{0,60}(?:\[mode=(?:normal|ddos|extra|more|auth|aggressive)\])?$/.test(filter)
+  if (!isNamed && !filtersWithOptions.includes(filter))
     throw new Error(`filter = ${JSON.stringify(filter)} is not the bare name of a filter`)
 }
 
 const checkBackend = (backend: string): void => {
   const variable = /^%\(([a-z0-9_]+)\)s$/.exec(backend)?.[1] ?? ''
-  if (!['auto', 'polling', 'pyinotify', 'systemd'].includes(backend) && !/^[a-z0-9_]+_backend$/.test(variable))
+  const isNamed = /^(?:auto|polling|pyinotify|systemd(?:\[journalflags=\d{1,2}\])?)$/.test(backend)
+  if (!isNamed && !/^[a-z0-9_]+_backend$/.test(variable))
     throw new Error(`backend = ${JSON.stringify(backend)} is none of auto, polling, pyinotify, systemd`)
 }
 

@@ -30,6 +30,11 @@ const examples: Readonly<Record<string, readonly string[]>> = {
     '[2026-11-20 13:10:02.456][vaultwarden::api::admin][ERROR] Invalid admin token. IP: 2001:db8::90',
     '[2026-11-20 13:10:04.000][vaultwarden::api::identity][INFO] User alice@example.org logged in successfully. IP: 198.51.100.90',
   ],
+  nextcloud: [
+    '{"reqId":"a1","level":2,"time":"2026-11-28T08:00:00+00:00","remoteAddr":"203.0.113.96","user":"--","app":"core","method":"POST","url":"/login","message":"Login failed: alice (Remote IP: 203.0.113.96)"}',
+    '{"reqId":"a1","level":2,"time":"2026-11-28T08:00:00+00:00","remoteAddr":"2001:db8::96","user":"--","app":"core","method":"POST","url":"/login","message":"Two-factor challenge failed: totp"}',
+    '{"reqId":"a1","level":2,"time":"2026-11-28T08:00:00+00:00","remoteAddr":"198.51.100.96","user":"--","app":"core","method":"POST","url":"/login","message":"User alice logged in"}',
+  ],
   'stockade-login': [
     '2026-11-20T13:11:01.123Z stockade-auth: 401 from 203.0.113.95 POST /api/v1/auth/login user="alice"',
     '2026-11-20T13:11:02.456Z stockade-auth: 401 from 2001:db8::95 POST /api/v1/auth/passkey',

@@ -65,6 +65,7 @@ const logs = {
   asterisk: ['/var/log/asterisk/messages'],
   squid: ['/var/log/squid/access.log'],
   vaultwarden: ['/var/log/vaultwarden.log', '/var/log/vaultwarden/vaultwarden.log'],
+  nextcloud: ['/var/log/nextcloud/nextcloud.log', '/var/log/nextcloud.log'],
   stockade: ['/var/log/stockade/security.log'],
 } as const satisfies Record<string, readonly string[]>
 
@@ -137,6 +138,7 @@ const entries: readonly Entry[] = [
   { id: 37, name: 'proxmox', title: 'Proxmox logins', watches: 'Failed logins at Proxmox', category: 'web', port: 'https,http,8006', log: 'daemon', os: 'D', journalmatch: '_SYSTEMD_UNIT=pvedaemon.service + _SYSTEMD_UNIT=pveproxy.service' },
   { id: 38, name: 'vaultwarden', title: 'Vaultwarden', watches: 'Failed logins, codes and admin tokens at Vaultwarden', category: 'web', port: 'http,https', log: 'vaultwarden', os: 'DRA' },
   { id: 39, name: 'stockade-login', title: 'Stockade logins', watches: 'Refused sign-ins at this product itself; needs STOCKADE_SECURITY_LOG', category: 'web', port: 'http,https,8420', log: 'stockade', os: 'DRA' },
+  { id: 40, name: 'nextcloud', title: 'Nextcloud', watches: 'Failed logins, codes and wrong host names at Nextcloud; needs its logfile under /var/log', category: 'web', port: 'http,https', log: 'nextcloud', os: 'DRA' },
 ]
 
 const builtinOf = (entry: Entry): Builtin => {

@@ -26,6 +26,12 @@ ignoreregex =
 failregex = ^\s*(?:\[\]\s*)?\[vaultwarden::api::[\w:]+\]\[ERROR\] (?:Invalid admin token|Invalid TOTP code|Username or password is incorrect)[.!][^\r\n]*? IP: <ADDR>(?:\. Username: <F-USER>\S+</F-USER>)?\.?\s*$
 ignoreregex =
 `,
+  // A user name stands in JSON with its quotes escaped, so nobody writes a second address into a line.
+  nextcloud: String.raw`[Definition]
+failregex = ^\s*\{.*?"remoteAddr"\s*:\s*"<ADDR>".*?"message"\s*:\s*"(?:Login failed:|Two-factor challenge failed:|Trusted domain error\.)
+ignoreregex =
+datepattern = ,?\s*"time"\s*:\s*"%%Y-%%m-%%d[T ]%%H:%%M:%%S(%%z)?"
+`,
   'stockade-login': String.raw`[Definition]
 failregex = ^\s*stockade-auth: (?:401|429) from <ADDR> POST /api/v1/auth/(?:login|mfa/verify|passkey)(?: user="[^"]*")?\s*$
             ^\s*stockade-auth: 401 from <ADDR> POST /api/v1/(?:setup|agent/enroll)(?: user="[^"]*")?\s*$

@@ -70,10 +70,9 @@ const makePlan = (
     fails: fails.map(fail => within(budget, fail)),
     ignores: ignores.map(ignore => within(budget, ignore)),
     usedns,
-    note:
-      valueOf(jail.get('backend')) === 'systemd'
-        ? 'The jail reads the journal, whose lines begin with the host name and have no date. Here lines are tried as those of a file.'
-        : null,
+    note: valueOf(jail.get('backend')).startsWith('systemd')
+      ? 'The jail reads the journal, whose lines begin with the host name and have no date. Here lines are tried as those of a file.'
+      : null,
   }
 }
 

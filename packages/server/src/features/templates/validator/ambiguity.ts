@@ -1,3 +1,4 @@
+import { everyCharacter } from './regex-sets.ts'
 import type { Node } from './regex-tree.ts'
 
 /*
@@ -99,7 +100,6 @@ export const isAmbiguous = (root: Node, length: number): boolean => {
     }
     return { first, last, empty }
   }
-  const everything = new Uint8Array(129).fill(1)
   const partOf = (node: Node): Part => {
     switch (node.kind) {
       case 'empty':
@@ -114,7 +114,7 @@ export const isAmbiguous = (root: Node, length: number): boolean => {
       case 'tag':
         return state(node.set, true)
       case 'back':
-        return state(everything, false)
+        return state(everyCharacter, false)
       case 'group':
         return partOf(node.body)
       case 'sequence':

@@ -69,6 +69,10 @@ const warnOfJail = (
     warn('It names no backend: where the journal is the default a file would not be read. Add backend = auto.')
   if (!given.has('logpath') && !value('backend').includes('systemd'))
     warn('It names no logpath: that works only where the server has a jail of this name by itself.')
+  if (given.has('logpath') && value('backend').startsWith('systemd'))
+    warn(
+      'With backend = systemd the engine reads the journal and never the logpath. Take backend = auto for files, or leave the logpath out.',
+    )
   const beyond = value('logpath').split('\n').find(isOutside)
   if (beyond !== undefined)
     warn(`${shown(beyond)} lies outside /var/log: only servers whose own policy.json names it will take the template.`)
@@ -105,13 +109,13 @@ const readEngineFilter = (
   report: Reader['report'],
   knownFilters: ReadonlySet<string>,
 ): readonly string[] => {
-  const bare = /^[a-z0-9][a-z0-9_-]{0,60}$/.test(value)
+  const bare = /^[a-z0-9][a-z0-9_-]{0,60}(?:\[mode=(?:normal|ddos|extra|more|auth|aggressive)\])?$/.test(value)
   const name = /^[a-z0-9_-]+/.exec(value)?.[0] ?? ''
   if (!bare && !knownFilters.has(value)) {
     report(
       option.line,
       value.includes('[')
-        ? 'A filter with options passes only as a built-in template has it.'
+        ? 'Of the options of a filter only mode passes, as in sshd[mode=aggressive]; others pass only as a built-in template has them.'
         : 'It must be the bare name of a filter, such as sshd.',
     )
     return []

@@ -21,6 +21,8 @@ export const jailChecks: ReadonlyMap<string, Check> = table({
   'bantime.increment': values.truth,
   'bantime.maxtime': values.span(false),
   'bantime.factor': values.factor,
+  'bantime.multipliers': values.multipliers,
+  'bantime.overalljails': values.truth,
   'bantime.rndtime': values.span(false),
   backend: values.backend,
   journalmatch: values.journalmatch,

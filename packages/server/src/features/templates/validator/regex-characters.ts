@@ -65,7 +65,7 @@ const classItem = (reading: Reading): readonly [Set128, number | null, string] =
     if (isClass) return [set, null, script]
     const code = set.indexOf(1)
     // Beyond ASCII the order is not known here; Python's is that of the code points.
-    return [set, code === 128 ? 128 + from : code, script]
+    return [set, code > 127 ? 128 + from : code, script]
   }
   const character = String.fromCodePoint(reading.text.codePointAt(reading.at) ?? 0)
   reading.at += character.length

@@ -2,25 +2,41 @@ import type { Set128 } from './regex-tree.ts'
 
 /* Sets of characters, and how JavaScript writes what Python's classes and escapes take. */
 
-export const everything = 129
+/** Places of a set beyond ASCII: digits, what else is in a word, blanks, and all the rest. No character is in two of them. */
+const kinds = { digit: 128, word: 129, blank: 130, rest: 131 } as const
+type Kind = keyof typeof kinds
+export const everything = 132
 
-export const setOf = (test: (code: number) => boolean, others: boolean): Set128 => {
+/** `others`: the kinds of characters beyond ASCII; true for all of them. */
+export const setOf = (test: (code: number) => boolean, others: boolean | readonly Kind[]): Set128 => {
   const set = new Uint8Array(everything)
   for (let code = 0; code < 128; code++) set[code] = test(code) ? 1 : 0
-  set[128] = others ? 1 : 0
+  const held = others === true ? (Object.keys(kinds) as Kind[]) : others || []
+  for (const kind of held) set[kinds[kind]] = 1
   return set
 }
-export const not = (set: Set128): Set128 => set.map((in_, code) => (code === 128 ? 1 : in_ ? 0 : 1))
+/** A set holds a kind beyond ASCII for one character of it, so its opposite may hold that kind, too. */
+export const not = (set: Set128): Set128 => set.map((in_, code) => (code > 127 ? 1 : in_ ? 0 : 1))
+const exactlyNot = (set: Set128): Set128 => set.map(in_ => (in_ ? 0 : 1))
+const kindOf = (character: string): Kind =>
+  /\p{Nd}/u.test(character)
+    ? 'digit'
+    : /[\p{L}\p{N}]/u.test(character)
+      ? 'word'
+      : /[^\S\ufeff]|\x85/.test(character)
+        ? 'blank'
+        : 'rest'
 const singles: Set128[] = []
 export const one = (character: string): Set128 => {
-  const code = Math.min(character.codePointAt(0) ?? 0, 128)
-  return (singles[code] ??= setOf(each => each === code, code > 127))
+  const code = character.codePointAt(0) ?? 0
+  const place = code > 127 ? kinds[kindOf(character)] : code
+  return (singles[place] ??= setOf(each => each === code, code > 127 ? [kindOf(character)] : false))
 }
-export const digit = setOf(code => code >= 48 && code <= 57, true)
-const space = setOf(code => (code >= 9 && code <= 13) || (code >= 28 && code <= 32), true)
+export const digit = setOf(code => code >= 48 && code <= 57, ['digit'])
+const space = setOf(code => (code >= 9 && code <= 13) || (code >= 28 && code <= 32), ['blank'])
 export const word = setOf(
   code => (code >= 48 && code <= 57) || (code >= 65 && code <= 90) || code === 95 || (code >= 97 && code <= 122),
-  true,
+  ['digit', 'word'],
 )
 export const any = setOf(code => code !== 10, true)
 export const everyCharacter = setOf(() => true, true)
@@ -28,11 +44,11 @@ export const addressSet = setOf(code => /[0-9a-fA-F.:/[\]]/.test(String.fromChar
 export const hostSet = setOf(code => /[\w.:^[\]-]/.test(String.fromCharCode(code)), true)
 export const classes: Readonly<Record<string, Set128>> = {
   d: digit,
-  D: not(digit),
+  D: exactlyNot(digit),
   s: space,
-  S: not(space),
+  S: exactlyNot(space),
   w: word,
-  W: not(word),
+  W: exactlyNot(word),
 }
 const wordScript = '[\\p{L}\\p{N}_]'
 const blanksScript = '\\t-\\r\\x1c-\\x20\\x85\\xa0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000'

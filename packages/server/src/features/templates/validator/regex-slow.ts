@@ -33,7 +33,7 @@ const unbounded = (node: Node) => node.kind === 'repeat' && node.most > 100
 export const slowPart = (root: Node, length: number): string | null =>
   slowForm(root) ?? (isAmbiguous(root, length) ? severalWays : null)
 const severalWays =
-  'A repetition can take the same text in several ways, as in (a|a)*: a line made for it can keep the engine busy for hours. Servers refuse it.'
+  'A repetition can take the same text in several ways, as in (a+)+ or (a|a)*: a line made for it can keep the engine busy for hours. Servers refuse it.'
 /** Whether three endless repetitions of the same characters follow one another. */
 const repeatsInARow = (items: readonly Node[]): boolean => {
   let run = 0
@@ -58,31 +58,11 @@ const slowForm = (root: Node): string | null => {
   for (let node = work.pop(); node; node = work.pop()) {
     if (node.kind === 'group' || node.kind === 'look') work.push(node.body)
     if (node.kind === 'either') work.push(...node.branches)
-    if (node.kind === 'repeat') {
-      work.push(node.body)
-      if (node.most === Infinity && endless(node.body))
-        return 'A repetition without end lies within another one, as in (a+)+: a line made for it can keep the engine busy for hours. Servers refuse it.'
-    }
+    if (node.kind === 'repeat') work.push(node.body)
     if (node.kind !== 'sequence') continue
     work.push(...node.items)
     if (repeatsInARow(node.items))
       return 'Several repetitions of the same characters follow one another, as in .*.*.*: long lines take very long. Servers refuse it.'
   }
   return null
-}
-const ends = new WeakMap<Node, boolean>()
-/** Whether a repetition without end lies somewhere within. */
-const endless = (node: Node): boolean => {
-  const known = ends.get(node)
-  if (known !== undefined) return known
-  const found =
-    node.kind === 'repeat'
-      ? node.most === Infinity || endless(node.body)
-      : node.kind === 'sequence'
-        ? node.items.some(endless)
-        : node.kind === 'either'
-          ? node.branches.some(endless)
-          : (node.kind === 'group' || node.kind === 'look') && endless(node.body)
-  ends.set(node, found)
-  return found
 }

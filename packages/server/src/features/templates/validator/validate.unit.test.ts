@@ -36,6 +36,11 @@ describe('good ones', () => {
       `${goodJail}bantime = 1d 12h\nfindtime = 10m\nbantime.maxtime = 5w\nbantime.increment = true\nbantime.factor = 1.5\nbantime.rndtime = 30m`,
     ],
     ['for ever', `${goodJail}bantime = -1`],
+    [
+      'times that grow',
+      `${goodJail}bantime.increment = true\nbantime.multipliers = 1 5 30 60 300\nbantime.overalljails = true`,
+    ],
+    ['flags of the journal', '[app]\nbackend = systemd[journalflags=1]\njournalmatch = _COMM=app'],
     ['the journal', '[app]\nbackend = systemd\njournalmatch = _SYSTEMD_UNIT=app.service + _COMM=app'],
     [
       "the engine's variables",
@@ -97,7 +102,7 @@ describe('bad jails', () => {
     ['ignorecommand', `${goodJail}ignorecommand = /bin/sh`],
     ['ignoreip', `${goodJail}ignoreip = 0.0.0.0/0`],
     ['a formula', `${goodJail}bantime.formula = __import__('os')`],
-    ['multipliers', `${goodJail}bantime.multipliers = 1 2`],
+    ['multipliers that are a program', `${goodJail}bantime.multipliers = 1 __import__('os')`],
     ['known/action', `${goodJail}known/action = x`],
     ['arithmetic for a time', `${goodJail}bantime = 60*60`],
     ['a program for a time', `${goodJail}bantime = __import__("os").system("id")`],
@@ -129,7 +134,9 @@ describe('bad jails', () => {
     ['quotes in a journalmatch', "[app]\njournalmatch = _COMM='a b'"],
     ['an encoding that is none', `${goodJail}logencoding = nosuch`],
     ['a zone that is none', `${goodJail}logtimezone = Europe/Berlin`],
-    ['a filter with options', '[app]\nfilter = sshd[mode=ddos]', ''],
+    ['a filter with options', '[app]\nfilter = sshd[mode=ddos, port=1]', ''],
+    ['a filter with another mode', '[app]\nfilter = sshd[mode=x]', ''],
+    ['a journal with other options', '[app]\nbackend = systemd[journalpath=/etc]'],
     ['a filter by path', '[app]\nfilter = ../action.d/x', ''],
     ['a filter of a template', '[app]\nfilter = stockade-other', ''],
     ["another filter beside one's own", `${goodJail}filter = sshd`],
@@ -242,7 +249,24 @@ describe('bad filters', () => {
   ])('%s', (_, filter) => expect(errors(goodJail, filter)).not.toEqual([]))
 })
 
+test('the filter of Nextcloud’s manual passes: each turn of its repetition takes a name in quotes', () => {
+  const filter = String.raw`[Definition]
+_groupsre = (?:(?:,?\s*"\w+":(?:"[^"]+"|\w+))*)
+failregex = ^\{%(_groupsre)s,?\s*"remoteAddr":"<HOST>"%(_groupsre)s,?\s*"message":"Login failed:
+            ^\{%(_groupsre)s,?\s*"remoteAddr":"<HOST>"%(_groupsre)s,?\s*"message":"Trusted domain error.
+datepattern = ,?\s*"time"\s*:\s*"%%Y-%%m-%%d[T ]%%H:%%M:%%S(%%z)?"
+`
+  expect(errors(goodJail, filter)).toEqual([])
+  expect(check(goodJail, filter).filter(({ message }) => message.includes('Servers refuse it'))).toEqual([])
+})
+test('a packaged filter passes in each of its modes', () =>
+  expect(errors(`${goodJail}filter = sshd[mode=aggressive]`, '')).toEqual([]))
+
 describe('warnings', () => {
+  test('of a logpath that the journal’s backend never reads', () =>
+    expect(check('[app]\nbackend = systemd\njournalmatch = _COMM=app\nlogpath = /var/log/app.log')).toMatchObject([
+      { severity: 'warning', message: expect.stringContaining('never the logpath') },
+    ]))
   const warned = (filter: string, jail = goodJail) => {
     expect(errors(jail, filter)).toEqual([])
     return check(jail, filter).map(({ message }) => message)
@@ -250,7 +274,7 @@ describe('warnings', () => {
   test.each([
     ['not anchored', regexOf('a <HOST>$'), /"\^"/],
     ['anchored in one branch only', regexOf('(?:^a|b) <HOST>$'), /"\^"/],
-    ['(a+)+', regexOf('^\\s*(a+)+ <HOST>$'), /repetition without end/],
+    ['(a+)+', regexOf('^\\s*(a+)+ <HOST>$'), /in several ways/],
     ['(a|a)*', regexOf('^\\s*(?:a|\\w){0,200} <HOST>$'), /several ways/],
     ['.*.*.*', regexOf('^\\s*.*.*.* <HOST>$'), /one another/],
     ['the blank before the host', regexOf('^app: <HOST>$'), /date is cut out/],

@@ -70,13 +70,19 @@ export const protocol = like(
   'It must be tcp, udp, or both with a comma between them.',
 )
 export const backend: Check = value =>
-  ['auto', 'polling', 'pyinotify', 'systemd'].includes(value) || variablePattern('backend').test(value)
+  /^(?:auto|polling|pyinotify|systemd(?:\[journalflags=\d{1,2}\])?)$/.test(value) ||
+  variablePattern('backend').test(value)
     ? null
-    : 'It must be auto, polling, pyinotify or systemd.'
+    : 'It must be auto, polling, pyinotify, systemd or systemd[journalflags=1].'
 /** With `raw` the engine bans a name as it stands in the log: text of strangers would reach the firewall. */
 export const usedns = oneOf('yes', 'warn', 'no')
 export const mode = like(/^[a-z][a-z0-9-]{0,30}$/, 'It must be one word.')
 export const factor = like(/^\d{1,4}(?:\.\d{1,4})?$/, 'It must be a number.')
+/** Factors of one ban after the other; the engine takes whole numbers. */
+export const multipliers = like(
+  /^\d{1,9}(?: \d{1,9}){0,49}$/,
+  'It must be whole numbers with a blank between them, at most 50.',
+)
 export const logencoding = oneOf(
   ...['auto', 'ascii', 'utf-8', 'utf8', 'utf-16', 'latin-1', 'latin1', 'iso-8859-1', 'iso-8859-2', 'iso-8859-15'],
   ...['cp1250', 'cp1251', 'cp1252', 'koi8-r', 'gbk', 'gb18030', 'big5', 'euc-jp', 'shift_jis', 'euc-kr'],
