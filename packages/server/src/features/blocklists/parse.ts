@@ -128,13 +128,16 @@ const jsonOf = (body: Buffer): unknown => {
 /** Objects one a line, or one value. */
 const isOneALine = (body: Buffer): boolean => {
   const [first = '', second = ''] = startOf(body).split('\n', 2)
-  return first.trimEnd().endsWith('}') && (second.startsWith('{') || second.trim() === '')
+  return first.trimEnd().endsWith('}') && second.startsWith('{')
 }
 /** The texts of a JSON value, or of one object a line. */
 function* jsonTexts(body: Buffer): Generator<{ line: number; text: string | null }> {
   let line = 0
   if (!startOf(body).startsWith('{') || !isOneALine(body)) {
-    for (const text of jsonValues(jsonOf(body))) yield { line: ++line, text }
+    const value = jsonOf(body)
+    for (const text of jsonValues(value)) yield { line: ++line, text }
+    // An answer without a list in it, such as an error in words, is no list that is empty.
+    if (line === 0 && !isMetadata(value) && !body.includes('[')) yield { line: 1, text: null }
     return
   }
   for (const row of linesOf(body)) {

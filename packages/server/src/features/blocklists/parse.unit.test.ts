@@ -97,6 +97,17 @@ describe('what is read', () => {
   ])('%s', (_, text, expected, reading) => expect(entries(text, reading)).toEqual(expected))
 })
 
+test('an object of one long line is read whole', () => {
+  const prefixes = Array.from({ length: 2000 }, (_, n) => ({
+    ip_prefix: `198.${18 + (n >> 10)}.${(n >> 2) & 255}.${(n & 3) * 64}/27`,
+  }))
+  expect(parse(JSON.stringify({ prefixes }))).toMatchObject({ lines: 2000, invalid: 0 })
+})
+test('an object without a list is no list, one with an empty list is', () => {
+  expect(() => parse('{"error":"rate limit"}')).toThrow('holds no address')
+  expect(parse('{"prefixes":[]}')).toMatchObject({ lines: 0, invalid: 0 })
+})
+
 describe('what is refused, or counted', () => {
   test.each<[string, Partial<Reading>, object]>([
     ['192.0.2.1\n192.0.2.2\n192.0.2.3\n', {}, { duplicates: 0, invalid: 0, lines: 3 }],
