@@ -76,7 +76,6 @@ const jails: Readonly<Record<string, string>> = {
   'ipt-log': 'banaction = iptables-multiport-log',
   docker: 'banaction = iptables-multiport\nchain = DOCKER-USER',
   elsewhere: 'banaction = iptables-multiport\nport = 2222',
-  route: 'banaction = route',
   input: 'action = own-input',
   raw: 'action = own-raw',
   range: 'action = own-range',

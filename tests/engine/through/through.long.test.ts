@@ -163,7 +163,6 @@ const harmless: Readonly<Record<string, Sabotage>> = {
   'iptables: a chain that drops by another chain': { jail: 'chain', does: '', mends: '', says: null },
   'iptables: new connections only': { jail: 'ipt-new', does: '', mends: '', says: null },
   'iptables: with a log': { jail: 'ipt-log', does: '', mends: '', says: null },
-  'routes: no way back': { jail: 'route', does: '', mends: '', says: null },
 }
 
 /** A program of the given name that listens on the given port. */
@@ -204,7 +203,7 @@ onStage(
     it('is told by the log of fail2ban, where a jail closes another port than the one that is attacked', async () => {
       const { host } = through
       fs.writeFileSync(
-        join(host.f2bConfig, 'jail.d', 'elsewhere.local'),
+        join(host.f2bConfig, 'jail.d', 'z-elsewhere.local'),
         `[elsewhere]\nlogpath = ${join(host.directory, 'log', 'elsewhere.log')}\n`,
       )
       const log = join(host.directory, 'log', 'elsewhere.log')
