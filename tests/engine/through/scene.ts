@@ -85,6 +85,15 @@ const jails: Readonly<Record<string, string>> = {
   cdn: 'action = own-cdn',
 }
 
+/** Programs that not every machine has. */
+export const hasProgram = (name: string): boolean =>
+  (process.env['PATH'] ?? '').split(':').some(place => place !== '' && fs.existsSync(join(place, name)))
+
+const jailsOfPrograms: Readonly<Record<string, string>> = {
+  'iptables-legacy': 'banaction = iptables-multiport[iptables="iptables-legacy -w"]',
+  ipset: 'banaction = iptables-ipset-proto6',
+}
+
 /** A subject that comes and goes more than three times in an hour is slow to be well again. */
 const canaries = Array.from({ length: 8 }, (_, index) => `canary${index}`)
 
@@ -128,6 +137,7 @@ export const throughOn = async (scene: RecordedScene): Promise<Through> => {
       }
       const texts = [
         ...Object.entries(jails).map(([name, text]) => jailText(name, text)),
+        ...Object.entries(jailsOfPrograms).flatMap(([name, text]) => (hasProgram(name) ? [jailText(name, text)] : [])),
         ...canaries.map(name => jailText(name, 'banaction = nftables-multiport')),
       ]
       fs.writeFileSync(join(host.f2bConfig, 'jail.d', 'through.local'), texts.join(''))

@@ -8,7 +8,7 @@ import { sources } from '../neighbours.ts'
 import { reports } from '../protection.ts'
 import { carriedOut } from '../scenarios.ts'
 import { onStage } from '../stage.ts'
-import { play, settings, throughOn, type Sabotage, type Through } from './scene.ts'
+import { hasProgram, play, settings, throughOn, type Sabotage, type Through } from './scene.ts'
 
 const nft = (rule: string): string => `nft 'insert rule inet f2b-table f2b-chain ${rule}'`
 const unNft = (pattern: string): string =>
@@ -173,6 +173,38 @@ s = socket.socket(); s.bind(("0.0.0.0", int(sys.argv[2]))); s.listen(); print("r
 while True: time.sleep(60)
 `
 
+/** The same with programs that not every machine has: told, then not seen. */
+const ofPrograms: Readonly<Record<string, readonly Sabotage[]>> = {
+  'iptables-legacy': [
+    {
+      jail: 'iptables-legacy',
+      does: 'iptables-legacy -w -I INPUT -p tcp --dport 8080 -j ACCEPT',
+      mends: 'iptables-legacy -w -D INPUT -p tcp --dport 8080 -j ACCEPT',
+      says: stillAnswers,
+    },
+    {
+      jail: 'iptables-legacy',
+      does: 'iptables-legacy -w -I INPUT -m conntrack --ctstate ESTABLISHED -j ACCEPT',
+      mends: 'iptables-legacy -w -D INPUT -m conntrack --ctstate ESTABLISHED -j ACCEPT',
+      says: null,
+    },
+  ],
+  ipset: [
+    {
+      jail: 'ipset',
+      does: 'ipset create friends hash:net\nipset add friends 198.51.100.0/24\niptables -w -I INPUT -m set --match-set friends src -j ACCEPT',
+      mends: 'iptables -w -D INPUT -m set --match-set friends src -j ACCEPT\nipset destroy friends',
+      says: stillAnswers,
+    },
+    {
+      jail: 'ipset',
+      does: 'ipset create friends hash:net\niptables -w -I INPUT -m set --match-set friends src -j ACCEPT',
+      mends: 'iptables -w -D INPUT -m set --match-set friends src -j ACCEPT\nipset destroy friends',
+      says: null,
+    },
+  ],
+}
+
 onStage(
   'what lets banned addresses in',
   [],
@@ -191,6 +223,11 @@ onStage(
     describe('is not seen in', () => {
       for (const [name, sabotage] of Object.entries(harmless)) it(name, () => play(through, sabotage))
     })
+
+    for (const [program, sabotages] of Object.entries(ofPrograms))
+      it.skipIf(!hasProgram(program))(`is told, and else not seen, with ${program}`, async () => {
+        for (const sabotage of sabotages) await play(through, sabotage)
+      })
 
     it('is left open in words where an action is no firewall', async () => {
       await through.ban('cdn')
