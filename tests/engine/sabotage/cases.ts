@@ -355,7 +355,7 @@ export const moreCases: Readonly<Record<string, Case>> = {
     expect(JSON.parse(output), output).toMatchObject({ result: 'proved' })
     expect(output.match(/packets of the address that fail2ban banned by/g)).toHaveLength(2)
     // And of bans that jails hold already.
-    expect(output).toMatch(/packets of 203\.0\.113\.\d, which jail sshd bans, do not get through/)
+    expect(output).toMatch(/packets of 203\.0\.113\.\d, which is banned in jail sshd, do not get through/)
   },
 
   /** The last one: it leaves the host without its shield. */

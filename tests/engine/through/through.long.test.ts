@@ -283,17 +283,31 @@ onStage(
       await host.inside('iptables', '-w', '-I', 'INPUT', '-p', 'tcp', '--dport', '8080', '-j', 'ACCEPT')
       const failed = await test()
       expect(failed.result).toBe('failed')
-      expect(failed.steps.filter(({ ok }) => ok === false).map(({ text }) => text)).toEqual([
-        expect.stringMatching(
-          /^fail2ban says that 198\.51\.100\.7 is banned in jail ipt, but \S+:8080 still answers its packets$/,
-        ),
-      ])
+      expect(failed.steps.filter(({ ok }) => ok === false).map(({ text }) => text)).toContainEqual(
+        expect.stringMatching(/^198\.51\.100\.7 is banned in jail ipt, but \S+:8080 still answers its packets$/),
+      )
       await host.inside('iptables', '-w', '-D', 'INPUT', '-p', 'tcp', '--dport', '8080', '-j', 'ACCEPT')
       const { steps } = await test()
       expect(steps.map(({ text }) => text)).toContain(
-        'packets of 198.51.100.7, which jail ipt bans, do not get through',
+        'packets of 198.51.100.7, which is banned in jail ipt, do not get through',
       )
       await through.unban('ipt')
+    })
+
+    it('does not pass a self-test of fail2ban where no jail bans anybody now', async () => {
+      const { host } = through
+      await host.inside('iptables', '-w', '-I', 'INPUT', '-p', 'tcp', '--dport', '8080', '-j', 'ACCEPT')
+      try {
+        const { output } = await carriedOut(scene(), 'self-test', { level: 'engine' })
+        const { result, steps } = JSON.parse(output) as SelfTestResult
+        expect(result, output).toBe('failed')
+        expect(steps.filter(({ ok }) => ok === false).map(({ text }) => text)).toContainEqual(
+          expect.stringMatching(/^192\.0\.2\.\d+ was put where jail ipt bans, but \S+:8080 still answers its packets$/),
+        )
+        expect(await host.inside('iptables', '-w', '-S')).not.toContain('192.0.2.')
+      } finally {
+        await host.inside('iptables', '-w', '-D', 'INPUT', '-p', 'tcp', '--dport', '8080', '-j', 'ACCEPT')
+      }
     })
   },
   settings,

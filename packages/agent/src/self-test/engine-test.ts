@@ -7,7 +7,8 @@ import type { JailLoader } from '../engine/jail-loader.ts'
 import { fileMark, ownJail, testJail } from '../engine/own-files.ts'
 import type { OwnFile } from '../engine/own-files.ts'
 import { createJailFirewalls } from '../protection/firewall/jail-firewalls.ts'
-import type { PacketProof, Provable } from '../protection/firewall/packet-proof.ts'
+import type { PacketProof } from '../protection/firewall/packet-proof.ts'
+import { createHeldBans } from './held-bans.ts'
 import type { Probe } from './probe.ts'
 import { isAnsweredAgain, placesThrough } from './steps.ts'
 import type { Control, Family, Steps } from './steps.ts'
@@ -40,9 +41,6 @@ const lookEvery = 100
 const actionWithin = 3000
 /** Each action takes two to five seconds. */
 const maxActions = 4
-/** Jails whose bans are tried, and bans of each. */
-const maxJails = 10
-const maxHeld = 5
 
 export const createEngineTest = (needs: {
   stateDirectory: string
@@ -57,6 +55,7 @@ export const createEngineTest = (needs: {
 }): EngineTest => {
   const { engine, probe } = needs
   const log = join(needs.stateDirectory, 'self-test.log')
+  const tryHeldBans = createHeldBans(needs)
 
   /** The actions of the running jails, those of most jails first. */
   const usedActions = async (): Promise<UsedAction[]> => {
@@ -165,45 +164,9 @@ export const createEngineTest = (needs: {
     return true
   }
 
-  /** Bans that jails hold now: the jail of the test has rules of its own, which may stand before what lets attackers in. */
-  const tryHeldBans = async ({ step }: Steps): Promise<void> => {
-    const firewalls = createJailFirewalls(engine)
-    const held: { family: Family; provable: Provable }[] = []
-    const banned = [...(await engine.banned())].toSorted(([, a], [, b]) => b.size - a.size)
-    for (const [jail, addresses] of banned.slice(0, maxJails))
-      for (const family of [4, 6] as const) {
-        const ips = [...addresses].filter(ip => !ip.includes('/') && ip.includes(':') === (family === 6))
-        const ofJail = ips.length === 0 ? [] : await firewalls.of(jail, family === 6 ? 'ipv6' : 'ipv4')
-        const closed = ofJail
-          .filter(({ firewall: { kind } }) => kind !== 'route' && kind !== 'hosts.deny')
-          .map(each => each.closed)
-        if (closed.length > 0)
-          held.push({
-            family,
-            provable: { jail, ips: ips.slice(-maxHeld), closed, doubted: [], isPassed: false, isUnread: false },
-          })
-      }
-    const shown = held.length === 0 ? [] : await needs.createPackets().look(held.map(({ provable }) => provable))
-    for (const [index, { through, stopped, whyNot }] of shown.entries()) {
-      const { family, provable } = held[index] ?? { family: 4, provable: null }
-      const jail = provable?.jail ?? ''
-      const [open] = through
-      const [ip] = stopped
-      const result = open
-        ? {
-            ok: false,
-            text: `fail2ban says that ${open[0]} is banned in jail ${jail}, but ${open[1]} still answers its packets`,
-          }
-        : ip === undefined
-          ? { ok: null, text: `bans of jail ${jail} were not tried: ${whyNot ?? 'no answer tells anything'}` }
-          : { ok: true, text: `packets of ${ip}, which jail ${jail} bans, do not get through` }
-      await step('engine-drop', family, () => Promise.resolve({ ...result, value: true }))
-    }
-  }
-
   return async (steps, [first, ...others]) => {
     if (!first) return
-    await tryHeldBans(steps)
+    await tryHeldBans(steps, new Map([first, ...others].map(({ family, source }) => [family, source])))
     // Bans of jails stop what is for the host itself; published ports are the business of the shield.
     const own = (each: Tried): Tried => ({ ...each, control: each.control && withoutForwarded(each.control) })
     const tried = [own(first), ...others.map(own)] as const
