@@ -16,7 +16,7 @@ const ask = (method: string, path: string, body: object) =>
 
 describe.each([
   ['an alternation that overlaps', '^(?:q|q)*! <HOST>$', '', /several ways/],
-  ['nested repetitions', '^(?:q+)+! <HOST>$', '', /within another one/],
+  ['nested repetitions', '^(?:q+)+! <HOST>$', '', /several ways/],
   ['repetitions in a row', '^.*.*.*! <HOST>$', '', /follow one another/],
   ['an id', '^ GET /x\\?<F-ID>.+</F-ID>$', '', /<F-ID> is refused/],
   ['a group ip', '^ GET /x\\?(?P<ip>.+)$', '', /\(\?P<ip> is refused/],
