@@ -157,16 +157,18 @@ export const createSpool = (needs: {
         held.set(key, { row: rowOf(event, jail, ip, time), until: needs.hasTable() ? steadyNow() + holdTime : 0 })
         if (needs.hasTable()) void needs.drain().catch(() => undefined)
         return
-      case 'prolong': {
-        const bantime = asInteger(event['bantime'], -1)
-        const waiting = held.get(key)
-        if (waiting) held.set(key, { ...waiting, row: { ...waiting.row, bantime } })
-        if (ledger.active(jail, ip)?.time === time) ledger.lasts(jail, ip, { from: time, seconds: bantime })
-        return
-      }
+      case 'prolong':
+        return prolong(jail, ip, time, asInteger(event['bantime'], -1))
       case 'unban':
         return unban(jail, ip, time, at)
     }
+  }
+
+  const prolong = (jail: string, ip: string, time: number, bantime: number): void => {
+    const key = `${jail}|${ip}|${time}`
+    const waiting = held.get(key)
+    if (waiting) held.set(key, { ...waiting, row: { ...waiting.row, bantime } })
+    if (ledger.active(jail, ip)?.time === time) ledger.lasts(jail, ip, { from: time, seconds: bantime })
   }
 
   const unban = async (jail: string, ip: string, time: number, at: number): Promise<void> => {

@@ -58,22 +58,20 @@ export type BanLengths = ReadonlyMap<string, BanLength>
 /** Reads how long the bans of a jail last, through `ask`. A reply with the bytes of the jail's one before is not read again. */
 export const createLengthReader = (ask: (jail: string, read: ReadReply) => Promise<Pickled>) => {
   const known = new Map<string, { readonly digest: string; readonly lengths: BanLengths }>()
-  return {
-    async read(jail: string): Promise<BanLengths> {
-      const before = known.get(jail)
-      let digest = ''
-      const reply = await ask(jail, bytes => {
-        digest = createHash('sha256').update(bytes).digest('base64')
-        return digest === before?.digest ? unchanged : decodePickle(bytes)
-      })
-      if (before && digest === before.digest) return before.lengths
-      const lengths = new Map<string, BanLength>()
-      for (const line of asList(reply)) {
-        const [, id, day, time, seconds] = heldBan.exec(String(line)) ?? []
-        if (id !== undefined) lengths.set(id, { from: Date.parse(`${day}T${time}`) / 1000, seconds: Number(seconds) })
-      }
-      known.set(jail, { digest, lengths })
-      return lengths
-    },
+  return async (jail: string): Promise<BanLengths> => {
+    const before = known.get(jail)
+    let digest = ''
+    const reply = await ask(jail, bytes => {
+      digest = createHash('sha256').update(bytes).digest('base64')
+      return digest === before?.digest ? unchanged : decodePickle(bytes)
+    })
+    if (before && digest === before.digest) return before.lengths
+    const lengths = new Map<string, BanLength>()
+    for (const line of asList(reply)) {
+      const [, id, day, time, seconds] = heldBan.exec(String(line)) ?? []
+      if (id !== undefined) lengths.set(id, { from: Date.parse(`${day}T${time}`) / 1000, seconds: Number(seconds) })
+    }
+    known.set(jail, { digest, lengths })
+    return lengths
   }
 }

@@ -117,13 +117,11 @@ export const createEngine = (options: { socketPath: string; onUp: () => void; on
   const list = async (words: readonly Word[]): Promise<string[]> => strings(await call(words))
   const count = async (words: readonly Word[]): Promise<number> => Number(await call(words, 60_000))
   const allJails = async (): Promise<string[]> => jailNames(await call(['status']))
-  const jails = sharedJails(allJails, () => since)
   const unbanAll = async (jail: string, ips: readonly string[]): Promise<void> => {
     for (const some of portions(ips)) await call(['set', jail, 'unbanip', ...some], 60_000)
   }
 
   const bannedReader = createBannedReader()
-  const lengthReader = createLengthReader((jail, read) => call(['get', jail, 'banip', '--with-time'], 20_000, read))
   let asked: { readonly key: string; readonly at: number; readonly names: Promise<ReadonlySet<string>> } | null = null
   /** The options of an action; one answer serves the questions for many options. */
   const propertiesOf = (jail: string, action: string): Promise<ReadonlySet<string>> => {
@@ -141,7 +139,7 @@ export const createEngine = (options: { socketPath: string; onUp: () => void; on
     version: () => version,
     connectedFor: () => (since === null ? null : steadyNow() - since),
     ping: async () => void (await call(['ping'])),
-    jails,
+    jails: sharedJails(allJails, () => since),
     async counts(jail) {
       const status = pairs(await call(['status', jail, 'short']))
       const [actions, filter] = [pairs(status.get('Actions') ?? null), pairs(status.get('Filter') ?? null)]
@@ -187,7 +185,7 @@ export const createEngine = (options: { socketPath: string; onUp: () => void; on
       const rows = isList(reply) ? reply : []
       return new Map(ips.map((ip, index) => [ip, strings(rows[index])]))
     },
-    lengths: lengthReader.read,
+    lengths: createLengthReader((jail, read) => call(['get', jail, 'banip', '--with-time'], 20_000, read)),
     isBanned: async (jail, ip) => (await count(['get', jail, 'banned', ip])) === 1,
     ban: (jail, ip) => count(['set', jail, 'banip', ip]),
     unban: (jail, ip) => count(['set', jail, 'unbanip', ip]),

@@ -230,6 +230,18 @@ const firstOf = async (client: ClientBase, repeated: readonly NewBan[]) => {
   )
   return rows
 }
+/** What becomes of those that were reported before, by the key of the event. */
+const repeatedOf = async (client: ClientBase, bans: readonly NewBan[], now: number): Promise<Map<string, Appended>> => {
+  const found = new Map<string, Appended>()
+  for (const { id, server_no, event_id, banned_at } of await firstOf(client, bans))
+    found.set(keyOf(server_no, event_id), { id, changed: false, bannedAt: banned_at, eventId: null })
+  const held = bans.filter(ban => ban.isAdopted && found.has(keyOf(ban.serverNo, ban.eventId)))
+  for (const key of await takeLengths(client, held, now)) {
+    const result = found.get(key)
+    if (result) found.set(key, { ...result, changed: true })
+  }
+  return found
+}
 const mostTries = 5
 interface Written {
   /** By the key of the event. */
@@ -263,16 +275,7 @@ const writeOnce = async (
     }
     left = left.filter(isLeft)
     if (left.length === 0) break
-    for (const row of await firstOf(client, left))
-      results.set(keyOf(row.server_no, row.event_id), {
-        ...{ id: row.id, changed: false },
-        ...{ bannedAt: row.banned_at, eventId: null },
-      })
-    const known = left.filter(ban => ban.isAdopted && !isLeft(ban))
-    for (const key of await takeLengths(client, known, now)) {
-      const result = results.get(key)
-      if (result) results.set(key, { ...result, changed: true })
-    }
+    for (const [key, result] of await repeatedOf(client, left, now)) results.set(key, result)
     left = left.filter(isLeft)
   }
   return {
