@@ -235,8 +235,9 @@ export async function aRecorder() {
         complaints.push('control characters in log lines')
       const known = rowById.get(id)
       if (known) {
-        known.deliveries += 1
-        if (isHeld) known.ban_duration = ban['ban_duration'] as number
+        // Another length is news, and nothing that was told before.
+        if (isHeld && known.ban_duration !== ban['ban_duration']) known.ban_duration = ban['ban_duration'] as number
+        else known.deliveries += 1
       } else {
         const row = {
           serverId,

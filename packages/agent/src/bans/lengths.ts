@@ -6,8 +6,9 @@ import { eventLoopTurn } from '../serial.ts'
 import { errorText } from '../text.ts'
 import type { Ledger } from './ledger.ts'
 
-/** fail2ban may spend this part of its time on telling us how long its bans last. */
-const share = 100
+/** fail2ban may spend this part of its time on telling us how long its bans last, and a list waits so many milliseconds for each of its bans. */
+const share = 300
+const pausePerBan = 3
 /** Bans that are compared between two turns of the event loop. */
 const portion = 2000
 
@@ -39,7 +40,8 @@ export const createLengths = (needs: {
     if (before && before.bantime === bantime && steadyNow() < before.dueAt) return
     const askedAt = steadyNow()
     const lengths = await engine.lengths(jail)
-    known.set(jail, { lengths, bantime, dueAt: steadyNow() + (steadyNow() - askedAt) * share })
+    const pause = Math.max((steadyNow() - askedAt) * share, lengths.size * pausePerBan)
+    known.set(jail, { lengths, bantime, dueAt: steadyNow() + pause })
     if (lengths === before?.lengths) return
     // A ban that ended and began anew meanwhile is another one.
     await needs.drain()
