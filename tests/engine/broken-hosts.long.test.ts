@@ -90,7 +90,7 @@ onStage(
       await reported(scene(), '203.0.113.2')
       await saidSince(beats, /^the program nft did not answer within 20 s$/)
       await seen(scene(), 'degraded', /^bans by command may not be enforced: the program nft did not answer/)
-      await seen(scene(), 'degraded', /^bans of jail sshd cannot be verified: nft, which fails: nft did not answer/)
+      // Of bans of jail sshd nothing is said: packets show that they hold, and fail2ban's own nft does not hang.
       await order('203.0.113.3')
       expect(await host.bannedInEngine('stockade', '203.0.113.3')).toBe(true)
       expect(await bansOf(scene(), '203.0.113.1')).toMatchObject([{ unbanned_at: null }])

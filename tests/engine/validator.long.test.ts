@@ -85,7 +85,7 @@ describe.skipIf(!engineThere)('templates against the engine', () => {
     })
     it('is refused as a template only for what templates may not do', () => {
       const policy =
-        /is not one that|is refused:|could reach a firewall|has \[INCLUDES\], \[Definition\]|is no filter file|may have "before" only|with options passes only|must not hold|would be filled in|is no name for a template|needs a section|has no failregex|section too many|Neither text|names a variable|comes with \[INCLUDES\]|could be filled in|is made of this variable|^backend: |more than one line|^logpath: |^port: |^protocol: /
+        /is not one that|is refused:|could reach a firewall|has \[INCLUDES\], \[Definition\]|is no filter file|may have "before" only|with options passes only|Of the options of a filter|must not hold|would be filled in|is no name for a template|needs a section|has no failregex|section too many|Neither text|names a variable|comes with \[INCLUDES\]|could be filled in|is made of this variable|^backend: |more than one line|^logpath: |^port: |^protocol: /
       const wrongly: string[] = []
       for (const file of files) {
         const text = readFileSync(join(engine, 'filter.d', file), 'utf8')
