@@ -23,11 +23,11 @@ const isNeededByFail2ban = (name: string): boolean => /^zz-stockade-20-/.test(na
  */
 export const cleanHost = async (options: Options, purge: boolean, say: (text: string) => void): Promise<void> => {
   if (!isAgentRunning(options.run)) {
-    const told = await sayFarewell(options, process.env)
-    if (told !== null) say(told)
+    const farewellText = await sayFarewell(options, process.env)
+    if (farewellText !== null) say(farewellText)
   }
-  const held = ['shield.json', 'fleet-bans.json'].some(name => fs.existsSync(join(options.state, name)))
-  if (held) say('bans by command and of the fleet are lifted: nothing holds them without the agent')
+  const hasBans = ['shield.json', 'fleet-bans.json'].some(name => fs.existsSync(join(options.state, name)))
+  if (hasBans) say('bans by command and of the fleet are lifted: nothing holds them without the agent')
   await runProgram([...options.nft, 'delete', 'table', 'inet', 'stockade_knock'], { timeout: 10_000 })
   // Nobody owns the table after the agent has stopped.
   await runProgram([...options.nft, 'delete', 'table', 'inet', shieldTable], { timeout: 10_000 })

@@ -225,7 +225,7 @@ export const createLedger = (needs: {
   }
 }
 
-/** A report reaches the server within so many milliseconds, while the server is there. */
+/** Milliseconds within which a report reaches a server that is up. */
 const tellTime = 5000
 
 /** Seconds that a ban lasts from its time on. One that was found without its row has the time at which it was found. */

@@ -6,7 +6,7 @@ import { eventLoopTurn } from '../serial.ts'
 import { errorText } from '../text.ts'
 import type { Ledger } from './ledger.ts'
 
-/** fail2ban may spend this part of its time on telling us how long its bans last, and a list waits so many milliseconds for each of its bans. */
+/** After reading a list, the agent pauses for this multiple of the time it took, and at least for this many milliseconds for each ban. */
 const share = 300
 const pausePerBan = 3
 /** Bans that are compared between two turns of the event loop. */
@@ -26,24 +26,24 @@ export const createLengths = (needs: {
 }) => {
   const { engine, ledger } = needs
   const steadyNow = needs.steadyNow ?? usualNow
-  interface Known {
+  interface Look {
     readonly lengths: BanLengths
     readonly bantime: number
     /** A long list is not read again before. */
     readonly dueAt: number
   }
-  const known = new Map<string, Known>()
+  const lookByJail = new Map<string, Look>()
 
   const follow = async (jail: string): Promise<void> => {
-    const before = known.get(jail)
+    const before = lookByJail.get(jail)
     const bantime = await engine.bantime(jail)
     if (before && before.bantime === bantime && steadyNow() < before.dueAt) return
     const askedAt = steadyNow()
     const lengths = await engine.lengths(jail)
     const pause = Math.max((steadyNow() - askedAt) * share, lengths.size * pausePerBan)
-    known.set(jail, { lengths, bantime, dueAt: steadyNow() + pause })
+    lookByJail.set(jail, { lengths, bantime, dueAt: steadyNow() + pause })
     if (lengths === before?.lengths) return
-    // A ban that ended and began anew meanwhile is another one.
+    // An address may have been unbanned and banned again in the meantime: that is a new ban.
     await needs.drain()
     let index = 0
     for (const [ip, length] of lengths) {
@@ -56,7 +56,7 @@ export const createLengths = (needs: {
     async run(): Promise<void> {
       if (engine.connectedFor() === null) return
       const jails = new Set(ledger.allActive().map(({ jail }) => jail))
-      for (const jail of known.keys()) if (!jails.has(jail)) known.delete(jail)
+      for (const jail of lookByJail.keys()) if (!jails.has(jail)) lookByJail.delete(jail)
       for (const jail of jails)
         await follow(jail).catch((error: unknown) =>
           needs.log.debug(`the ends of bans of jail ${jail} cannot be read: ${errorText(error)}`),

@@ -57,9 +57,9 @@ export type BanLengths = ReadonlyMap<string, BanLength>
 
 /** Reads how long the bans of a jail last, through `ask`. A reply with the bytes of the jail's one before is not read again. */
 export const createLengthReader = (ask: (jail: string, read: ReadReply) => Promise<Pickled>) => {
-  const known = new Map<string, { readonly digest: string; readonly lengths: BanLengths }>()
+  const replyByJail = new Map<string, { readonly digest: string; readonly lengths: BanLengths }>()
   return async (jail: string): Promise<BanLengths> => {
-    const before = known.get(jail)
+    const before = replyByJail.get(jail)
     let digest = ''
     const reply = await ask(jail, bytes => {
       digest = createHash('sha256').update(bytes).digest('base64')
@@ -71,7 +71,7 @@ export const createLengthReader = (ask: (jail: string, read: ReadReply) => Promi
       const [, id, day, time, seconds] = heldBan.exec(String(line)) ?? []
       if (id !== undefined) lengths.set(id, { from: Date.parse(`${day}T${time}`) / 1000, seconds: Number(seconds) })
     }
-    known.set(jail, { digest, lengths })
+    replyByJail.set(jail, { digest, lengths })
     return lengths
   }
 }

@@ -39,7 +39,7 @@ export const engineCheck = (needs: { socketPath: string; sockets?: () => string 
   const lookForOthers = (): void => {
     const all = sockets()
     const paths = listeningPaths(all).sort().join('\n')
-    // Processes are read only when somebody listens anew.
+    // Processes are read only when a new socket listens.
     if (paths !== pathsSeen) others = otherEngines(all, socketPath, namedSockets())
     pathsSeen = paths
   }
