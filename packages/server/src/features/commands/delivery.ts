@@ -114,10 +114,10 @@ export const createDelivery = (
         const left = until - clock()
         if (orders.length > 0 || left <= 0 || gone.aborted || enough()) return orders
         // A command whose delivery is repeated meanwhile is worth waking for as well.
-        const wait = Math.min(queue.nextIn(serverNo), left)
+        const wait = Math.min(servers.isWithheld(serverNo) ? second : queue.nextIn(serverNo), left)
         const end = await waiting.wait(serverNo, wait, gone)
-        // Who is woken for what another process has handed out already waits on.
-        if (end === 'over' && (wait === left || !isDue(serverNo))) return take(serverNo)
+        // What was due may have been handed out by another process meanwhile: whoever finds nothing waits on.
+        if (end === 'closed' || (end === 'timeout' && wait === left)) return take(serverNo)
       }
     },
     async expire(): Promise<void> {

@@ -1,7 +1,7 @@
 import { createPace } from './pace.ts'
 
-/** `over`: the time is up, the caller went away, or the server stops. */
-export type WaitEnd = 'woken' | 'over'
+/** `timeout`: the time is up. `closed`: the caller went away, or the server stops. */
+export type WaitEnd = 'woken' | 'timeout' | 'closed'
 /**
  * Agents that wait for something to do. Waking only says "look": what there is to do is read as ever, so that a lost
  * wake-up costs one poll and nothing else.
@@ -28,19 +28,20 @@ export const createWaiting = (utilization?: () => number): Waiting => {
     wait(serverNo, milliseconds, gone) {
       // It asks again, so it has done what it was woken for.
       pace.back(serverNo)
-      if (closed || gone.aborted || milliseconds <= 0) return Promise.resolve('over')
+      if (closed || gone.aborted) return Promise.resolve('closed')
+      if (milliseconds <= 0) return Promise.resolve('timeout')
       return new Promise(resolve => {
         const mine = waiters.get(serverNo) ?? new Set()
-        const over = () => done('over')
+        const leave = () => done('closed')
         const done = (end: WaitEnd) => {
           clearTimeout(timer)
-          gone.removeEventListener('abort', over)
+          gone.removeEventListener('abort', leave)
           mine.delete(done)
           if (mine.size === 0) waiters.delete(serverNo)
           resolve(end)
         }
-        const timer = setTimeout(over, milliseconds)
-        gone.addEventListener('abort', over)
+        const timer = setTimeout(done, milliseconds, 'timeout')
+        gone.addEventListener('abort', leave)
         mine.add(done)
         waiters.set(serverNo, mine)
       })
@@ -51,7 +52,7 @@ export const createWaiting = (utilization?: () => number): Waiting => {
     close() {
       closed = true
       pace.close()
-      for (const mine of [...waiters.values()]) for (const done of [...mine]) done('over')
+      for (const mine of [...waiters.values()]) for (const done of [...mine]) done('closed')
     },
   }
 }

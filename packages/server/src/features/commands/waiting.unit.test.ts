@@ -78,7 +78,7 @@ test('a stolen host that polls a thousand times at once takes one place', async 
   await vi.advanceTimersByTimeAsync(0)
 })
 
-test('an agent hears whether it was woken, or its wait is over', async () => {
+test('an agent hears whether it was woken, its time is up or it is let go', async () => {
   const waiting = createWaiting(() => 0)
   const leaving = new AbortController()
   const ends = [
@@ -91,6 +91,6 @@ test('an agent hears whether it was woken, or its wait is over', async () => {
   leaving.abort()
   await vi.advanceTimersByTimeAsync(40)
   waiting.close()
-  expect(await Promise.all(ends)).toEqual(['woken', 'over', 'over', 'over'])
-  expect(await waiting.wait(5, hold, never)).toBe('over')
+  expect(await Promise.all(ends)).toEqual(['woken', 'timeout', 'closed', 'closed'])
+  expect(await waiting.wait(5, hold, never)).toBe('closed')
 })
