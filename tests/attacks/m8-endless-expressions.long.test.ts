@@ -30,12 +30,18 @@ onStage('m8: expressions without end', [], scene => {
       ...[...exponential, ...polynomial].map(regex => `[Definition]\nfailregex = ${regex}\n`),
       ...['ignoreregex', 'datepattern'].map(name => option(name)(exponential[0] ?? '')),
       '[Definition]\nprefregex = ^(?:q|q)*!<F-CONTENT>.+</F-CONTENT>$\nfailregex = ^ <HOST>$\n',
+      '[INCLUDES]\nbefore = apache-common.conf\n[Definition]\nfailregex = ^(?:q|q)*! <HOST>$\n',
+      '[INCLUDES]\nbefore = apache-common.conf\n[Definition]\n_a = q+\nfailregex = ^(?:%(_a)s)+! <HOST>$\n',
       '[Definition]\n_a = q\nfailregex = ^(?:%(_a)s|%(_a)s)*! <HOST>$\n',
     ]
-    const outcomes = await Promise.all(filters.map(filter => deployed(scene(), { logpath: log, filter })))
-    expect(filters.filter((_, index) => outcomes[index]?.success !== false)).toEqual([])
-    for (const { output } of outcomes)
-      expect(output).toMatch(/take the same text in several ways|endless repetition|more than a second/)
+    const templates = filters.map(filter => ({ filter, jail: '' }))
+    templates.push({ filter: '[Definition]\nfailregex = ^ <HOST>$\n', jail: 'failregex = ^(?:q+)+! <HOST>$\n' })
+    // One after the other: the agent tries each for seconds, and an order has its own limit.
+    for (const template of templates) {
+      const { success, output } = await deployed(scene(), { logpath: log, ...template })
+      expect({ template, success }).toEqual({ template, success: false })
+      expect(output).toMatch(/take the same text in several ways|more than a second/)
+    }
     expect(templatesOn(host)).toEqual([])
     writeLines(log, `${'q'.repeat(60)} x`)
     // An expression that does not end holds its interpreter, and nothing is answered.
@@ -45,12 +51,16 @@ onStage('m8: expressions without end', [], scene => {
   it('are told from those that only look so', async () => {
     const good = [
       '^ (?:ab|ac)+! <HOST>$',
+      '^ (?:,?\\s*"\\w+":(?:"[^"]+"|\\w+))*,?\\s*"remoteAddr":"<HOST>"',
       '^ "(?:[^"\\\\]|\\\\.)*" <HOST>$',
       '^\\s*(?:\\S+ )?app(?:\\[\\d+\\])?: .* failed from <ADDR>(?: port \\d+)?$',
       '^ <HOST> \\S+ \\S+ "(?:GET|POST) [^" ]*/login(?:\\?[^" ]*)? HTTP/[\\d.]+" 40[13]\\b',
     ]
-    expect(
-      await deployed(scene(), { logpath: log, filter: `[Definition]\nfailregex = ${good.join('\n    ')}\n` }),
-    ).toMatchObject({ success: true })
+    const filter = `[Definition]\nfailregex = ${good.join('\n    ')}\n`
+    const { success, output } = await deployed(scene(), { logpath: log, filter })
+    expect({ success, output }).toEqual({
+      success: true,
+      output: expect.stringContaining('deployed and runs') as string,
+    })
   })
 })

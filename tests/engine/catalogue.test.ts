@@ -2,12 +2,12 @@ import * as fs from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { createEngineConfig, type Check, type EngineConfig } from '../../packages/agent/src/engine/config.ts'
+import { createEngineConfig, type Check, type CheckedJail, type EngineConfig } from '../../packages/agent/src/engine/config.ts'
 import { ownJailFiles, type OwnFile } from '../../packages/agent/src/engine/own-files.ts'
 import { findInterpreter } from '../../packages/agent/src/python/interpreter.ts'
 import { checker, lister } from '../../packages/agent/src/python/programs.ts'
 import { referenceFiles, templateFiles } from '../../packages/agent/src/templates/files.ts'
-import { ownExpressions, readTemplate } from '../../packages/agent/src/templates/model.ts'
+import { readTemplate, trialOf } from '../../packages/agent/src/templates/model.ts'
 import { strangers } from '../../packages/agent/src/templates/stream.ts'
 import { builtins } from '../../packages/server/src/features/templates/builtin/catalogue.ts'
 import { describeHosts } from './host.ts'
@@ -31,10 +31,15 @@ describeHosts('the catalogue', () => {
 
   async function checked(files: readonly OwnFile[], trial: boolean): Promise<Check> {
     for (const { path, text } of files) if (text !== null) fs.writeFileSync(path, text)
-    const jailsOf = (own: boolean) => templates.filter(one => ownExpressions(one) === own).map(({ name }) => name)
-    const own = await config.check(jailsOf(true), directory, true, trial ? 'own' : null)
-    const host = await config.check(jailsOf(false), directory, true, trial ? 'host' : null)
-    return { jails: new Map([...own.jails, ...host.jails]), errors: [...own.errors, ...host.errors] }
+    const jails: [string, CheckedJail][] = []
+    const errors: string[] = []
+    for (const whose of ['own', 'mixed', 'host'] as const) {
+      const names = templates.filter(one => trialOf(one) === whose).map(({ name }) => name)
+      const check = await config.check(names, directory, true, trial ? whose : null)
+      jails.push(...check.jails)
+      errors.push(...check.errors)
+    }
+    return { jails: new Map(jails), errors }
   }
 
   it('is sound, quick, and sets nothing but what templates may', async () => {

@@ -601,8 +601,7 @@ export const fuzz = async (
       // One that stops the engine's reader is found out by the agent's checker; here each would cost many dumps.
       const stops = gate === 'agent' && stopping.test(template.jail_config + template.filter_config)
       const refused = passes && !stops ? agentRefuses(template) : null
-      // The one thing that the server only warns of.
-      if (gate === 'server' && refused !== null && !refused.includes('endless repetition'))
+      if (gate === 'server' && refused !== null)
         findings.push({ kind: 'broken', what: `the agent refuses it: ${refused}`, template })
       if (passes && !stops && refused === null) {
         accepted++

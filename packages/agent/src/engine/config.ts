@@ -36,8 +36,8 @@ export interface CheckedJail {
   readonly stream: readonly (readonly Word[])[]
 }
 
-/** Which expressions are tested: a template's own, or those of a filter of the host. */
-export type Trial = 'own' | 'host'
+/** Whose expressions are tested: a template's own, its own with those of an included file of the host, or those of a filter of the host. */
+export type Trial = 'own' | 'mixed' | 'host'
 
 export interface Check {
   readonly jails: ReadonlyMap<string, CheckedJail>

@@ -15,12 +15,14 @@ MOST_STATES = 2500
 MOST_IN_LOOP = 300
 LINE = 1000
 MOST_LINES = 60
-OTHERS = 128
-EVERY = frozenset(range(OTHERS + 1))
+# Beyond ASCII there are four kinds of characters; no character is of two.
+DIGIT, LETTER, BLANK, OTHER = KINDS = range(128, 132)
+SAMPLES = {DIGIT: "\u0660", LETTER: "\u00e9", BLANK: "\u00a0", OTHER: "\u2013"}
+EVERY = frozenset(range(OTHER + 1))
 CATEGORIES = {
-    "DIGIT": frozenset(c for c in range(128) if chr(c).isdigit()) | {OTHERS},
-    "SPACE": frozenset(c for c in range(128) if chr(c).isspace()) | {OTHERS},
-    "WORD": frozenset(c for c in range(128) if chr(c).isalnum() or c == 95) | {OTHERS},
+    "DIGIT": frozenset(c for c in range(128) if chr(c).isdigit()) | {DIGIT},
+    "SPACE": frozenset(c for c in range(128) if chr(c).isspace()) | {BLANK},
+    "WORD": frozenset(c for c in range(128) if chr(c).isalnum() or c == 95) | {DIGIT, LETTER},
 }
 
 
@@ -31,7 +33,7 @@ class TooComplex(Exception):
 def category(code):
     name = str(code).replace("CATEGORY_", "").replace("UNI_", "").lower()
     found = CATEGORIES.get(name.replace("not_", "").upper(), EVERY)
-    return (EVERY - found) | {OTHERS} if name.startswith("not_") else found
+    return EVERY - found if name.startswith("not_") else found
 
 
 def folded(codes):
@@ -40,21 +42,30 @@ def folded(codes):
 
 
 def one(code):
-    return min(code, OTHERS)
+    if code < 128:
+        return code
+    char = chr(code)
+    return DIGIT if char.isdecimal() else LETTER if char.isalnum() else BLANK if char.isspace() else OTHER
+
+
+def but(found, whole=frozenset()):
+    """All characters but these. Of a kind that is not taken as a whole there are others left."""
+    return EVERY - found | (frozenset(KINDS) - whole)
 
 
 def members(items):
-    found, negated = set(), False
+    found, whole, negated = set(), set(), False
     for kind, value in items:
         if kind is sre.NEGATE:
             negated = True
         elif kind is sre.LITERAL:
             found.add(one(value))
         elif kind is sre.RANGE:
-            found.update(range(one(value[0]), one(value[1]) + 1))
+            found.update(range(value[0], min(value[1], 127) + 1), KINDS if value[1] > 127 else ())
         elif kind is sre.CATEGORY:
             found |= category(value)
-    return (EVERY - found) | {OTHERS} if negated else frozenset(found)
+            whole |= category(value)
+    return but(found, whole) if negated else frozenset(found)
 
 
 def characters(kind, value):
@@ -62,7 +73,7 @@ def characters(kind, value):
     if kind is sre.LITERAL:
         return folded({one(value)})
     if kind is sre.NOT_LITERAL:
-        return EVERY - {one(value)} | {OTHERS}
+        return but({one(value)})
     if kind is sre.ANY:
         return EVERY - {10}
     if kind in (sre.ANY_ALL, sre.GROUPREF):
@@ -275,7 +286,7 @@ def sample(found):
         if ord(char) in found:
             return char
     visible = [c for c in found if 32 <= c < 127] or [c for c in found if c < 127]
-    return chr(min(visible)) if visible else "\u00e9"
+    return chr(min(visible)) if visible else SAMPLES[min(found)] if found else ""
 
 
 def words(tree):

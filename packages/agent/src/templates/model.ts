@@ -1,9 +1,10 @@
 import { bounds } from '@stockade/contract/limits.ts'
 import { isTemplateName } from '@stockade/contract/names.ts'
 import { ownJail, testJail } from '../engine/own-files.ts'
+import type { Trial } from '../engine/config.ts'
 import { asFields, asInteger, asList, asText } from '../json.ts'
 import type { Fields } from '../json.ts'
-import { forbiddenGroup, repeatsRepeats } from './expressions.ts'
+import { forbiddenGroup } from '@stockade/contract/filter-groups.ts'
 import { parseIni } from './ini.ts'
 import type { Section } from './ini.ts'
 
@@ -112,10 +113,11 @@ export const readTemplate = (value: unknown, namesLog: (path: string) => boolean
   }
 }
 
-/** Whether all expressions are the template's own, but for how a line of a system log begins. */
-export const ownExpressions = ({ filterText }: Template): boolean => {
-  const included = filterText?.find(({ name }) => name === 'INCLUDES')?.options.get('before') ?? []
-  return filterText !== null && included.every(file => file === 'common.conf')
+/** `own` also where the included file says only how a line of a system log begins. */
+export const trialOf = ({ filterText }: Template): Trial => {
+  if (filterText === null) return 'host'
+  const included = filterText.find(({ name }) => name === 'INCLUDES')?.options.get('before') ?? []
+  return included.every(file => file === 'common.conf') ? 'own' : 'mixed'
 }
 
 const readJail = (name: string, text: string, namesLog: Rule): ReadonlyMap<string, readonly string[]> => {
@@ -204,10 +206,6 @@ const checkTexts = (option: string, lines: readonly string[], own: readonly stri
     if (group !== null)
       throw new Error(
         `${option}: ${group} is refused, because its text could reach a firewall command; mark the address with <HOST>, <ADDR>, <IP4>, <IP6>, <SUBNET>, <CIDR> or <DNS>`,
-      )
-    if (repeatsRepeats(line))
-      throw new Error(
-        `${option}: an endless repetition inside an endless repetition can stop fail2ban: ${line.slice(0, 200)}`,
       )
   }
 }

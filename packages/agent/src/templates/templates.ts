@@ -10,7 +10,7 @@ import type { PolicyOfHost } from '../policy/policy.ts'
 import { errorText } from '../text.ts'
 import { deployedTemplates, noTemplateFiles, referenceFiles, templateFiles } from './files.ts'
 import { chooseSource } from './logs.ts'
-import { checkTemplateName, ownExpressions, readTemplate } from './model.ts'
+import { checkTemplateName, readTemplate, trialOf } from './model.ts'
 import type { Template } from './model.ts'
 import { strangers } from './stream.ts'
 
@@ -46,7 +46,7 @@ export const createTemplates = (needs: {
     const reference = await inPhase('check', () =>
       loader.stage(name, [...referenceFiles(config.directory, template, source), asEnabled]),
     )
-    const trial = ownExpressions(template) ? 'own' : 'host'
+    const trial = trialOf(template)
     const vet = (checked: CheckedJail): void => {
       const found = strangers(name, checked.stream, reference.stream)
       if (found.length > 0) throw new Error(`it would set more than a template may: ${found.slice(0, 3).join(' ')}`)

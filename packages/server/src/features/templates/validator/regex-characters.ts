@@ -86,6 +86,8 @@ export const classNode = (reading: Reading): Node => {
   const negated = reading.text[reading.at] === '^'
   if (negated) reading.at++
   const set = new Uint8Array(everything)
+  /** What classes such as \\s take, all of which is in them. */
+  const whole = new Uint8Array(everything)
   let script = ''
   let first = true
   for (;;) {
@@ -95,14 +97,18 @@ export const classNode = (reading: Reading): Node => {
     first = false
     if (character === foreign) fail('A variable must not stand in a class [...].')
     if (isTag(reading)) fail('A tag must not stand in a class [...].')
+    const isClass = reading.text[reading.at] === '\\' && (reading.text[reading.at + 1] ?? '') in classes
     const member = classMember(reading)
-    member.set.forEach((in_, code) => in_ && (set[code] = 1))
+    member.set.forEach((in_, code) => {
+      if (in_) set[code] = 1
+      if (in_ && isClass) whole[code] = 1
+    })
     script += member.script
   }
   reading.at++
   return {
     kind: 'set',
-    set: negated ? not(set) : set,
+    set: negated ? not(set, whole) : set,
     script: `[${negated ? '^' : ''}${script}]`,
     folds: reading.flags.i,
   }

@@ -6,6 +6,7 @@ import type { Set128 } from './regex-tree.ts'
 const kinds = { digit: 128, word: 129, blank: 130, rest: 131 } as const
 type Kind = keyof typeof kinds
 export const everything = 132
+const none: Set128 = new Uint8Array(everything)
 
 /** `others`: the kinds of characters beyond ASCII; true for all of them. */
 export const setOf = (test: (code: number) => boolean, others: boolean | readonly Kind[]): Set128 => {
@@ -15,8 +16,9 @@ export const setOf = (test: (code: number) => boolean, others: boolean | readonl
   for (const kind of held) set[kinds[kind]] = 1
   return set
 }
-/** A set holds a kind beyond ASCII for one character of it, so its opposite may hold that kind, too. */
-export const not = (set: Set128): Set128 => set.map((in_, code) => (code > 127 ? 1 : in_ ? 0 : 1))
+/** A set holds a kind beyond ASCII for one character of it, so its opposite holds that kind too, unless `whole` has it. */
+export const not = (set: Set128, whole: Set128 = none): Set128 =>
+  set.map((in_, code) => ((code > 127 ? whole[code] : in_) ? 0 : 1))
 const exactlyNot = (set: Set128): Set128 => set.map(in_ => (in_ ? 0 : 1))
 const kindOf = (character: string): Kind =>
   /\p{Nd}/u.test(character)

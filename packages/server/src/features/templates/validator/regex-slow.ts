@@ -66,36 +66,3 @@ const slowForm = (root: Node): string | null => {
   }
   return null
 }
-
-const ends = new WeakMap<Node, boolean>()
-/** Whether a repetition without end lies somewhere within. */
-const endless = (node: Node): boolean => {
-  const known = ends.get(node)
-  if (known !== undefined) return known
-  const found = (node.kind === 'repeat' && node.most === Infinity) || insideOf(node).some(endless)
-  ends.set(node, found)
-  return found
-}
-const insideOf = (node: Node): readonly Node[] => {
-  switch (node.kind) {
-    case 'repeat':
-    case 'group':
-    case 'look':
-      return [node.body]
-    case 'sequence':
-      return node.items
-    case 'either':
-      return node.branches
-    default:
-      return []
-  }
-}
-/** Whether a repetition without end lies within another one: by this form alone hosts refuse it, as they have no automaton. */
-export const isNested = (root: Node): boolean => {
-  const work: Node[] = [root]
-  for (let node = work.pop(); node; node = work.pop()) {
-    if (node.kind === 'repeat' && node.most === Infinity && endless(node.body)) return true
-    work.push(...insideOf(node))
-  }
-  return false
-}

@@ -23,17 +23,6 @@ for (const name of ['ADDR', 'IP4', 'IP6', 'DNS', 'CIDR', 'SUBNET']) {
   if (tag) tags.set(`F-${name}/`, tag)
 }
 
-/** Groups that the engine takes for the address, merges into it, or keeps as a field of the ban: an action may use them. */
-const fieldGroup =
-  /^(?:f?id|ip|ip4|ip6|addr|subnet|dns|host|cidr|ip-?host|ip-?rev|family|failures|users|time|bantime|bancount|restored|raw-ticket|(?:ip)?(?:jail)?(?:matches|failures)|mlf.*|alt_.*|tuple_.*)$/i
-/** The first tag or group whose text could reach a firewall command in place of an address; null when there is none. */
-export const forbiddenGroup = (text: string): string | null => {
-  // One by one: in `(?P<F-ID>` the engine sees the tag.
-  for (const form of [/<F-([\w-]+)\/?>/gi, /\(\?P?<([\w-]+)>/g])
-    for (const [written, name = ''] of text.matchAll(form)) if (fieldGroup.test(name)) return written
-  return null
-}
-
 /** The groups that say whose failure it is. */
 const idGroups = ['fid', 'ip4', 'ip6', 'dns', 'mlfid']
 export const namesSomebody = (names: ReadonlySet<string>): boolean => idGroups.some(name => names.has(name))

@@ -13,7 +13,7 @@ import {
 } from './regex-reading.ts'
 import type { Reading } from './regex-reading.ts'
 import { any, everyCharacter, single } from './regex-sets.ts'
-import { isNested, slowPart } from './regex-slow.ts'
+import { slowPart } from './regex-slow.ts'
 import { customTag, foreign, mappedNames, tagPattern, tags } from './regex-tags.ts'
 import type { Node } from './regex-tree.ts'
 import { widthOf } from './regex-width.ts'
@@ -71,9 +71,6 @@ const tagNode = (reading: Reading): Node | 'close' | null => {
   reading.at += tag.length
   return inner(reading, mappedNames.get(name.toLowerCase()) ?? name.toLowerCase())
 }
-const nested =
-  'A repetition without end lies within another one. This one is not slow, but hosts refuse all that have this form: write it without the inner or the outer one before it is deployed.'
-
 /** What stands between here and the closing parenthesis (or closing tag), as a group. */
 const inner = (reading: Reading, name: string | null, captures = true): Node => {
   if (++reading.depth > deepest) fail(`Groups lie deeper than ${deepest} in one another.`)
@@ -280,13 +277,12 @@ export const readRegex = (text: string): Expression => {
   const node = alternatives(reading)
   if (reading.at < text.length)
     fail(text[reading.at] === ')' ? 'A ")" closes nothing.' : 'A closing tag closes nothing.')
-  const slow = slowPart(node, text.length)
   return {
     node,
     folds,
     conditional: reading.conditional,
     names: new Set(reading.names.keys()),
-    warnings: [...reading.warnings, ...(slow === null && isNested(node) ? [nested] : [])],
-    slow,
+    warnings: [...reading.warnings],
+    slow: slowPart(node, text.length),
   }
 }

@@ -257,9 +257,7 @@ failregex = ^\{%(_groupsre)s,?\s*"remoteAddr":"<HOST>"%(_groupsre)s,?\s*"message
 datepattern = ,?\s*"time"\s*:\s*"%%Y-%%m-%%d[T ]%%H:%%M:%%S(%%z)?"
 `
   expect(errors(goodJail, filter)).toEqual([])
-  const said = check(goodJail, filter)
-  expect(said.filter(({ refuses }) => refuses)).toEqual([])
-  expect(said.some(({ message }) => message.includes('hosts refuse all that have this form'))).toBe(true)
+  expect(check(goodJail, filter)).toEqual([])
 })
 test('a packaged filter passes in each of its modes', () =>
   expect(errors(`${goodJail}filter = sshd[mode=aggressive]`, '')).toEqual([]))
