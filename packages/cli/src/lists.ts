@@ -224,6 +224,7 @@ const runPreview = async (options: SourceOptions, command: Command): Promise<voi
         .flatMap(([what, n]) => (!n ? [] : [`${n} ${what.replace('_', ' ')}`]))
         .join(', '),
     ],
+    ['not read', found.unread.map(({ line, form }) => `line ${line} (${safe(form)})`).join(', ')],
     ['of yours', [...found.conflicts.servers, ...found.conflicts.whitelist].join(', ')],
     ['users', !found.conflicts.sessions ? null : `${found.conflicts.sessions} signed in from listed addresses`],
     ['you', found.conflicts.you ? 'it names the address that you come from' : null],

@@ -264,6 +264,15 @@ export const previewBlocklist = endpoint('POST /lists/preview', {
     networks: field(networks, 'IPv6 networks of /64 that these cover, parts included.'),
     share_percent: field(Type.Number(), 'Share of all IPv4 addresses, in percent.'),
     left_out: field(leftOut, 'What is left out.'),
+    unread: field(
+      Type.Array(
+        resource('UnreadLine', {
+          line: field(count, 'Number of the line, from 1; in JSON that of the value.'),
+          form: field(Type.String({ examples: ['aaa-00'] }), 'Its form: `a` for a letter, `0` for a digit.'),
+        }),
+      ),
+      'The first lines that are no address and no range, at most 10.',
+    ),
     samples: field(Type.Array(Type.String()), 'The first entries, at most 10.'),
     conflicts: field(
       resource('BlocklistConflicts', {

@@ -114,6 +114,7 @@ const en = {
         one: 'It names the address of 1 signed-in user.',
         other: `It names the addresses of ${number(count)} signed-in users.`,
       }),
+    unread: (lines: string) => `Lines that are no address (letters as a, digits as 0): ${lines}`,
     yours: (names: string) => `It names these of yours, which are left out: ${names}`,
   },
 }

@@ -20,6 +20,16 @@ export const Preview = ({ found }: { found: BlocklistPreview }) => {
       <span className={parts.muted}>
         {t.columns.leftOut}: {leftOutWords(found.left_out)}
       </span>
+      {found.unread.length > 0 && (
+        <span>
+          {dialog.unread(
+            found.unread
+              .slice(0, 3)
+              .map(({ line, form }) => `${line} (${form})`)
+              .join(', '),
+          )}
+        </span>
+      )}
       {yours.length > 0 && <span>{dialog.yours(yours.join(', '))}</span>}
       {sessions !== null && sessions > 0 && <span>{dialog.sessions(sessions)}</span>}
       {you && <strong>{dialog.you}</strong>}

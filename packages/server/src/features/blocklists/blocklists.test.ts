@@ -251,6 +251,7 @@ test('a preview stores nothing and says what of ours the list names', async () =
     entries: 4,
     addresses: 15,
     left_out: { whitelisted: 1, private: 1, invalid: 1 },
+    unread: [{ line: 3, form: 'aaa-aa-aaaaaaa' }],
     conflicts: { whitelist: ['203.0.113.9'], you: true },
   })
   expect((await admin.client.call('GET /lists')).total).toBe(0)

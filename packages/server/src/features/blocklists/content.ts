@@ -47,6 +47,7 @@ export interface Built {
   readonly raw: Uint8Array
   readonly packed: Uint8Array
   readonly samples: readonly string[]
+  readonly unread: Parsed['unread']
   readonly change: Change | null
   readonly named: { readonly addresses: readonly boolean[]; readonly whitelist: readonly string[] }
 }
@@ -83,7 +84,7 @@ const expanded = (body: Uint8Array): Buffer => {
 const read = (given: Given, reading: Reading): Omit<Parsed, 'format' | 'lines'> & Pick<Built, 'format'> => {
   if (given.kind === 'answer') return parseBlocklist(expanded(given.body), reading)
   const spans = given.kind === 'places' ? openSpans(given.spans) : spansOfLines(unpackLines(given.raw))
-  return { format: null, spans, invalid: 0, too_wide: 0, duplicates: 0 }
+  return { format: null, spans, invalid: 0, unread: [], too_wide: 0, duplicates: 0 }
 }
 
 const changeOf = (before: readonly string[], now: readonly string[], spans: Spans): Change => {
@@ -112,7 +113,7 @@ const namedIn = (spans: Spans, { addresses, whitelist }: NonNullable<BuildJob['n
 
 /** Reads a content, and cuts out what no list may hold. @throws NoList */
 export const buildContent = ({ given, reading, cuts, most, before, named }: BuildJob): Built => {
-  const { format, spans, invalid, too_wide, duplicates } = read(given, reading)
+  const { format, spans, invalid, unread, too_wide, duplicates } = read(given, reading)
   const expand = (from: Spans): string[] => {
     const entries = [...entriesOf(from, { most: most + 1, widest: widestOf(reading) })]
     if (entries.length <= most) return entries
@@ -134,6 +135,7 @@ export const buildContent = ({ given, reading, cuts, most, before, named }: Buil
     raw: packLines(raw),
     packed: packLines(entries),
     samples: entries.slice(0, mostSamples),
+    unread,
     change: before === null ? null : changeOf(unpackLines(before), raw, spans),
     named: named === null ? { addresses: [], whitelist: [] } : namedIn(spans, named),
   }

@@ -17,6 +17,11 @@ export class NoList extends Error {
   }
 }
 
+/** Number of a line from 1, and its form: letters as a, digits as 0. What a source answers may be a secret of a private network. */
+export interface UnreadLine {
+  readonly line: number
+  readonly form: string
+}
 /** A list, but with more in it than it may have. */
 export class TooLarge extends NoList {}
 
@@ -31,6 +36,8 @@ export interface Parsed {
   readonly format: BlocklistFormat
   readonly spans: Spans
   readonly invalid: number
+  /** The first lines that are not understood. */
+  readonly unread: readonly UnreadLine[]
   readonly too_wide: number
   /** Addresses and ranges of the content, before they are merged. */
   readonly lines: number
@@ -47,6 +54,7 @@ const most = {
   line: 4096,
   entries: 500_000,
   cells: 100,
+  unread: 10,
   json: { values: 1_000_000, depth: 8 },
 } as const
 const inWords = (count: number): string => count.toLocaleString('en')
@@ -223,8 +231,8 @@ const isReserved = ({ from, to }: Found): boolean => {
 /** The widest networks that a list may hold. */
 export const widestOf = ({ allowsWide }: Pick<Reading, 'allowsWide'>) => (allowsWide ? widest.listed : widest.banned)
 
-const exampleOf = ({ line, text }: Place, format: BlocklistFormat): string =>
-  `${format === 'spamhaus-json' ? 'Value' : 'Line'} ${line} is not understood: it looks like "${shapeOf(text)}" (a for a letter, 0 for a digit).`
+const exampleOf = ({ line, form }: UnreadLine, format: BlocklistFormat): string =>
+  `${format === 'spamhaus-json' ? 'Value' : 'Line'} ${line} is not understood: it looks like "${form}" (a for a letter, 0 for a digit).`
 /** Without the first line of CSV where that names the columns. */
 function* understood(places: Iterable<Place>, format: BlocklistFormat): Generator<Place> {
   let isFirst = format === 'csv'
@@ -249,13 +257,13 @@ export const parseBlocklist = (content: Buffer, reading: Reading): Parsed => {
   const format = reading.format === 'auto' ? formatOf(body) : reading.format
   const lengths = widestOf(reading)
   const collector = new SpanCollector()
+  const unread: UnreadLine[] = []
   let invalid = 0
   let tooWide = 0
-  let example = ''
   for (const place of understood(placesIn(body, format, reading.column), format)) {
     if (place.found === null) {
       invalid++
-      example ||= exampleOf(place, format)
+      if (unread.length < most.unread) unread.push({ line: place.line, form: shapeOf(place.text) })
     }
     for (const one of place.found ?? [])
       if (isTooWide(one, lengths) && !isReserved(one)) tooWide++
@@ -264,8 +272,9 @@ export const parseBlocklist = (content: Buffer, reading: Reading): Parsed => {
       throw new NoList(`The content has more than ${inWords(most.entries)} addresses and ranges.`)
   }
   const lines = collector.size
+  const example = unread[0] ? exampleOf(unread[0], format) : ''
   if (lines === 0 && invalid > 0) throw new NoList(`The content holds no address. ${example}`)
   if (invalid > 10 && invalid > lines)
     throw new NoList(`Most of the content is no address: ${invalid} lines of ${invalid + lines + tooWide}. ${example}`)
-  return { format, spans: collector.spans(), invalid, too_wide: tooWide, lines, duplicates: collector.covered }
+  return { format, spans: collector.spans(), invalid, unread, too_wide: tooWide, lines, duplicates: collector.covered }
 }

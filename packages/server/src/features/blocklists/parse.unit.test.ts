@@ -121,6 +121,15 @@ describe('what is refused, or counted', () => {
     expect(() => parse('"1","none, 192.0.2.1","22"\n', { format: 'csv', column: 2 })).toThrow('holds no address'))
   test('the first line that is not understood is named by what it looks like', () =>
     expect(() => parse('# list\nSecret 42: no\n')).toThrow('Line 2 is not understood: it looks like "aaaaaa 00: aa"'))
+  test('the first ten lines that are not understood are told by number and form', () => {
+    const lines = Array.from({ length: 12 }, (_, n) => `host-${n}`)
+    const { unread } = parse(`192.0.2.1\n192.0.2.3\n${lines.join('\n')}\n${'198.51.100.7\n'.repeat(20)}`)
+    expect(unread).toHaveLength(10)
+    expect([unread[0], unread[9]]).toEqual([
+      { line: 3, form: 'aaaa-0' },
+      { line: 12, form: 'aaaa-0' },
+    ])
+  })
 
   test.each<[string, string, RegExp]>([
     ['a JSON array of millions of values', `[${'{},'.repeat(8_000_000)}{}]`, /JSON of more than 1,000,000 values/],

@@ -64,7 +64,7 @@ export const createPreview = (
     return { built, bytes: taken.bytes, servers, isLimited }
   }
   const viewOf = ({ built, bytes, servers, isLimited }: Awaited<ReturnType<typeof look>>): Preview => {
-    const { format, entries, addresses, networks, left_out, samples, named } = built
+    const { format, entries, addresses, networks, left_out, samples, unread, named } = built
     return {
       format,
       bytes,
@@ -73,6 +73,7 @@ export const createPreview = (
       networks,
       share_percent: (addresses / 2 ** 32) * 100,
       left_out: isLimited ? { ...left_out, managed: null, people: null } : left_out,
+      unread: [...unread],
       samples: [...samples],
       conflicts: { ...conflictsOf(named, servers), ...(isLimited ? { sessions: null } : {}) },
     }

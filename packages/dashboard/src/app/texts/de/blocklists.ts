@@ -114,6 +114,7 @@ export const blocklists: Texts['blocklists'] = {
         one: 'Sie nennt die Adresse von 1 angemeldeten Benutzer.',
         other: `Sie nennt die Adressen von ${number(count)} angemeldeten Benutzern.`,
       }),
+    unread: lines => `Zeilen ohne Adresse (Buchstaben als a, Ziffern als 0): ${lines}`,
     yours: names => `Sie nennt diese eigenen, die ausgelassen werden: ${names}`,
   },
 }

@@ -113,6 +113,7 @@ export const blocklists: Texts['blocklists'] = {
         one: 'Nombra la dirección de 1 usuario conectado.',
         other: `Nombra las direcciones de ${number(count)} usuarios conectados.`,
       }),
+    unread: lines => `Líneas sin dirección (letras como a, cifras como 0): ${lines}`,
     yours: names => `Nombra estas suyas, que se excluyen: ${names}`,
   },
 }

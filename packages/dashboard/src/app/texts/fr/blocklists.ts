@@ -114,6 +114,7 @@ export const blocklists: Texts['blocklists'] = {
         one: 'Elle nomme l’adresse de 1\u00a0utilisateur connecté.',
         other: `Elle nomme les adresses de ${number(count)}\u00a0utilisateurs connectés.`,
       }),
+    unread: lines => `Lignes sans adresse (lettres en a, chiffres en 0) : ${lines}`,
     yours: names => `Elle nomme ces adresses à vous, qui sont écartées\u00a0: ${names}`,
   },
 }
