@@ -1,6 +1,6 @@
 import { Option } from 'commander'
 import type { Command } from 'commander'
-import type { Client } from '@stockade/client'
+import type { Client, Reply } from '@stockade/client'
 import { contentOf } from './content.ts'
 import { contextOf } from './context.ts'
 import { Failure, Misuse } from './failure.ts'
@@ -39,13 +39,59 @@ const entryNamed = async (client: Client, typed: string): Promise<{ id: number; 
   }
 }
 
+/** A DNS name: neither an address nor a range nor an id. */
+const isName = (typed: string): boolean => /[^\d.]/.test(typed) && !/[:/]/.test(typed)
+type Name = Reply<'GET /whitelist/names'>['names'][number]
+const nameWords = ({ name, addresses, last_error }: Name): string =>
+  addresses.length === 0
+    ? `${name} is on the whitelist, and has no address yet. ${last_error ?? ''}`.trim()
+    : `${name} is on the whitelist: ${addresses.join(', ')}.${last_error === null ? '' : ` ${last_error}`}`
+
+const addNames = (whitelist: Command): void => {
+  whitelist
+    .command('names')
+    .description('list the DNS names and the addresses that they have now')
+    .action(async (_: object, command: Command) => {
+      const { client, json } = contextOf(command)
+      const reply = await client.call('GET /whitelist/names')
+      if (json) return printJson(reply)
+      printTable(
+        ['NAME', 'ADDRESSES', 'SINCE', 'CHECKED', 'ERROR', 'DESCRIPTION', 'BY', 'ID'],
+        reply.names.map(row => [
+          row.name,
+          row.addresses.join(' ') || null,
+          shown(row.since),
+          shown(row.checked_at),
+          row.last_error,
+          row.description,
+          row.created_by,
+          String(row.id),
+        ]),
+      )
+    })
+}
+/** Takes a DNS name off. @throws Failure if it is not on the whitelist */
+const removeName = async (client: Client, typed: string) => {
+  const { names } = await client.call('GET /whitelist/names')
+  const name = typed.toLowerCase().replace(/\.$/, '')
+  const row = names.find(each => each.name === name)
+  if (!row) throw new Failure(`${typed} is not on the whitelist. Its names: stockade whitelist names`)
+  return client.call('DELETE /whitelist/names/{id}', { params: { id: row.id } })
+}
+
 const addChanges = (whitelist: Command): void => {
   whitelist
     .command('remove')
     .description('take entries off, all or none')
-    .argument('<ip-or-id...>', 'an address or range, or an id')
+    .argument('<ip-or-id...>', 'an address or range, an id, or one DNS name')
     .action(async (typed: readonly string[], _: object, command: Command) => {
       const { client, json } = contextOf(command)
+      const name = typed.find(isName)
+      if (name !== undefined) {
+        if (typed.length > 1) throw new Misuse('A DNS name is removed alone.')
+        const reply = await removeName(client, name)
+        return json ? printJson(reply) : print(safe(reply.message))
+      }
       const ids: number[] = []
       for (const each of typed) ids.push((await entryNamed(client, each)).id)
       const [id, ...more] = ids
@@ -107,11 +153,15 @@ export const addWhitelistCommands = (program: Command): void => {
 
   whitelist
     .command('add')
-    .description('add an address or a range; active bans that it covers are lifted')
-    .argument('<ip>', 'an address, or a CIDR no wider than /8 (IPv4) or /16 (IPv6)')
+    .description('add an address, a range or a DNS name; active bans that it covers are lifted')
+    .argument('<ip-or-name>', 'an address, a CIDR no wider than /8 (IPv4) or /16 (IPv6), or a DNS name')
     .option('--description <text>', 'whose it is')
     .action(async (ip: string, { description = '' }: { description?: string }, command: Command) => {
       const { client, json } = contextOf(command)
+      if (isName(ip)) {
+        const row = await client.call('POST /whitelist/names', { body: { name: ip, description } })
+        return json ? printJson(row) : print(safe(nameWords(row)))
+      }
       const entry = await client.call('POST /whitelist', { body: { ip, description } })
       if (json) return printJson(entry)
       print(`${safe(described(entry.ip, entry.description))} is on the whitelist.`)
@@ -119,6 +169,7 @@ export const addWhitelistCommands = (program: Command): void => {
         print(`${entry.lifted_bans} active ${entry.lifted_bans === 1 ? 'ban is' : 'bans are'} being lifted.`)
     })
 
+  addNames(whitelist)
   addChanges(whitelist)
 
   whitelist

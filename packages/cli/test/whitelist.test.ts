@@ -2,23 +2,28 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { startDnsServer } from '../../server/src/testing/dns-server.ts'
+import type { DnsServer } from '../../server/src/testing/dns-server.ts'
 import { aHost, startServer } from '../../server/src/testing/index.ts'
 import { stockade } from './run.ts'
 import type { EnrolledHost, Signed, TestServer } from '../../server/src/testing/index.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'stockade-cli-'))
+let dns: DnsServer
 let server: TestServer
 let admin: Signed
 let host: EnrolledHost
 let key: string
 beforeAll(async () => {
-  server = await startServer()
+  dns = await startDnsServer()
+  server = await startServer({ env: { STOCKADE_DNS_SERVERS: dns.address } })
   admin = await server.setUp()
   host = await aHost(server, admin.client, 'web-01')
   key = (await admin.client.call('POST /keys', { body: { name: 'ops', permissions: 'write' } })).key
 })
 afterAll(async () => {
   await server?.close()
+  await dns?.close()
   rmSync(folder, { recursive: true, force: true })
 })
 
@@ -57,6 +62,24 @@ test('add, check, list and remove', async () => {
   await run(['add', '2001:db8::1'])
   expect((await run(['remove', '2001:DB8:0::1'])).out).toContain('2001:db8::1')
   expect(await run(['remove', '1'])).toMatchObject({ code: 1, err: expect.stringContaining('no whitelist entry 1') })
+})
+
+test('DNS names are added, listed and removed', async () => {
+  dns.replies.set('office.dyn.example', { addresses: ['198.51.100.7', '2001:db8::7'] })
+  expect(await run(['add', 'Office.dyn.example', '--description', 'Office'])).toEqual({
+    code: 0,
+    err: '',
+    out: 'office.dyn.example is on the whitelist: 198.51.100.7, 2001:db8::7.\n',
+  })
+  expect((await run(['add', 'none.dyn.example'])).out).toContain('has no address yet. The name does not exist.')
+  const [head, row] = (await run(['names'])).out.split('\n')
+  expect(cells(head)).toEqual(['NAME', 'ADDRESSES', 'SINCE', 'CHECKED', 'ERROR', 'DESCRIPTION', 'BY', 'ID'])
+  expect(cells(row).slice(0, 2)).toEqual(['office.dyn.example', '198.51.100.7 2001:db8::7'])
+  expect(await run(['remove', '198.51.100.7'])).toMatchObject({ code: 1, err: expect.stringContaining('DNS name') })
+  expect((await run(['remove', 'office.dyn.example.'])).out).toBe('office.dyn.example is off the whitelist.\n')
+  expect(await run(['remove', 'office.dyn.example'])).toMatchObject({ code: 1 })
+  expect((await run(['remove', 'none.dyn.example'])).code).toBe(0)
+  expect((await run(['export'])).out).not.toContain('198.51.100.7')
 })
 
 test('import and export come back as they went out', async () => {

@@ -150,6 +150,12 @@ export const eventKinds = {
   'whitelist.remove': kind({ audited: true, siem: 'whitelist_remove', notify: 'notify_syncs', live: 'whitelist' }),
   'whitelist.sync': kind({ audited: true, notify: 'notify_syncs', live: 'whitelist' }),
   'whitelist.synced': kind({ audited: false, notify: 'notify_syncs', live: 'whitelist' }),
+  'whitelist.name_create': kind({ audited: true, live: 'whitelist' }),
+  'whitelist.name_delete': kind({ audited: true, live: 'whitelist' }),
+  // A DNS name has other addresses. The entries are told apart from it.
+  'whitelist.name_resolve': kind({ audited: true, live: 'whitelist' }),
+  // A DNS name answered what is not taken, led to a banned address, or has not been resolved for a day.
+  'whitelist.name_warn': kind({ audited: true, notify: 'notify_errors', live: 'whitelist' }),
   'template.create': audit,
   'template.update': audit,
   'template.delete': audit,

@@ -26,6 +26,7 @@ import * as siem from './siem.ts'
 import * as templates from './templates.ts'
 import * as users from './users.ts'
 import * as whitelist from './whitelist.ts'
+import * as whitelistNames from './whitelist-names.ts'
 
 export type {
   Alert,
@@ -79,6 +80,7 @@ export {
   attackers,
   neighbours,
   whitelist,
+  whitelistNames,
   templates,
   settings,
   alerts,
@@ -109,6 +111,7 @@ const rooms = {
   attackers,
   neighbours,
   whitelist,
+  whitelistNames,
   templates,
   settings,
   alerts,

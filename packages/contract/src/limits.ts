@@ -45,6 +45,8 @@ export const bounds = {
   sequences: 1000,
   replays: 5,
   whitelist: 500_000,
+  /** DNS names on the whitelist: how many, addresses of one, characters of a description, and seconds between two look-ups. */
+  whitelistNames: { count: 100, addresses: 8, description: 500, interval: { minimum: 60, maximum: 3600 } },
   /** Fleet bans that stand at the same time. */
   fleetBans: 10_000,
   /** Sharing rules; the names of one filter; the addresses that one rule never bans. */

@@ -61,6 +61,26 @@ export const whyNotReported = (network: Network): string | null => {
     ? 'holds loopback, multicast or unspecified addresses, which no server bans'
     : null
 }
+/** Somebody else's in each network, nobody's, or IPv6 that leads to an IPv4 address which is not the one that is written (6to4, Teredo). */
+const unlisted = spansOfTexts([
+  ...neverBanned,
+  ...privateNetworks,
+  ...translatedNetworks,
+  '192.0.0.0/24',
+  '2002::/16',
+  '2001::/32',
+  // All that is not given out to the Internet: everything outside of 2000::/3.
+  '::/3',
+  '4000::/2',
+  '8000::/1',
+])
+/**
+ * Why a DNS name must not whitelist this address; null where it may. Documentation addresses pass: nobody has one, so that it lets nobody in.
+ */
+export const whyNotListedByName = (network: Network): string | null => {
+  if (network.prefix !== null) return 'is a range'
+  return touches(unlisted, network) ? 'is no public address' : null
+}
 const notPublic = spansOfTexts([
   ...[...neverBanned, ...privateNetworks, ...otherSpecial].filter(text => !text.includes(':')),
   ...documentation6,

@@ -107,7 +107,8 @@ export const addManyToWhitelist = endpoint('POST /whitelist/bulk', {
 export const describeWhitelistEntry = endpoint('PATCH /whitelist/{id}', {
   tag,
   summary: "Change an entry's description or end",
-  description: 'With `expires_at` null the entry stays for ever.',
+  description:
+    'With `expires_at` null the entry stays for ever. An entry of a DNS name is refused with 409: only the name changes it.',
   access: 'write',
   lasts: 'partly',
   fleet: true,
@@ -120,30 +121,33 @@ export const describeWhitelistEntry = endpoint('PATCH /whitelist/{id}', {
     updated_at: timestamp,
     expires_at: nullable(timestamp),
   }),
-  refusals: [404],
+  refusals: [404, 409],
 })
 
 export const removeFromWhitelist = endpoint('DELETE /whitelist/{id}', {
   tag,
   summary: 'Take an entry off the whitelist',
+  description: 'An entry of a DNS name is refused with 409: remove the name.',
   access: 'write',
   lasts: false,
   fleet: true,
   params,
   reply: message,
-  refusals: [404],
+  refusals: [404, 409],
 })
 
 export const removeManyFromWhitelist = endpoint('POST /whitelist/remove', {
   tag,
   summary: 'Take many entries off the whitelist',
-  description: 'At once: the servers hear of one new list. Ids that are gone already are passed over.',
+  description:
+    'At once: the servers hear of one new list. Ids that are gone already are passed over. With an entry of a DNS name all is refused with 409.',
   access: 'write',
   lasts: false,
   leaves: null,
   fleet: true,
   body: shape({ ids: field(Type.Array(id, { minItems: 1, maxItems: bounds.removals }), 'Ids of the entries.') }),
   reply: shape({ removed: field(count, 'Number of entries that were removed.') }),
+  refusals: [409],
 })
 
 export const whitelistText = endpoint('GET /whitelist.txt', {

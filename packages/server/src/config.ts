@@ -1,3 +1,4 @@
+import { Resolver } from 'node:dns'
 import { resolve } from 'node:path'
 import { createPublicKey } from 'node:crypto'
 import { bounds } from '@stockade/contract/limits.ts'
@@ -77,6 +78,8 @@ export interface Config {
   readonly providerBVouchesForEmails: boolean
   /** What Stockade calls itself to mail servers (EHLO); null: a name that is found. */
   readonly smtpName: string | null
+  /** Resolvers for DNS names on the whitelist, as `address` or `address:port`; null: those of the system. */
+  readonly dnsServers: readonly string[] | null
   /** Jails with series of their own at GET /metrics; 0: no series by server. */
   readonly metricsJails: number
   readonly logLevel: string
@@ -250,6 +253,19 @@ const readSmtpName = ({ text, refuse }: Reader): string | null => {
   return name
 }
 
+const readDnsServers = ({ text, refuse }: Reader): readonly string[] | null => {
+  const given = text('DNS_SERVERS')
+  if (given === null) return null
+  const servers = given.split(',').flatMap(part => part.trim() || [])
+  const isWrong = readOr(true, () => {
+    new Resolver().setServers(servers)
+    return servers.length === 0
+  })
+  return isWrong
+    ? refuse('DNS_SERVERS', `must be addresses with commas between, with :port where it is not 53, not "${given}".`)
+    : servers
+}
+
 /**
  * Reads and checks every variable.
  * @throws ConfigError that names the variable and says what it may be.
@@ -287,6 +303,7 @@ export const readConfig = (env: Readonly<Record<string, string | undefined>>): C
     ...readOthers(reader),
     logLevel: choice('LOG_LEVEL', levels, 'info'),
     smtpName: readSmtpName(reader),
+    dnsServers: readDnsServers(reader),
     securityLog: securityLog === null ? null : resolve(securityLog),
   })
 }

@@ -368,6 +368,19 @@ export const featuresIToZ = below('packages/server/src/features', [
     says: 'An address that was taken off the whitelist still counts as whitelisted.',
   },
   {
+    file: 'whitelist/dns-names.ts',
+    find: 'if (!ip || refusal !== null) return refusedAnswer',
+    replace: 'if (!ip) return refusedAnswer',
+    says: 'A DNS name whitelists a private network, or everything.',
+  },
+  {
+    file: 'whitelist/dns-names.ts',
+    find: "'error' in answer ? before.filter(isFamily) : answer.addresses",
+    replace: "'error' in answer ? [] : answer.addresses",
+    says: 'A DNS name loses the addresses of the family that could not be looked up.',
+    edge: true,
+  },
+  {
     file: 'whitelist/changes.ts',
     find: 'if (ranges.some(isWide)) requireProof(actor)',
     replace: 'if (ranges.length > 0 && ranges.every(isWide)) requireProof(actor)',

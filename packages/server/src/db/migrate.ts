@@ -18,6 +18,7 @@ import { listConsents } from './migrations/0077-list-consents.ts'
 import { creators } from './migrations/0080-creators.ts'
 import { lateBans } from './migrations/0081-late-bans.ts'
 import { feedSizes } from './migrations/0082-feed-sizes.ts'
+import { whitelistNames } from './migrations/0083-whitelist-names.ts'
 
 /** Every change of the schema by its name, in order. */
 const migrationsOf = (engine: Database['engine']) => ({
@@ -35,6 +36,7 @@ const migrationsOf = (engine: Database['engine']) => ({
   '0080-creators': creators(),
   '0081-late-bans': lateBans(engine),
   '0082-feed-sizes': feedSizes(engine),
+  '0083-whitelist-names': whitelistNames(engine),
 })
 
 /** Migrations that only add what an older program can do without. */
@@ -47,6 +49,7 @@ const additive = new Set([
   '0080-creators',
   '0081-late-bans',
   '0082-feed-sizes',
+  '0083-whitelist-names',
 ])
 
 /** Names of all migrations that this code knows, in order. */

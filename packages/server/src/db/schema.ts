@@ -57,6 +57,7 @@ export interface Schema {
   template_snapshots: commands.TemplateSnapshotsTable
   whitelist: policy.WhitelistTable
   whitelist_state: policy.WhitelistStateTable
+  whitelist_names: policy.WhitelistNamesTable
   host_states: servers.HostStatesTable
   agent_addresses: servers.AgentAddressesTable
   agent_moves: servers.AgentMovesTable

@@ -74,6 +74,7 @@ const wanted = [
   'PATCH /fleet/feeds/{id}',
   'DELETE /fleet/feeds/{id}',
   'DELETE /siem/queue',
+  'POST /whitelist/names',
   'POST /settings/license',
 ]
 

@@ -37,6 +37,11 @@ export const syncQuery = queryOptions({
   queryFn: ({ signal }) => api.call('GET /whitelist/sync-status', { signal }),
 })
 
+export const whitelistNamesQuery = queryOptions({
+  queryKey: ['whitelist', 'names'],
+  queryFn: ({ signal }) => api.call('GET /whitelist/names', { signal }),
+})
+
 export const commandsLimit = 50
 export const commandsQuery = (query: QueryOf<typeof commands.listCommands>) =>
   queryOptions({

@@ -118,6 +118,16 @@ const en = {
     more: (count: number) => `Show ${number(count)} more`,
     text: 'For firewalls and other programs, with an API key or a session:',
   },
+  names: {
+    title: 'DNS names',
+    what: 'the DNS names',
+    add: 'Add a name',
+    name: 'DNS name',
+    help: 'Stockade resolves it and follows its addresses. Whoever controls the name decides who is whitelisted.',
+    none: 'None. A name follows an office whose address changes.',
+    noAddress: 'No address yet',
+    failed: (at: string, error: string) => `Last look-up ${at}: ${error}`,
+  },
   editTitle: 'Edit the entry',
 }
 export const whitelistTexts: Catalogue<typeof en> = { name: 'whitelist', en }

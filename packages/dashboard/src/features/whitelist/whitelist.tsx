@@ -19,6 +19,7 @@ import { number } from '../../lib/numbers.ts'
 import { columnsOf } from './columns.tsx'
 import { EmptyWhitelist } from './empty.tsx'
 import { Exports } from './exports.tsx'
+import { NamesPanel } from './names-panel.tsx'
 import { RemoveDialog, useRemoval } from './removal.tsx'
 import { WhitelistSearch } from './search.tsx'
 import { SyncPanel } from './sync-panel.tsx'
@@ -123,7 +124,12 @@ const Entries = (props: {
           onClear={() => void navigate({ to: '/whitelist', search: {} })}
         />
       </div>
-      {(isReady || query.isError) && <SyncPanel />}
+      {(isReady || query.isError) && (
+        <div className={styles.main}>
+          <SyncPanel />
+          <NamesPanel />
+        </div>
+      )}
       {may && chosen.length > 0 && (
         <SelectionBar count={t.selected(number(chosen.length), chosen.length)} onClear={selection.clear}>
           <SmallButton onClick={() => onRemove(chosen, selection.clear)}>{t.remove}</SmallButton>

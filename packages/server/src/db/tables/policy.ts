@@ -14,6 +14,28 @@ export interface WhitelistTable {
   updated_at: number
   /** When the entry lifts itself; null for never. */
   expires_at: number | null
+  /** The DNS name that it is an address of; null for an entry that somebody typed. */
+  name_id: Generated<number | null>
+}
+/** A DNS name on the whitelist. Its addresses are rows of `whitelist`, unless somebody typed the same address. */
+export interface WhitelistNamesTable {
+  id: Generated<number>
+  /** ASCII, lower case; unique. */
+  name: string
+  description: string
+  /** JSON: canonical addresses that the name has now. */
+  addresses: JsonText<readonly string[]>
+  /** Since when it has them; null before the first answer. */
+  since: number | null
+  checked_at: number | null
+  next_at: number
+  /** Since when no look-up gave anything that counts; null while they do. */
+  failing_since: number | null
+  last_error: string | null
+  created_by: string
+  /** Who counts as its maker, see `core/leaving.ts`; null: nobody. */
+  creator: string | null
+  created_at: number
 }
 /** One row: the current version of the whitelist. A change locks it until the commit. */
 export interface WhitelistStateTable {

@@ -253,6 +253,15 @@ const wordsOf: Partial<Readonly<Record<EventName, (told: Told) => Words>>> = {
   },
   'whitelist.add': told => ofEntry(told, 'added to'),
   'whitelist.remove': told => ofEntry(told, 'removed from'),
+  'whitelist.name_warn': ({ text }) => ({
+    level: 'warning',
+    title: `Look at the whitelisted name ${text('name')}`,
+    text: text('reason'),
+    facts: { Name: text('name') },
+    page: whitelistPage,
+    what: 'whitelisted name',
+    who: text('name'),
+  }),
   'whitelist.sync': ({ event, text, by }) => ({
     level: 'info',
     title: `Whitelist sync asked of ${text('servers')} server${event.data.servers === 1 ? '' : 's'}`,

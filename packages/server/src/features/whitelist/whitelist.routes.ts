@@ -1,9 +1,15 @@
-import { whitelist as contract } from '@stockade/contract'
+import { whitelist as contract, whitelistNames as nameContract } from '@stockade/contract'
 import { conditional } from '../../http/conditional.ts'
 import type { Http } from '../../http/http.ts'
+import type { WhitelistNames } from './names.service.ts'
 import type { WhitelistService } from './whitelist.model.ts'
 
-export const mountWhitelist = (http: Http, whitelist: WhitelistService): void => {
+export const mountWhitelist = (http: Http, whitelist: WhitelistService, names: WhitelistNames): void => {
+  http.serve(nameContract.listWhitelistNames, () => names.list())
+  http.serve(nameContract.addWhitelistName, ({ actor, body }) => names.add(actor, body))
+  http.serve(nameContract.removeWhitelistName, async ({ actor, params }) => ({
+    message: `${await names.remove(actor, params.id)} is off the whitelist.`,
+  }))
   http.serve(contract.listWhitelist, ({ actor, query }) => whitelist.list(actor, query))
   http.serve(contract.getWhitelistEntry, ({ params }) => whitelist.read(params.id))
   http.serve(contract.addToWhitelist, ({ actor, body }) => whitelist.add(actor, body))

@@ -1,15 +1,14 @@
 import { bounds } from '@stockade/contract/limits.ts'
 import { system, authorOf } from '../../core/author.ts'
-import type { Author } from '../../core/author.ts'
 import { inSlices } from '../../core/slices.ts'
 import { iso, isoOrNull } from '../../core/clock.ts'
 import { parseIp, parseRange } from '../../core/ip.ts'
 import { conflict, invalid, notFound } from '../../core/problem.ts'
 import { tame } from '../../core/text.ts'
 import type { StoreAccess } from '../../events/events.ts'
-import type { Registry } from '../servers/registry.ts'
-import { chunk, createListChanges } from './changes.ts'
-import { createCoveredBans } from './covered-bans.ts'
+import { chunk, entryOfName } from './changes.ts'
+import type { ListChanges } from './changes.ts'
+import type { createCoveredBans } from './covered-bans.ts'
 import { endOf } from './ends.ts'
 import { describeBound, rangeOf, viewOf, wordOf, worded } from './entries.ts'
 import type { NewEntry } from './entries.ts'
@@ -27,19 +26,18 @@ import {
   pageOfEntries,
 } from './whitelist.store.ts'
 import { exportJson, exportText } from './whitelist-export.ts'
-import type { Lift, WhitelistService } from './whitelist.model.ts'
+import type { WhitelistService } from './whitelist.model.ts'
 
 const mostErrors = 10_000
 
 export const createWhitelist = (
   needs: StoreAccess & {
     mirror: Mirror
-    registry: Pick<Registry, 'byNo'>
-    /** Queues an `unban-ip` with jail `*` for each. */
-    lift: (author: Author, lifts: readonly Lift[]) => Promise<void>
+    changes: ListChanges
+    covered: ReturnType<typeof createCoveredBans>
   },
 ): WhitelistService => {
-  const { db, clock, events, mirror } = needs
+  const { db, clock, events, mirror, covered } = needs
   const missing = (id: number) => notFound(`There is no whitelist entry ${id}.`)
 
   const endNamed = (path: string, text: string | null | undefined): number | null => {
@@ -47,8 +45,7 @@ export const createWhitelist = (
     if ('error' in end) throw invalid(path, `${path} ${end.error}.`)
     return end.at
   }
-  const { insert, takeOff } = createListChanges(needs)
-  const covered = createCoveredBans(needs)
+  const { insert, takeOff } = needs.changes
   return {
     async list(_, { search, page = 1, limit = 50 }) {
       const filter = { search, address: search === undefined ? undefined : parseRange(search)?.text }
@@ -111,6 +108,7 @@ export const createWhitelist = (
           ? await findEntry(db.read, id)
           : await events.change(async change => {
               const before = await findEntry(change.sql, id)
+              if (before && before.name_id !== null) throw entryOfName(before)
               const after = before && (await changeEntry(change.sql, id, set, clock()))
               if (!after) return undefined
               await change.record({

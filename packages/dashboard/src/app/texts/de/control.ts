@@ -274,6 +274,16 @@ export const whitelist: Texts['whitelist'] = {
     more: count => `${number(count)} weitere zeigen`,
     text: 'Für Firewalls und andere Programme, mit API-Schlüssel oder Sitzung:',
   },
+  names: {
+    title: 'DNS-Namen',
+    what: 'die DNS-Namen',
+    add: 'Name hinzufügen',
+    name: 'DNS-Name',
+    help: 'Stockade löst ihn auf und folgt seinen Adressen. Wer über den Namen verfügt, entscheidet, wer auf der Whitelist steht.',
+    none: 'Keine. Ein Name folgt einem Büro, dessen Adresse wechselt.',
+    noAddress: 'Noch keine Adresse',
+    failed: (at, error) => `Letzte Abfrage ${at}: ${error}`,
+  },
   editTitle: 'Eintrag bearbeiten',
 }
 export const commands: Texts['commands'] = {

@@ -264,6 +264,16 @@ export const whitelist: Texts['whitelist'] = {
     more: count => `Mostrar ${number(count)} más`,
     text: 'Para firewalls y otros programas, con una clave de API o una sesión:',
   },
+  names: {
+    title: 'Nombres DNS',
+    what: 'los nombres DNS',
+    add: 'Añadir un nombre',
+    name: 'Nombre DNS',
+    help: 'Stockade lo resuelve y sigue sus direcciones. Quien controla el nombre decide quién está en la whitelist.',
+    none: 'Ninguno. Un nombre sigue a una oficina cuya dirección cambia.',
+    noAddress: 'Todavía sin dirección',
+    failed: (at, error) => `Última consulta ${at}: ${error}`,
+  },
   editTitle: 'Editar la entrada',
 }
 export const commands: Texts['commands'] = {
@@ -606,6 +616,10 @@ export const audit: Texts['audit'] = {
     'whitelist.add': 'Añadió a la whitelist',
     'whitelist.update': 'Cambió una entrada de la whitelist',
     'whitelist.remove': 'Quitó de la whitelist',
+    'whitelist.name_create': 'Añadió un nombre DNS a la whitelist',
+    'whitelist.name_delete': 'Quitó un nombre DNS de la whitelist',
+    'whitelist.name_resolve': 'Un nombre de la whitelist tiene otras direcciones',
+    'whitelist.name_warn': 'Hay que revisar un nombre de la whitelist',
     'whitelist.sync': 'Sincronizó la whitelist',
     'template.create': 'Creó una plantilla',
     'template.update': 'Cambió una plantilla',

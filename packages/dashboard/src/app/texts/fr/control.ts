@@ -137,6 +137,16 @@ export const whitelist: Texts['whitelist'] = {
     more: count => `En afficher ${number(count)} de plus`,
     text: 'Pour les pare-feu et d’autres programmes, avec une clé d’API ou une session\u00a0:',
   },
+  names: {
+    title: 'Noms DNS',
+    what: 'les noms DNS',
+    add: 'Ajouter un nom',
+    name: 'Nom DNS',
+    help: 'Stockade le résout et suit ses adresses. Qui maîtrise le nom décide qui est sur la whitelist.',
+    none: 'Aucun. Un nom suit un bureau dont l’adresse change.',
+    noAddress: 'Aucune adresse encore',
+    failed: (at, error) => `Dernière requête ${at}\u00a0: ${error}`,
+  },
   editTitle: 'Modifier l’entrée',
 }
 export const commands: Texts['commands'] = {
