@@ -2,6 +2,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Page } from 'playwright-core'
 import { password, startServer } from '@stockade/server/testing'
 import type { Signed, TestServer } from '@stockade/server/testing'
+import { startDnsServer } from '../../packages/server/src/testing/dns-server.ts'
+import type { DnsServer } from '../../packages/server/src/testing/dns-server.ts'
 import { go, hasBrowser, overflows, signIn, sizes } from './browser.ts'
 import { aNewHost } from './host.ts'
 import type { Host } from './host.ts'
@@ -9,6 +11,7 @@ import { useBrowser } from './use-browser.ts'
 
 /* What an operator does with a fleet: ban and unban everywhere, whitelist an office, deploy a template, look into an address. */
 describe.runIf(hasBrowser).each(sizes)('a fleet of three on a %s', viewportName => {
+  let dns: DnsServer
   let server: TestServer
   let admin: Signed
   const { visit } = useBrowser()
@@ -18,7 +21,8 @@ describe.runIf(hasBrowser).each(sizes)('a fleet of three on a %s', viewportName 
   const names = ['web-01', 'web-02', 'db-01']
 
   beforeAll(async () => {
-    server = await startServer()
+    dns = await startDnsServer()
+    server = await startServer({ env: { STOCKADE_DNS_SERVERS: dns.address } })
     admin = await server.setUp()
     for (const name of names) {
       const host = await aNewHost(server, admin.client, name)
@@ -28,7 +32,10 @@ describe.runIf(hasBrowser).each(sizes)('a fleet of three on a %s', viewportName 
     ;({ page, complaints } = await visit(server.url, { viewportName }))
     await signIn(page, 'admin', password)
   })
-  afterAll(() => server?.close())
+  afterAll(async () => {
+    await server?.close()
+    await dns?.close()
+  })
   const dialog = () => page.getByRole('dialog')
   /** Each host does what waits for it; one may be said to fail. */
   const work = async (failing?: string) => {
@@ -118,6 +125,42 @@ describe.runIf(hasBrowser).each(sizes)('a fleet of three on a %s', viewportName 
     })
     await page.getByRole('searchbox').fill('192.0.2.77')
     await page.getByText('192.0.2.77 is covered by Office (192.0.2.0/24).').waitFor()
+    await clean()
+  })
+
+  it('whitelists a DNS name, and sees its address and what is wrong with it', async () => {
+    dns.replies.set('office.dyn.example', { addresses: ['198.51.100.77'] })
+    await go(page, 'whitelist')
+    for (const name of ['office.dyn.example', 'none.dyn.example']) {
+      await page.getByRole('button', { name: 'Add a name' }).click()
+      await dialog().getByLabel('DNS name').fill(name)
+      await dialog().getByRole('button', { name: 'Add', exact: true }).click()
+      await dialog().waitFor({ state: 'detached' })
+    }
+    await page.locator('[data-name="office.dyn.example"]').getByText('198.51.100.77').waitFor()
+    await page
+      .locator('[data-name="none.dyn.example"]')
+      .getByText(/^Last look-up .*The name does not exist/)
+      .waitFor()
+    await page.getByRole('button', { name: 'Edit 198.51.100.77' }).waitFor()
+    await page.getByRole('button', { name: 'Remove office.dyn.example' }).click()
+    await page.getByRole('button', { name: 'Edit 198.51.100.77' }).waitFor({ state: 'detached' })
+    await page.getByRole('button', { name: 'Remove none.dyn.example' }).click()
+    await page.locator('[data-name]').first().waitFor({ state: 'detached' })
+    await clean()
+  })
+
+  it('shows what a jail bans that is no address with the jail', async () => {
+    const [host] = hosts
+    await host?.client.call('POST /servers/heartbeat', {
+      body: {
+        hostname: 'web-01',
+        jails: [{ name: 'sshd', enabled: true, current_bans: 0, other_ids: { count: 7, ids: ['joe', 'ann'] } }],
+      },
+    })
+    await go(page, `servers/${host?.id ?? ''}/jails`)
+    await page.getByText('Bans 7 ids that are no address: joe, ann').waitFor()
+    await host?.beat(['sshd'])
     await clean()
   })
 

@@ -53,6 +53,18 @@ onStage(
         () => host.agentLog().includes('jail users banned something that is not an address'),
         'a word of the agent',
       )
+      // A kind of its own, with the heartbeat.
+      const ofJail = async (jail: string) => (await server.jails(serverId)).find(({ name }) => name === jail)
+      for (const [jail, id] of [
+        ['users', 'joe'],
+        ['sshd', 'localhost'],
+      ] as const)
+        await until(async () => (await ofJail(jail))?.other_ids?.ids.includes(id) === true, `${id} of jail ${jail}`)
+      expect(await ofJail('users')).toMatchObject({ current_bans: 0, other_ids: { count: 1, ids: ['joe'] } })
+      expect((await ofJail('wp login'))?.other_ids ?? null).toBeNull()
+      // Over with its ban.
+      await host.client('set', 'users', 'unbanip', 'joe')
+      await until(async () => ((await ofJail('users'))?.other_ids ?? null) === null, 'the end of the user name')
       expect((await server.bans(serverId)).filter(({ jail }) => jail === 'users')).toEqual([])
       expect(server.complaints).toEqual([])
     })

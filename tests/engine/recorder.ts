@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net'
 import { gzipSync } from 'node:zlib'
 import { aRecordedShield } from './recorded-shield.ts'
-import type { ReportedBan, ServerUnderTest } from './server.ts'
+import type { ReportedBan, ReportedJail, ServerUnderTest } from './server.ts'
 import { sight } from '../../packages/server/src/testing/waiting.ts'
 
 type Row = { -readonly [K in keyof ReportedBan]: ReportedBan[K] } & {
@@ -364,14 +364,7 @@ export async function aRecorder() {
     bans: serverId => Promise.resolve(sight('the reported bans', rows).filter(row => row.serverId === serverId)),
     engineVersion: serverId =>
       Promise.resolve((servers.get(serverId)?.beats.at(-1)?.['engine_version'] as string | undefined) ?? null),
-    jails: serverId =>
-      Promise.resolve(
-        (servers.get(serverId)?.beats.at(-1)?.['jails'] ?? []) as {
-          name: string
-          enabled: boolean
-          current_bans: number
-        }[],
-      ),
+    jails: serverId => Promise.resolve((servers.get(serverId)?.beats.at(-1)?.['jails'] ?? []) as ReportedJail[]),
     order(serverId, type, params = {}) {
       const { template, seal, ...rest } = params
       const order: Order = {

@@ -8,7 +8,7 @@ export interface ServerUnderTest {
   bans(serverId: string): Promise<ReportedBan[]>
   /** The engine version of the last heartbeat ("" while fail2ban is down); null before the first. */
   engineVersion(serverId: string): Promise<string | null>
-  jails(serverId: string): Promise<{ name: string; enabled: boolean; current_bans: number }[]>
+  jails(serverId: string): Promise<ReportedJail[]>
   /** Queues a command; its id. */
   order(serverId: string, type: string, params?: Record<string, unknown>): Promise<string>
   /** What came of it; null while there is no result. */
@@ -19,6 +19,12 @@ export interface ServerUnderTest {
   close(): Promise<void>
 }
 
+export interface ReportedJail {
+  readonly name: string
+  readonly enabled: boolean
+  readonly current_bans: number
+  readonly other_ids?: { readonly count: number; readonly ids: readonly string[] } | null
+}
 export interface ReportedBan {
   readonly ip: string
   readonly jail: string

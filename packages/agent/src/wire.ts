@@ -52,6 +52,7 @@ export type Heartbeat = Body<'POST /servers/heartbeat'>
 export type ReportVersion = NonNullable<Heartbeat['report']>
 export type JailDetail = Required<Body<'PUT /agent/jails'>['jails'][number]> & {
   readonly current_bans: number
+  readonly other_ids: { readonly count: number; readonly ids: string[] } | null
   readonly filter: string
   readonly logpath: string
 }

@@ -139,6 +139,12 @@ const runJails = async (typed: string, _: object, command: Command): Promise<voi
       jail.logpath,
     ]),
   )
+  const others = list.jails.flatMap(({ name, other_ids: other }) => (other ? [{ name, ...other }] : []))
+  if (others.length > 0) print('')
+  for (const { name, count, ids } of others) {
+    const what = count === 1 ? '1 id that is no address' : `${count} ids that are no address`
+    print(safe(`${name} bans ${what}${ids.length > 0 ? `: ${ids.join(', ')}` : ''}`))
+  }
 }
 const runServerStats = async (typed: string, { period }: { period?: Period }, command: Command): Promise<void> => {
   const { client, json } = contextOf(command)

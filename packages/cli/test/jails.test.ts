@@ -47,6 +47,22 @@ const clear = async () => {
   if (ids.length > 0) await admin.client.call('POST /commands/cancel', { body: { ids } })
 }
 
+test('what a jail bans that is no address is shown apart', async () => {
+  const jails = ['sshd', 'logins'].map(name => ({ name, enabled: true, current_bans: 0 }))
+  const report = (ids: string[], count = ids.length) =>
+    web.client.call('POST /servers/heartbeat', {
+      body: { hostname: 'web-01', jails: jails.map(jail => ({ ...jail, other_ids: { count, ids } })) },
+    })
+  await report(['joe', 'a\u001b[31m'])
+  expect((await run('servers', 'jails', 'web-01')).out).toContain(
+    '\n\nsshd bans 2 ids that are no address: joe, a\ufffd[31m\nlogins bans 2 ids',
+  )
+  await report([], 1)
+  expect((await run('servers', 'jails', 'web-01')).out).toContain('\nsshd bans 1 id that is no address\n')
+  await report([])
+  expect((await run('servers', 'jails', 'web-01')).out).not.toContain('no address')
+})
+
 test('a jail that guards SSH is not switched off by a slip', async () => {
   const both = 'sshd guards the SSH log-in on db-01, web-01. Without it nobody who guesses passwords there is banned.'
   expect(await run('jails', 'disable', 'sshd', '--all')).toEqual({

@@ -25,7 +25,21 @@ export const reportVersion = Type.Optional(
 )
 
 export const jailCounts = {
-  current_bans: Type.Optional(nullable(count)),
+  current_bans: field(Type.Optional(nullable(count)), 'Number of addresses that the jail bans now.'),
+  other_ids: field(
+    Type.Optional(
+      nullable(
+        openResource('OtherIdsReport', {
+          count: field(count, 'How many there are.'),
+          ids: field(
+            Type.Array(text(1, bounds.otherIds.length), { maxItems: bounds.otherIds.perJail }),
+            "Some of them, cut; none where the host's policy keeps the jail's log lines.",
+          ),
+        }),
+      ),
+    ),
+    'Banned ids that are no address, such as user names; null for none.',
+  ),
   total_banned: field(Type.Optional(nullable(count)), 'Bans of the jail since its fail2ban started.'),
   current_failed: field(Type.Optional(nullable(count)), 'Addresses whose attempts the jail counts now.'),
   total_failed: field(Type.Optional(nullable(count)), 'Attempts that the jail saw since its fail2ban started.'),

@@ -74,6 +74,8 @@ export const bounds = {
   password: { minimum: 8, maximum: 256 },
   jailsPerHost: 1000,
   droppedPerHeartbeat: 200,
+  /** Banned ids that are no address: texts of one jail, of one host, and characters of one. */
+  otherIds: { perJail: 50, perHost: 200, length: 64 },
   sequencesPerHost: 1000,
   openingsPerHost: 10_000,
   preferences: 64 * 1024,

@@ -26,6 +26,18 @@ export const jailDetail = resource('Jail', {
   name: Type.String(),
   enabled: Type.Boolean(),
   current_bans: count,
+  other_ids: field(
+    nullable(
+      resource('OtherIds', {
+        count: field(count, 'How many there are.'),
+        ids: field(
+          Type.Array(Type.String()),
+          `Some of them as text, at most ${bounds.otherIds.perJail}; long ones are cut.`,
+        ),
+      }),
+    ),
+    "Ids that the jail bans now and that are no address, such as user names. They count as no bans and are nobody's address; null when there are none.",
+  ),
   total_bans: count,
   filter: nullable(Type.String()),
   logpath: nullable(Type.String()),

@@ -141,6 +141,13 @@ export const agent = below('packages/agent/src', [
     edge: true,
   },
   {
+    file: 'bans/other-ids.ts',
+    find: 'ids.length < most',
+    replace: 'ids.length <= most',
+    says: 'Texts of log lines that the policy keeps on the host reach the server.',
+    edge: true,
+  },
+  {
     file: 'whitelist/list.ts',
     find: 'if (entries.length < count)',
     replace: 'if (entries.length === 0 && count > 0)',

@@ -81,7 +81,7 @@ export const createHostBans = (needs: HostBansNeeds) => {
     await adoption.run()
   }
 
-  return { ledger, tail, overrides, lengths, snapshot, adoption, wishes, spool, hook, compare }
+  return { ledger, places, tail, overrides, lengths, snapshot, adoption, wishes, spool, hook, compare }
 }
 
 const createHostLedger = (needs: HostBansNeeds, tellsLines: (jail: string) => boolean) =>

@@ -113,7 +113,7 @@ export const createLedger = (needs: {
     memory.seen.add(key)
     const ip = canonicalIp(row.ip)
     if (ip === null) {
-      needs.warn(`jail ${row.jail} banned something that is not an address; the server is not told`)
+      needs.warn(`jail ${row.jail} banned something that is not an address; the server lists it apart`)
       return []
     }
     const intent = takeIntent(row, ip)
@@ -185,7 +185,7 @@ export const createLedger = (needs: {
       memory.active.get(jail, ip) !== null ||
       memory.paused.get(jail, ip) !== null ||
       needs.isOfFleet?.(jail, ip) === true ||
-      // Jails may ban user names and names of hosts, of which the server is not told.
+      // Jails may ban user names and names of hosts, which are no bans to the server (other-ids.ts).
       canonicalIp(ip) === null,
     active: memory.active.get,
     activeOf: memory.active.of,

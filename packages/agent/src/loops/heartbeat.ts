@@ -1,7 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import { bounds } from '@stockade/contract/limits.ts'
+import type { LogPlaces } from '../bans/log-places.ts'
+import { otherIdsOf } from '../bans/other-ids.ts'
+import type { OtherIds } from '../bans/other-ids.ts'
 import type { EngineConfig } from '../engine/config.ts'
-import type { Engine } from '../engine/engine.ts'
+import type { Engine, JailCounts } from '../engine/engine.ts'
 import type { PolicyState } from '../policy/policy.ts'
 import type { Metrics } from '../metrics.ts'
 import type { ProtectionReport } from '../protection/model.ts'
@@ -23,7 +26,9 @@ import type { Loop, LoopNeeds } from './loop.ts'
 const conflictWait = 300_000
 const jailsEvery = 3_600_000
 const maxJails = 1000
-const noCounts = { current_bans: 0, total_banned: 0, current_failed: 0, total_failed: 0 }
+/** fail2ban's list of bans may be so old, in milliseconds. */
+const listAge = 15_000
+const noCounts = { current_bans: 0, other_ids: null, total_banned: 0, current_failed: 0, total_failed: 0 }
 
 /** Reports that this host is alive, once in each interval at its own offset, and receives commands. */
 export const createHeartbeat = (
@@ -32,6 +37,7 @@ export const createHeartbeat = (
     line: Pick<Line, 'due' | 'heartbeat'>
     engine: Engine
     config: EngineConfig
+    places: LogPlaces
     serverId: string
     about: { hostname: () => string; os: string; agentVersion: string; agentId: string; machine: string | null }
     nftables: () => Promise<boolean>
@@ -60,7 +66,7 @@ export const createHeartbeat = (
   const nextReport = (): ReportVersion => ({ boot, number: ++reports })
 
   const beat = async (): Promise<void> => {
-    const jails = await jailsNow(needs.engine, needs.config).catch(() => [])
+    const jails = await jailsNow(needs).catch(() => [])
     const drops = needs.drops.changed()
     const listed = needs.lists.changed()
     const heartbeat: Heartbeat = {
@@ -72,13 +78,14 @@ export const createHeartbeat = (
       machine: needs.about.machine,
       capabilities: { nftables: await needs.nftables(), shield: needs.shield() },
       metrics: needs.metrics(),
-      jails: jails.map(({ name, enabled, current_bans, total_banned, current_failed, total_failed }) => ({
+      jails: jails.map(({ name, enabled, current_bans, total_banned, current_failed, total_failed, other_ids }) => ({
         name,
         enabled,
         current_bans,
         total_banned,
         current_failed,
         total_failed,
+        ...(other_ids === null ? {} : { other_ids }),
       })),
       policy: needs.policy(),
       protection: needs.protection(),
@@ -131,9 +138,24 @@ export const createHeartbeat = (
   return { ...loop, interval: () => interval }
 }
 
+const otherIdsNow = async ({ engine, places }: { engine: Engine; places: LogPlaces }) => {
+  const banned = await engine.banned(listAge)
+  const named = otherIdsOf(banned, () => false)
+  await places.learnAll(named.keys())
+  return otherIdsOf(banned, places.tells)
+}
+/** fail2ban counts whatever a jail bans. */
+const withoutOthers = (counts: JailCounts, other_ids: OtherIds | null) => ({
+  ...counts,
+  current_bans: Math.max(0, counts.current_bans - (other_ids?.count ?? 0)),
+  other_ids,
+})
+
 /** Every configured jail and every running one. */
-const jailsNow = async (engine: Engine, config: EngineConfig): Promise<JailDetail[]> => {
+const jailsNow = async (needs: { engine: Engine; config: EngineConfig; places: LogPlaces }): Promise<JailDetail[]> => {
+  const { engine, config } = needs
   const running = await engine.jails()
+  const otherIds = await otherIdsNow(needs).catch(() => new Map<string, OtherIds>())
   const configured = await config.jails().catch(() => [])
   const templates = deployedTemplates(config.directory)
   const details: Omit<JailDetail, 'template'>[] = []
@@ -143,7 +165,7 @@ const jailsNow = async (engine: Engine, config: EngineConfig): Promise<JailDetai
     details.push({
       name,
       enabled: true,
-      ...(await engine.counts(name)),
+      ...withoutOthers(await engine.counts(name), otherIds.get(name) ?? null),
       filter: known?.filter ?? '',
       logpath: files.length > 0 ? files.join('\n') : (known?.logpath ?? ''),
       ...(await engine.thresholds(name)),

@@ -38,7 +38,7 @@ export const createLoops = (
   const comparison = createComparison({ ...common, serverId, ledger: parts.bans.ledger, outbox, engine, clockOffset })
   const heartbeat = createHeartbeat({
     ...common,
-    ...{ engine, config, serverId, lists, line },
+    ...{ engine, config, serverId, lists, line, places: parts.bans.places },
     about: aboutHost(identity),
     nftables: createNftCheck(options.nft, now),
     shield: hostShield.shield.report,

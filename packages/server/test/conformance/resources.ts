@@ -95,7 +95,7 @@ export const jailDetail = extended(
     bantime: orNull(integer),
     findtime: orNull(integer),
   },
-  { 'no page': { template: orNull(anyObject) } },
+  { 'no page': { template: orNull(anyObject), other_ids: orNull(anyObject) } },
 )
 
 // Server: `active_jails` in lists, `bans_today` and `jails` in the single read.

@@ -100,6 +100,14 @@ const Origin = ({ jail }: { jail: Jail }) =>
     </Link>
   )
 
+/** What it bans that is no address, such as user names: beside the bans, which are of addresses. */
+const OtherIds = ({ jail: { other_ids: other } }: { jail: Jail }) =>
+  other && (
+    <p className={parts.help}>
+      <Stranger text={textsOf(serverTexts).otherIds(other.count, other.ids.join(', '))} most={400} />
+    </p>
+  )
+
 const Cards = ({ rows, serverId }: Rows) => {
   const t = textsOf(serverTexts)
   return (
@@ -127,6 +135,7 @@ const Cards = ({ rows, serverId }: Rows) => {
             )}
             <Origin jail={jail} />
           </div>
+          <OtherIds jail={jail} />
           <Acts jail={jail} serverId={serverId} />
         </li>
       ))}
@@ -151,6 +160,7 @@ const Table = ({ rows, serverId }: Rows) => {
         <tr key={jail.name}>
           <td>
             <Name jail={jail} serverId={serverId} /> <Origin jail={jail} />
+            <OtherIds jail={jail} />
           </td>
           <td>
             <State is={jail.enabled ? 'enabled' : 'disabled'} />

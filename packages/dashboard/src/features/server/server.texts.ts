@@ -1,3 +1,4 @@
+import { number } from '../../lib/numbers.ts'
 import { plural } from '../../lib/texts/catalogue.ts'
 import type { Catalogue } from '../../lib/texts/catalogue.ts'
 
@@ -90,6 +91,8 @@ const en = {
     bantime: 'Ban time',
     logpath: 'Log',
   },
+  otherIds: (count: number, ids: string) =>
+    `${plural(count, { one: 'Bans 1 id that is no address', other: `Bans ${number(count)} ids that are no address` })}${ids === '' ? '' : `: ${ids}`}`,
   withJail: 'Servers with this jail',
   rule: (retries: number, time: string) =>
     plural(retries, { one: `1 failure in ${time}`, other: `${retries} failures in ${time}` }),

@@ -12,7 +12,10 @@ export interface Metrics {
 export interface Jail {
   readonly name: string
   readonly enabled: boolean
+  /** Addresses. */
   readonly current_bans: number
+  /** Banned ids that are no address; absent for none. */
+  readonly other_ids?: { readonly count: number; readonly ids: readonly string[] } | undefined
   /** fail2ban's own counts since it started; absent or null from an agent that does not report them. */
   readonly total_banned?: number | null
   readonly current_failed?: number | null

@@ -247,8 +247,50 @@ testAlone('jails in detail are what GET /jails answers, with the bans that were 
     body: { hostname: 'jails', jails: [{ name: 'sshd', enabled: true, current_bans: 2 }] },
   })
   expect(await admin.client.call('GET /servers/{serverId}/jails', { params: { serverId: host.id } })).toEqual({
-    jails: [{ name: 'sshd', enabled: true, current_bans: 2, total_bans: 1, ...detail, template: null }],
+    jails: [
+      { name: 'sshd', enabled: true, current_bans: 2, other_ids: null, total_bans: 1, ...detail, template: null },
+    ],
   })
+})
+
+testAlone('ids that are no address are a kind of their own, bounded and tamed', async () => {
+  const host = await aHost(server, admin.client, 'users')
+  const say = (...jails: { name: string; ids: string[]; count?: number }[]) =>
+    host.client.call('POST /servers/heartbeat', {
+      body: {
+        hostname: 'users',
+        jails: jails.map(({ name, ids, count = ids.length }) => ({
+          name,
+          enabled: true,
+          current_bans: 0,
+          other_ids: { count, ids },
+        })),
+      },
+    })
+  const told = async () => {
+    const { jails } = await admin.client.call('GET /servers/{serverId}/jails', { params: { serverId: host.id } })
+    return jails.map(({ other_ids }) => other_ids)
+  }
+  // An address among them is shown as nobody's.
+  await say({ name: 'users', ids: ['joe', 'a\u202eb\u0007\nc', '198.51.100.9', ' 198.51.100.0/24'], count: 4000 })
+  expect(await told()).toEqual([{ count: 4000, ids: ['joe', 'a\ufffdb\ufffd c'] }])
+  const { bans } = await admin.client.call('GET /bans', { query: { server_id: host.id } })
+  expect(bans).toEqual([])
+  expect(await admin.client.call('GET /servers/{serverId}', { params: { serverId: host.id } })).toMatchObject({
+    current_bans: 0,
+  })
+  const many = Array.from({ length: 50 }, (_, n) => `u${n}`)
+  await say(...Array.from({ length: 6 }, (_, n) => ({ name: `j${n}`, ids: many })))
+  expect((await told()).map(other => [other?.count, other?.ids.length])).toEqual([
+    ...Array.from({ length: 4 }, () => [50, 50]),
+    [50, 0],
+    [50, 0],
+  ])
+  for (const ids of [[...many, 'more'], ['x'.repeat(65)]])
+    await expect(say({ name: 'users', ids })).rejects.toMatchObject({ status: 400 })
+  // Over with the ban.
+  await say({ name: 'users', ids: [] })
+  expect(await told()).toEqual([null])
 })
 
 testAlone('what a host said last stays, whenever what it said before is read again', async () => {

@@ -1,6 +1,7 @@
 import { bounds } from '@stockade/contract/limits.ts'
 import type { BodyOf, agents as contract } from '@stockade/contract'
 import type { AgentActor } from '../../core/actor.ts'
+import { parseRange } from '../../core/ip.ts'
 import { jsonText } from '../../core/json-text.ts'
 import { tameLine } from '../../core/text.ts'
 import type { Metrics } from '../../db/tables/stored.ts'
@@ -56,15 +57,34 @@ export const saidIn = (agent: AgentActor, row: ServerRow, beat: Heartbeat, now: 
   first_heartbeat_at: row.first_heartbeat_at ?? now,
   reported_hostname: tameLine(beat.hostname, bounds.hostname * 4),
 })
-export const listedJails = (told: NonNullable<Heartbeat['jails']>): ListedJail[] =>
-  told.map(jail => ({
-    name: tameLine(jail.name, 256),
-    enabled: jail.enabled,
-    current_bans: jail.current_bans ?? 0,
-    total_banned: jail.total_banned ?? null,
-    current_failed: jail.current_failed ?? null,
-    total_failed: jail.total_failed ?? null,
-  }))
+type ToldJail = NonNullable<Heartbeat['jails']>[number]
+/** Texts of attackers. An address among them is left out: it would be read as somebody's. */
+const otherIdsOf = ({ other_ids: told }: ToldJail, most: number): ListedJail['other_ids'] =>
+  told && told.count > 0
+    ? {
+        count: told.count,
+        ids: told.ids
+          .filter(id => parseRange(id.trim()) === null)
+          .slice(0, most)
+          .map(id => line(id, bounds.otherIds.length)),
+      }
+    : undefined
+export const listedJails = (told: NonNullable<Heartbeat['jails']>): ListedJail[] => {
+  let room: number = bounds.otherIds.perHost
+  return told.map(jail => {
+    const other_ids = otherIdsOf(jail, room)
+    room -= other_ids?.ids.length ?? 0
+    return {
+      name: tameLine(jail.name, 256),
+      enabled: jail.enabled,
+      current_bans: jail.current_bans ?? 0,
+      total_banned: jail.total_banned ?? null,
+      current_failed: jail.current_failed ?? null,
+      total_failed: jail.total_failed ?? null,
+      other_ids,
+    }
+  })
+}
 
 /** 1 where the host has a shield; undefined where the heartbeat does not say. */
 const shieldOf = ({ capabilities }: Heartbeat): number | undefined =>

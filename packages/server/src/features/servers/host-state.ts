@@ -3,7 +3,7 @@ import type { Jail, Metrics, ReportedProtection } from '../../db/tables/stored.t
 /** The part of a jail that every report of a host carries. */
 export type ListedJail = Pick<
   Jail,
-  'name' | 'enabled' | 'current_bans' | 'total_banned' | 'current_failed' | 'total_failed'
+  'name' | 'enabled' | 'current_bans' | 'other_ids' | 'total_banned' | 'current_failed' | 'total_failed'
 >
 
 /** The host's own clock of reports: one id for each start of the agent, and a counter since then. */
@@ -52,7 +52,7 @@ const withDetailsOf = (jails: readonly Jail[], source: readonly Jail[]): readonl
   const detailed = new Map(source.map(jail => [jail.name, jail]))
   return jails.map(jail => {
     const { name, enabled, current_bans, total_banned = null, current_failed = null, total_failed = null } = jail
-    const counts = { current_bans, total_banned, current_failed, total_failed }
+    const counts = { current_bans, total_banned, current_failed, total_failed, other_ids: jail.other_ids }
     return { ...(detailed.get(name) ?? jail), name, enabled, ...counts }
   })
 }

@@ -139,6 +139,9 @@ const view = (server: Server, totals: ReadonlyMap<number, number>, whitelist: Re
   updated_at: iso(server.row.updated_at),
 })
 
+const otherIdsView = ({ other_ids: other }: Server['jails'][number]) =>
+  other ? { count: other.count, ids: [...other.ids] } : null
+
 export const createServerReading = (needs: {
   db: Database
   clock: Clock
@@ -214,7 +217,13 @@ export const createServerReading = (needs: {
     async jails(actor, id) {
       const server = get(actor, id)
       const totals = await bansByJail(db.read, server.row.no)
-      return { jails: server.jails.map(jail => ({ ...jail, total_bans: totals.get(jail.name) ?? 0 })) }
+      return {
+        jails: server.jails.map(jail => ({
+          ...jail,
+          other_ids: otherIdsView(jail),
+          total_bans: totals.get(jail.name) ?? 0,
+        })),
+      }
     },
     jailsOfName(actor, wanted) {
       const jails = visible(actor).flatMap(({ row, jails }) =>

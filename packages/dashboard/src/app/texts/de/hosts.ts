@@ -89,6 +89,8 @@ export const server: Texts['server'] = {
   seenLately: (time, ago) => `Zuletzt gesehen ${time} (${ago}).`,
   seen: date => `Zuletzt gesehen ${date}.`,
   offline: 'Befehle warten, bis zu 24 h.',
+  otherIds: (count, ids) =>
+    `${plural(count, { one: 'Sperrt 1 Kennung, die keine Adresse ist', other: `Sperrt ${number(count)} Kennungen, die keine Adresse sind` })}${ids === '' ? '' : `: ${ids}`}`,
   jailsCaption: 'Jails dieses Servers',
   withJail: 'Server mit diesem Jail',
   noJails: 'Der Agent hat keine Jails gemeldet.',

@@ -523,6 +523,8 @@ export const server: Texts['server'] = {
   seenLately: (time, ago) => `Visto por última vez: ${time} (${ago}).`,
   seen: date => `Visto por última vez: ${date}.`,
   offline: 'Los comandos esperarán hasta 24 h.',
+  otherIds: (count, ids) =>
+    `${plural(count, { one: 'Bloquea 1 identificador que no es una dirección', other: `Bloquea ${number(count)} identificadores que no son direcciones` })}${ids === '' ? '' : `: ${ids}`}`,
   jailsCaption: 'Jails de este servidor',
   withJail: 'Servidores con esta jail',
   noJails: 'El agente no ha comunicado ninguna jail.',

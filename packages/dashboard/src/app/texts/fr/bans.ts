@@ -404,6 +404,8 @@ export const server: Texts['server'] = {
   seenLately: (time, ago) => `Dernière activité\u00a0: ${time} (${ago}).`,
   seen: date => `Dernière activité\u00a0: ${date}.`,
   offline: 'Les commandes attendront, 24\u00a0h au plus.',
+  otherIds: (count, ids) =>
+    `${plural(count, { one: 'Bannit 1 identifiant qui n’est pas une adresse', other: `Bannit ${number(count)} identifiants qui ne sont pas des adresses` })}${ids === '' ? '' : `\u00a0: ${ids}`}`,
   jailsCaption: 'Jails de ce serveur',
   withJail: 'Serveurs avec ce jail',
   noJails: 'L’agent n’a signalé aucun jail.',
