@@ -11,21 +11,7 @@ const root = fileURLToPath(new URL('..', import.meta.url))
 const only = process.argv.slice(2)
 const steps = [
   ['types', ['scripts/types.mjs', '--one-thread']],
-  [
-    'bounds',
-    [
-      'node_modules/eslint/bin/eslint.js',
-      'packages',
-      '--max-warnings',
-      '0',
-      '--format',
-      './scripts/lint/formatter.mjs',
-      '--cache',
-      '--cache-location',
-      'node_modules/.cache/eslint/',
-    ],
-  ],
-  ['oxlint', ['node_modules/oxlint/bin/oxlint', '--threads', '1', '.']],
+  ['lint', ['scripts/lint/main.mjs', '--threads', '1', '.']],
   ['format', ['node_modules/oxfmt/bin/oxfmt', '--threads', '1', '--list-different', '.']],
 ]
 /** Runs a check; what it prints is shown when it is done, so that it does not mix with the rest. Resolves to whether it passed. */

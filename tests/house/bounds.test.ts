@@ -1,46 +1,56 @@
 import { execFile } from 'node:child_process'
-import { copyFile, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { ESLint } from 'eslint'
+import { dirname, join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { allSources, root } from './sources.ts'
-// A formatter is a plain module, as ESLint loads it.
-import format from '../../scripts/lint/formatter.mjs'
 
-/* Planted violations of the bounds in eslint.config.mjs: each is refused with a sentence that says where the code belongs. */
+/* Planted violations of the rules in .oxlintrc.json: each is refused with a sentence that says where the code belongs. */
 
-const eslint = new ESLint({ cwd: root, cache: false })
-const complaints = async (filePath: string, code: string): Promise<string> =>
-  format(await eslint.lintText(code, { filePath: `${root}${filePath}` }), { cwd: root })
+/** What lint says about files (path and text) in a folder of their own, with the rules of this one. */
+const complaints = async (files: readonly (readonly [path: string, code: string])[]): Promise<string> => {
+  const folder = await mkdtemp(join(tmpdir(), 'stockade-planted-'))
+  onTestFinished(() => rm(folder, { recursive: true, force: true }))
+  await cp(`${root}.oxlintrc.json`, join(folder, '.oxlintrc.json'))
+  await cp(`${root}scripts/lint`, join(folder, 'scripts/lint'), { recursive: true })
+  for (const [path, code] of files) {
+    await mkdir(dirname(join(folder, path)), { recursive: true })
+    await writeFile(join(folder, path), code)
+  }
+  return new Promise(resolve => {
+    execFile(process.execPath, [`${root}scripts/lint/main.mjs`, 'packages'], { cwd: folder }, (_, stdout) =>
+      resolve(stdout),
+    )
+  })
+}
 
 const lines = (count: number, line: (index: number) => string) =>
   Array.from({ length: count }, (_, n) => line(n)).join('\n')
 
-test.each([
+const planted: [what: string, path: string, code: string, sentence: RegExp][] = [
   [
     'a file of 500 lines',
-    'packages/server/src/features/bans/planted.ts',
+    'packages/server/src/features/bans/planted-lines.ts',
     lines(500, n => `export const value${n} = ${n}`),
-    /too many lines \(500\).*Split the file by subject/,
+    /too many lines \(500\)[^]*max-lines: Split the file by subject/,
   ],
   [
     'a function of 70 lines',
     'packages/agent/src/planted.ts',
     `export const planted = (add: (n: number) => void): void => {\n${lines(69, n => `  add(${n})`)}\n}\n`,
-    /planted has 71 lines of its own.*Move each step/,
+    /planted has 71 lines of its own[^]*own-lines: Move each step/,
   ],
   [
     'a migration of 70 lines',
     'packages/server/src/db/migrations/0001-schema/planted.ts',
     `export const planted = (): string[] => [\n${lines(69, n => `  'create table planted_${n} (id integer)',`)}\n]\n`,
-    /planted has 71 lines of its own.*Move each step/,
+    /planted has 71 lines of its own[^]*own-lines: Move each step/,
   ],
   [
     'a function of 16 branches',
     'packages/cli/src/planted.ts',
     `export const planted = (n: number): number => {\n${lines(15, n => `  if (n === ${n}) return ${n}`)}\n  return -1\n}\n`,
-    /complexity of 16.*Turn a chain of cases into a table/,
+    /complexity of 16[^]*complexity: Turn a chain of cases into a table/,
   ],
   [
     'a route with SQL',
@@ -60,24 +70,52 @@ test.each([
     "import { eventKinds } from '@stockade/contract'\nexport const planted = Object.keys(eventKinds)\n",
     /copy the value into the migration/,
   ],
-])('%s is refused', async (_, path, code, sentence) => expect(await complaints(path, code)).toMatch(sentence))
+  [
+    'a function declaration in the agent',
+    'packages/agent/src/planted-function.ts',
+    'export function planted(): void {}\n',
+    /Write an arrow function/,
+  ],
+  [
+    'a type among the values that the agent imports',
+    'packages/agent/src/planted-import.ts',
+    "import { test, type TestContext } from 'node:test'\nexport const planted = (context: TestContext) => test(String(context))\n",
+    /Write a separate "import type"/,
+  ],
+  [
+    'a constant of the agent in capitals',
+    'packages/agent/src/planted-name.ts',
+    'export const PLANTED = 1\n',
+    /Write constants in camelCase/,
+  ],
+  [
+    'a type of the agent that is what a function returns',
+    'packages/agent/src/planted-type.ts',
+    'export type Planted = ReturnType<typeof setTimeout>\n',
+    /Name the interface/,
+  ],
+]
+test('each planted violation is refused, and its place named', async () => {
+  const said = await complaints(planted.map(([, path, code]) => [path, code]))
+  for (const [what, path, , sentence] of planted) {
+    const own = said.split('\n').filter(line => line.startsWith(`${path}:`) || !line.startsWith('packages/'))
+    expect(own.join('\n'), what).toMatch(sentence)
+  }
+})
 
 test('lines of inner functions do not count for the outer one, and a store may hold SQL', async () => {
   const inner = lines(7, n => `  const part${n} = () => {\n${lines(10, line => `    add(${line})`)}\n  }\n  part${n}()`)
   const factory = `export const planted = (add: (n: number) => void): void => {\n${inner}\n}\n`
-  expect(await complaints('packages/agent/src/planted.ts', factory)).toBe('')
   const store = "import { sql } from 'kysely'\nexport const planted = sql`select 1`\n"
-  expect(await complaints('packages/server/src/features/bans/planted.store.ts', store)).toBe('')
+  const said = await complaints([
+    ['packages/agent/src/planted.ts', factory],
+    ['packages/server/src/features/bans/planted.store.ts', store],
+  ])
+  expect(said).toBe('')
 })
 
 test('what oxlint is to find is refused', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'stockade-planted-'))
-  onTestFinished(() => rm(folder, { recursive: true, force: true }))
-  await copyFile(`${root}.oxlintrc.json`, join(folder, '.oxlintrc.json'))
-  await mkdir(join(folder, 'packages/dashboard'), { recursive: true })
-  await writeFile(
-    join(folder, 'packages/dashboard/planted.tsx'),
-    `import { useEffect, useState } from 'react'
+  const code = `import { useEffect, useState } from 'react'
 export const Planted = ({ count }: { count: number }) => {
   const [shown, setShown] = useState(0)
   const Inner = () => <b>{shown}</b>
@@ -91,13 +129,8 @@ export const Conditional = ({ on }: { on: boolean }) => {
 export const first = (list: any[]) => list.find(Boolean)!.name
 const unused = 1
 console.log(first([]) == 1)
-`,
-  )
-  const said = await new Promise<string>(resolve => {
-    execFile(process.execPath, [`${root}node_modules/oxlint/bin/oxlint`, '.'], { cwd: folder }, (_, stdout) =>
-      resolve(stdout),
-    )
-  })
+`
+  const said = await complaints([['packages/dashboard/planted.tsx', code]])
   const rules = [
     ...['static-components', 'set-state-in-effect', 'rules-of-hooks', 'no-explicit-any', 'no-non-null-assertion'],
     ...['no-unused-vars', 'no-console', 'eqeqeq'],
@@ -108,7 +141,7 @@ console.log(first([]) == 1)
 /** An exception without a reason. */
 const unexplained = /(?:eslint|oxlint)-disable(?!.* -- \w)/
 test('every exception of lint says why', () => {
-  expect('// eslint-disable-next-line ' + 'complexity').toMatch(unexplained)
+  expect('// oxlint-disable-next-line ' + 'complexity').toMatch(unexplained)
   const found = allSources().flatMap(({ path, text }) =>
     text
       .split('\n')

@@ -9,7 +9,7 @@ const rooms = ['packages', 'tests', 'bench', 'demo', 'scripts']
 
 /** Every module of ours, with tests, benches and scripts. */
 export const allSources = (): Source[] =>
-  [...rooms.flatMap(filesBelow), 'vitest.config.ts', 'eslint.config.mjs'].map(path => ({
+  [...rooms.flatMap(filesBelow), 'vitest.config.ts'].map(path => ({
     path,
     text: readFileSync(join(root, path), 'utf8'),
   }))

@@ -131,7 +131,7 @@ const fields = ['expires', 'issued', 'nonce', 'params', 'target', 'type', 'v']
  * Reads a statement from its canonical text.
  * @throws Error with a sentence unless the text is canonical and every field is there and well formed.
  */
-// eslint-disable-next-line complexity -- one refusal for each field of a statement
+// oxlint-disable-next-line complexity -- one refusal for each field of a statement
 export const readStatement = (text: string): Statement => {
   if (text.length > sealBounds.statement) throw new Error('the signed statement is unreasonably large')
   const value = parsed(text)
@@ -260,7 +260,7 @@ export const writeOperatorKey = (key: OperatorKey): string =>
     .replace(/\//g, '_')
     .replace(/=+$/, '')
 /** @throws Error with a sentence for anything else than such a line. */
-// eslint-disable-next-line complexity -- one refusal for each field of a key
+// oxlint-disable-next-line complexity -- one refusal for each field of a key
 export const readOperatorKey = (line: string): OperatorKey => {
   const text = line.trim()
   if (!text.startsWith(keyLine) || text.length > 8192) throw new Error(`an operator's key begins with ${keyLine}`)

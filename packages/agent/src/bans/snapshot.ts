@@ -58,7 +58,7 @@ export const createSnapshot = (
   const isRestoring = (up: number, count: number): boolean =>
     Math.min(up - graceTime, needs.steadyNow() - quietUntil) < Math.max(leastRestoreTime, count * restoreTime)
 
-  // eslint-disable-next-line complexity -- a ban is judged by one chain of questions, each of which may end it
+  // oxlint-disable-next-line complexity -- a ban is judged by one chain of questions, each of which may end it
   const look = async (): Promise<void> => {
     const up = engine.connectedFor()
     if (up === null || up < graceTime || needs.steadyNow() < quietUntil) {

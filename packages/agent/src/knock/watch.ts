@@ -82,7 +82,7 @@ export const createWatch = (saved: unknown, newRound: () => string): Watch => {
   }
 
   return {
-    // eslint-disable-next-line complexity -- the rules of what one knock is worth share their counters
+    // oxlint-disable-next-line complexity -- the rules of what one knock is worth share their counters
     look(seen: readonly Seen[], even: number, now: number, since: number): News[] {
       const news: News[] = []
       const present = new Set<string>()

@@ -35,7 +35,7 @@ export const createSender = (
   let unanswered = 0
 
   /** Answers whether there was anything to send. */
-  // eslint-disable-next-line complexity -- what a server may answer to a batch is one table of cases
+  // oxlint-disable-next-line complexity -- what a server may answer to a batch is one table of cases
   const send = async (): Promise<boolean> => {
     const whole = needs.outbox.next(limit, maxBatchBytes)
     if (!whole) return false

@@ -100,7 +100,7 @@ export const createStateLoop = (needs: StateNeeds): StateLoop => {
     return { state, isNews: isNewKnock || isNewFleet }
   }
 
-  // eslint-disable-next-line complexity -- each condition guards one way to miss a version
+  // oxlint-disable-next-line complexity -- each condition guards one way to miss a version
   const reachState = async (): Promise<void> => {
     const known = store.state()
     const target = wanted

@@ -13,7 +13,7 @@ const forbiddenCharacters = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Co}\p{Cn}]|(?! )\
  * Parses a text as fail2ban would: `=` or `:`, comments by `#` and `;` at the start of a line and by ` ;` inside one,
  * lines that begin with a blank go on with the value above. Throws with the line's number at anything unclear.
  */
-// eslint-disable-next-line complexity -- a parser: one branch for each kind of line
+// oxlint-disable-next-line complexity -- a parser: one branch for each kind of line
 export const parseIni = (what: string, text: string): Section[] => {
   if (Buffer.byteLength(text) > maxBytes) throw new Error(`${what} is longer than ${maxBytes / 1024} KiB`)
   const lines = text.replace(/\r\n/g, '\n').split('\n')

@@ -38,7 +38,7 @@ const lengths = { m: 60_000, h: 3_600_000, d: 86_400_000, w: 7 * 86_400_000 } as
  * The span that a time means, `from` inclusive and `to` exclusive, in epoch milliseconds: a date is a day in UTC, a time is
  * as long as it is exact. Null when it is none.
  */
-// eslint-disable-next-line complexity -- one branch for each form of a time
+// oxlint-disable-next-line complexity -- one branch for each form of a time
 export const spanOfQuery = (text: string, now: number): { readonly from: number; readonly to: number } | null => {
   const relative = /^now(?:-(\d{1,5})([mhdw]))?$/i.exec(text)
   if (relative) {

@@ -99,7 +99,7 @@ const listed = (words: readonly string[]) =>
   words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} or ${words.at(-1) ?? ''}`
 const asWritten = (text: string) => `"${text.length > 60 ? `${text.slice(0, 60)}…` : text}"`
 
-// eslint-disable-next-line complexity -- one case for each kind of field
+// oxlint-disable-next-line complexity -- one case for each kind of field
 const checkValue = (field: QueryField, value: QueryValue): void => {
   const { text } = value
   const wrong = (wants: string, nearest?: string) => {

@@ -118,7 +118,7 @@ const takeOne = (text: string) => {
 /** What a tab has to hear of to be where this one is. */
 const broughtUp = { live: 'opened', 'catching-up': 'opened', polling: 'answered', offline: 'no answer' } as const
 
-// eslint-disable-next-line complexity -- one case for each kind of news
+// oxlint-disable-next-line complexity -- one case for each kind of news
 const hear = (news: News) => {
   switch (news.kind) {
     case 'message':

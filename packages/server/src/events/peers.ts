@@ -65,7 +65,7 @@ export const createPeers = (needs: {
   greeting.unref()
   return {
     greet,
-    // eslint-disable-next-line complexity -- one branch for each word of the protocol
+    // oxlint-disable-next-line complexity -- one branch for each word of the protocol
     hear(text) {
       const [verb = '', who = '', round = '', by = ''] = text.split(' ')
       if (verb === 'done') {

@@ -126,7 +126,7 @@ const named: Readonly<Record<string, string>> = {
 }
 
 /** A value that fits the schema, as short as it can be: what is required, or else one field to show how it looks. */
-// eslint-disable-next-line complexity -- one case for each type of a schema
+// oxlint-disable-next-line complexity -- one case for each type of a schema
 export const exampleOf = (schema: unknown, document: Json, name = '', depth = 0): unknown => {
   const [own = {}] = variantsOf(schema, document)
   if ('const' in own) return own.const

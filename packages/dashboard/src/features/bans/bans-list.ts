@@ -25,7 +25,7 @@ const newestOf = (bans: readonly Ban[]) => bans.reduce((newest, ban) => Math.max
  * The list as the reader knows it: whatever arrives later, by a message or because the list was read again, is counted
  * and waits above it until it is asked for. An empty list has nothing to move, so there it comes at once.
  */
-// eslint-disable-next-line complexity -- most branches are defaults while a list loads
+// oxlint-disable-next-line complexity -- most branches are defaults while a list loads
 export const useBansList = (search: BansSearch) => {
   const key = JSON.stringify(asked(search))
   const query = useQuery(bansQuery(search))

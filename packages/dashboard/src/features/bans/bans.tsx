@@ -161,7 +161,7 @@ interface Given {
 }
 
 /** What both lists have around their rows. */
-// eslint-disable-next-line complexity -- one condition for each part that may be absent
+// oxlint-disable-next-line complexity -- one condition for each part that may be absent
 const List = (given: Given) => {
   const { opened, shown, total, query } = given
   const t = textsOf(bansTexts)

@@ -39,7 +39,7 @@ const within = (text: string, ip: string) => {
   return range !== null && covers(range, ip)
 }
 
-// eslint-disable-next-line complexity -- one case for each field of a search
+// oxlint-disable-next-line complexity -- one case for each field of a search
 const valueHolds = (field: string | null, value: QueryValue, ban: Ban, now: number): Told => {
   const { text } = value
   const has = (whole: boolean, ...texts: (string | null)[]) =>

@@ -170,7 +170,7 @@ export const problemsOf = (typed: Typed, is: SiemSettings): Partial<Record<keyof
 export const losesToken = (typed: Typed, is: SiemSettings): boolean => !isHttp(typed.format) && isOfOtherHost(typed, is)
 
 /** What to send: only what changed. */
-// eslint-disable-next-line complexity -- one condition for each field that may have changed
+// oxlint-disable-next-line complexity -- one condition for each field that may have changed
 export const changeOf = (typed: Typed, changed: ReadonlySet<string>, is: SiemSettings): Body => {
   const number = (name: 'port' | 'batch' | 'flush', most: number) =>
     changed.has(name) ? readWhole(typed[name], 1, most) : null

@@ -101,7 +101,6 @@ const anEnd = ({ server, address }: Item): BanEnd => ({
   ...{ kind: 'end', serverNo: server, jail: null, prefix: null, at: now },
   ip: addresses[address] ?? Uint8Array.of(),
 })
-// eslint-disable-next-line complexity -- one case for each kind of step
 const take = async (db: Database, given: Step): Promise<void> => {
   const events = createEvents(
     db,

@@ -229,7 +229,7 @@ const countKept = async (sql: Sql, engine: Engine, filter: BanFilter): Promise<n
 }
 
 /** Whole buckets from the roll-ups, the edges of the window from the rows. */
-// eslint-disable-next-line complexity -- each open end of the window has a case
+// oxlint-disable-next-line complexity -- each open end of the window has a case
 const countWindow = async (sql: Sql, engine: Engine, filter: BanFilter): Promise<number> => {
   const { jailId, countryId } = filter
   if (jailId !== undefined && countryId !== undefined) return countRaw(sql, engine, filter)

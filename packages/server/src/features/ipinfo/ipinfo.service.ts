@@ -98,7 +98,7 @@ export const createIpInfo = (needs: IpInfoNeeds): IpInfo => {
   }
   return {
     ready,
-    // eslint-disable-next-line complexity -- each of four sources may know nothing
+    // oxlint-disable-next-line complexity -- each of four sources may know nothing
     locate(ip) {
       const range = typeof ip === 'string' ? parseRange(ip) : ip
       if (!range || isSpecial(range.bytes)) return nowhere

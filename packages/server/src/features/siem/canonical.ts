@@ -105,7 +105,7 @@ const timeOrNull = (at: unknown): string | null => (typeof at === 'number' ? iso
 const banMessage = (type: SiemType, ban: BanRow): string =>
   `${ipText(ban.ip, ban.prefix)} ${type === 'ban' ? 'banned' : 'unbanned'} on ${ban.hostname} (jail ${ban.jail})`
 
-// eslint-disable-next-line complexity -- one case for each type of event
+// oxlint-disable-next-line complexity -- one case for each type of event
 const messageOf = ({ name, data, author }: StockadeEvent, type: SiemType, server: ServerRef | null): string => {
   const from = author?.ip ? ` from ${author.ip}` : ''
   const by = author ? ` by ${author.name}` : ''

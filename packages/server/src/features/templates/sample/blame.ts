@@ -6,7 +6,7 @@ import type { UseDns } from './plan.ts'
 export type Blame = { readonly ip: string | null; readonly name: string | null } | 'no failure' | 'unknown'
 
 /** Whom the engine would hold responsible for what was found. */
-// eslint-disable-next-line complexity -- follows the decisions of fail2ban one by one
+// oxlint-disable-next-line complexity -- follows the decisions of fail2ban one by one
 export const blameOf = ({ ip4, ip6, dns, fid, cidr }: Blamed, usedns: UseDns): Blame => {
   const address = ip4 ?? ip6
   if (address !== null) {

@@ -114,7 +114,7 @@ const epoch = '\\d{10,11}\\b(?:\\.\\d{3,6})?'
 const longEpoch = '\\d{10,11}(?:\\d{3}(?:\\.\\d{1,6}|\\d{3})?)?'
 
 /** Puts bounds around an expression, and a group where it has none: what that finds is the date. */
-// eslint-disable-next-line complexity -- follows the decisions of fail2ban one by one
+// oxlint-disable-next-line complexity -- follows the decisions of fail2ban one by one
 const bound = (text: string, name: string, front: Bound, wordBehind: boolean): Omit<Draft, 'pattern'> => {
   let inner = text.trim()
   const flags = /\(\?[a-z]+\)/.exec(inner)?.[0] ?? ''

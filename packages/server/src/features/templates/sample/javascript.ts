@@ -78,7 +78,7 @@ const nodesOf = (root: Node): Node[] => {
   return found
 }
 
-// eslint-disable-next-line complexity -- one case for each kind of node
+// oxlint-disable-next-line complexity -- one case for each kind of node
 const write = (node: Node, scope: Scope): string => {
   switch (node.kind) {
     case 'empty':

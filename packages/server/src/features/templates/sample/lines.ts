@@ -45,7 +45,7 @@ const createJudge = (plan: Plan): ((line: string) => LineVerdict) => {
   )
   const ignored = (text: string) => ignores.some(ignore => ignore.test(text))
 
-  // eslint-disable-next-line complexity -- follows the decisions of fail2ban one by one
+  // oxlint-disable-next-line complexity -- follows the decisions of fail2ban one by one
   const failureIn = (line: string): Blamed | null => {
     let text = `${line}\n`
     // With few of them the engine looks before anything else, and then at the whole line.

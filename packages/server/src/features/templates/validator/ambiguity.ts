@@ -149,7 +149,7 @@ export const isAmbiguous = (root: Node, length: number): boolean => {
     return known
   }
   /** Whether two paths over the same text begin in one state of the loop, part, and end in it again. */
-  // eslint-disable-next-line complexity -- one algorithm over pairs of states, forwards and backwards
+  // oxlint-disable-next-line complexity -- one algorithm over pairs of states, forwards and backwards
   const doubles = (states: ReadonlySet<number>): boolean => {
     for (const from of states) for (const [to, ways] of follow[from] ?? []) if (ways > 1 && states.has(to)) return true
     if (states.size > mostInLoop) throw new TooComplex()

@@ -61,7 +61,7 @@ export const readIni = (text: string): Ini => {
 
   if (lines.length > mostLines)
     return { sections, faults: [{ line: mostLines + 1, message: `The text has more than ${mostLines} lines.` }] }
-  // eslint-disable-next-line complexity -- a parser: one branch for each kind of line and fault
+  // oxlint-disable-next-line complexity -- a parser: one branch for each kind of line and fault
   lines.forEach((raw, index) => {
     const number = index + 1
     const strange = unseen.exec(raw)?.[0]
