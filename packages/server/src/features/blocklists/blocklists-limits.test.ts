@@ -60,11 +60,11 @@ describe('an answer that is made to be expensive', () => {
   const spread = (n: number) => `2001:db8:${(n >> 15).toString(16)}:${((n & 0x7fff) * 2).toString(16)}`
   const bad: readonly [name: string, text: string, reason: RegExp][] = [
     [
-      'few lines that are millions of entries',
-      rows(130_000, n => `${spread(n)}::1-${spread(n)}:ffff:ffff:ffff:fffe`),
+      'few lines that are very many entries',
+      rows(5000, n => `${spread(n)}::1-${spread(n)}:ffff:ffff:ffff:fffe`),
       /more than [\d,]+ entries/,
     ],
-    ['JSON of millions of values', `[${'{},'.repeat(7_500_000)}{}]`, /JSON of more than/],
+    ['JSON of millions of values', `[${'{},'.repeat(1_500_000)}{}]`, /JSON of more than/],
     ['deep JSON', '['.repeat(20 * 1024 * 1024), /nested deeper/],
   ]
   test.for(bad)(
@@ -115,23 +115,23 @@ describe('an answer that is made to be expensive', () => {
 })
 
 test('looks and searches in a long list find its entries', async () => {
-  const v6 = rows(150_000, n => `2001:db8:${(n >> 15).toString(16)}:${((n & 0x7fff) * 2).toString(16)}::7`)
+  const v6 = rows(40_000, n => `2001:db8:${(n >> 15).toString(16)}:${((n & 0x7fff) * 2).toString(16)}::7`)
   text('/list', gzipSync(`${singles(20_000)}\n${v6}\n`))
   const { id } = await subscribe('/list', { max_entries: 200_000 })
   await refresh(id)
   const lookUp = async (ip: string) =>
     (await admin.client.call('GET /bans/lookup/{ip}', { params: { ip } })).blocklists.map(({ entry }) => entry)
-  expect(await lookUp('2001:db8:4:14::7')).toEqual(['2001:db8:4:14::7'])
-  expect(await lookUp('2001:db8:4:14::8')).toEqual([])
+  expect(await lookUp('2001:db8:1:14::7')).toEqual(['2001:db8:1:14::7'])
+  expect(await lookUp('2001:db8:1:14::8')).toEqual([])
   expect(await lookUp('9.1.4.1')).toEqual(['9.1.4.1'])
-  expect(await entries(id)).toMatchObject({ total: 170_000, entries: expect.arrayContaining(['9.0.0.1']) as string[] })
-  expect(await entries(id, '2001:db8:4:14::/63')).toMatchObject({ total: 1, entries: ['2001:db8:4:14::7'] })
+  expect(await entries(id)).toMatchObject({ total: 60_000, entries: expect.arrayContaining(['9.0.0.1']) as string[] })
+  expect(await entries(id, '2001:db8:1:14::/63')).toMatchObject({ total: 1, entries: ['2001:db8:1:14::7'] })
   expect(await entries(id, '9.1.0.0/16')).toMatchObject({ total: 128 })
   expect(await entries(id, '9.1.4.')).toMatchObject({ total: 1, entries: ['9.1.4.1'] })
   // The next version is found, and the one before no more.
   text('/list', `${singles(20_000)}\n`)
   await refresh(id, true)
-  expect(await lookUp('2001:db8:4:14::7')).toEqual([])
+  expect(await lookUp('2001:db8:1:14::7')).toEqual([])
 })
 
 describe('growth', () => {

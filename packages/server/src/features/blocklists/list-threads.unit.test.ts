@@ -25,25 +25,23 @@ test('the event loop turns while a content is read', async () => {
     if (!isOver) setImmediate(turn)
   }
   turn()
-  const built = await threads.run('build', jobOf('198.51.100.1\n'.repeat(400_000)))
+  const built = await threads.run('build', jobOf('198.51.100.1\n'.repeat(100_000)))
   isOver = true
-  expect(built).toMatchObject({ entries: 1, left_out: { duplicates: 399_999 } })
+  expect(built).toMatchObject({ entries: 1, left_out: { duplicates: 99_999 } })
   // Reading all of it in one turn, or in slices of 8 ms, takes some dozen.
   expect(turns).toBeGreaterThan(1000)
 })
 
 test.each([['IPv6', (n: number) => `2001:db8:${(n >> 15).toString(16)}:${((n & 0x7fff) * 2).toString(16)}`]])(
-  'spans of %s that hide millions of entries are refused',
+  'spans of %s that hide many entries are refused',
   async (_, network) => {
-    const text = Array.from({ length: 130_000 }, (_, n) => `${network(n)}::1-${network(n)}:ffff:ffff:ffff:fffe`).join(
-      '\n',
-    )
+    const text = Array.from({ length: 5000 }, (_, n) => `${network(n)}::1-${network(n)}:ffff:ffff:ffff:fffe`).join('\n')
     await expect(threads.run('build', jobOf(text))).rejects.toThrow(/more than 200,000 entries/)
   },
 )
 test('spans of IPv4 that hide many entries are refused', async () => {
   const text = Array.from(
-    { length: 60_000 },
+    { length: 20_000 },
     (_, n) =>
       `${8 + (n >> 12)}.${(n >> 4) & 255}.${(n & 15) * 16}.1-${8 + (n >> 12)}.${(n >> 4) & 255}.${(n & 15) * 16 + 15}.254`,
   )
@@ -66,7 +64,7 @@ test.each([
   ['signs of comments', `198.51.100.1 ${'/ '.repeat(2030)}\n`],
 ])('lines of %s are read in time: an expression that begins anew at each sign would take minutes', async (_, line) => {
   const strict = createListThreads({ ...limits, time: 15_000 })
-  expect(await strict.run('build', jobOf(line.repeat(5800)))).toMatchObject({ entries: 1 })
+  expect(await strict.run('build', jobOf(line.repeat(1450)))).toMatchObject({ entries: 1 })
 })
 
 test('a content that takes too long is given up, and the next one is read', async () => {
