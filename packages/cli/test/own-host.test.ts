@@ -6,12 +6,13 @@ import { join } from 'node:path'
 import { json } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { program } from '../../server/programs.cjs'
 import { stockadeProcess } from '../../server/src/testing/command.ts'
 import { eventually, freePort } from '../../server/src/testing/index.ts'
 
 /* The command line on the host of a server that was installed by the package: settings in a file, and a certificate that it signed itself. */
 
-const main = fileURLToPath(new URL('../../server/src/main.ts', import.meta.url))
+const main = program('server/src/main')
 const launcher = fileURLToPath(new URL('../../../scripts/stockade.cjs', import.meta.url))
 const password = 'Sup3r-secret-1'
 let folder: string
@@ -41,7 +42,13 @@ beforeAll(async () => {
   const admin = { STOCKADE_ADMIN_USERNAME: 'admin', STOCKADE_ADMIN_EMAIL: 'admin@stockade.example' }
   const child = spawn(process.execPath, [main], {
     stdio: 'ignore',
-    env: { PATH: process.env.PATH, ...env, ...admin, STOCKADE_ADMIN_PASSWORD: password },
+    env: {
+      PATH: process.env.PATH,
+      NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
+      ...env,
+      ...admin,
+      STOCKADE_ADMIN_PASSWORD: password,
+    },
   })
   const ended = new Promise(resolve => child.once('exit', resolve))
   end = () => {
