@@ -1,13 +1,16 @@
 import { createHmac } from 'node:crypto'
 import type { AddressInfo, Server } from 'node:net'
 import { expect } from 'vitest'
-import { eventually, sight, spawnServer } from '../../src/testing/index.ts'
-import type { Options, SpawnedServer } from '../../src/testing/index.ts'
+import { eventually, sight, startServer } from '../../src/testing/index.ts'
+import type { Options, TestServer } from '../../src/testing/index.ts'
 import { pageOf } from './endpoints.ts'
 import { deviations, text, words } from './kinds.ts'
 import type { Read, Shape } from './kinds.ts'
 
-/* Plain HTTP to a server that runs as a process, as somebody talks to it who has read the pages and nothing else. */
+/*
+ * Plain HTTP to a server, as somebody talks to it who has read the pages and nothing else. The server of a newcomer runs as a process of its own
+ * (newcomer.test.ts), the others in that of the test, which costs half.
+ */
 
 export interface Reply {
   readonly endpoint: string
@@ -196,7 +199,7 @@ export interface Host {
   readonly agent: Caller
 }
 export interface Place {
-  readonly server: SpawnedServer
+  readonly server: TestServer
   readonly nobody: Caller
   /** The first administrator, user 1. */
   readonly admin: Caller
@@ -216,7 +219,7 @@ const field = (reply: Reply, name: string): string => {
 }
 /** A server on a fresh data folder with users `admin`, `operator` and `viewer`. */
 export const aPlace = async (options: Options = {}): Promise<Place> => {
-  const server = await spawnServer({
+  const server = await startServer({
     ...options,
     env: {
       STOCKADE_ADMIN_USERNAME: 'admin',
