@@ -6,11 +6,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterEach, expect, it } from 'vitest'
+import { program } from '../programs.cjs'
 import { eventually } from '../src/testing/waiting.ts'
 
 /* The server as a process whose log nobody reads. */
 
-const program = fileURLToPath(new URL('../src/main.ts', import.meta.url))
+const main = program('server/src/main')
 const endings: (() => Promise<unknown> | void)[] = []
 afterEach(async () => {
   for (const end of endings.splice(0).reverse()) await end()
@@ -35,10 +36,11 @@ const aServer = async (isFull: boolean) => {
       for (;;) fs.writeSync(reader, Buffer.alloc(4096))
     }).toThrow('EAGAIN')
   const port = await freePort()
-  const child = spawn(process.execPath, [program], {
+  const child = spawn(process.execPath, [main], {
     stdio: ['ignore', writer, writer],
     env: {
       PATH: process.env.PATH,
+      NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
       ...{ STOCKADE_DATA_DIR: join(folder, 'data'), STOCKADE_HOST: '127.0.0.1', STOCKADE_PORT: String(port) },
     },
   })

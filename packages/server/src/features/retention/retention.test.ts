@@ -1,9 +1,7 @@
 import { randomUUID } from 'node:crypto'
-import { execFile } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Client } from '@stockade/client'
@@ -12,6 +10,7 @@ import { readConfig } from '../../config.ts'
 import { day } from '../../core/clock.ts'
 import type { Database } from '../../db/database.ts'
 import { createReader } from '../../events/reader.ts'
+import { stockade } from '../../testing/command.ts'
 import { aHost, engine, eventually, freshDatabase, startServer } from '../../testing/index.ts'
 import type { EnrolledHost, TestServer } from '../../testing/index.ts'
 import { recount } from './recount.store.ts'
@@ -51,16 +50,10 @@ const aStage = async (): Promise<Stage> => {
     },
   }
 }
-const launcher = fileURLToPath(new URL('../../../../../scripts/stockade.cjs', import.meta.url))
-const runRecount = ({ env }: Stage, ...more: string[]): Promise<{ code: number; out: string }> =>
-  new Promise(resolve =>
-    execFile(
-      process.execPath,
-      [launcher, 'admin', 'recount', ...more],
-      { env: { PATH: process.env.PATH, ...env } },
-      (error, out) => resolve({ code: error ? Number(error.code) : 0, out }),
-    ),
-  )
+const runRecount = async ({ env }: Stage, ...more: string[]): Promise<{ code: number; out: string }> => {
+  const { code, out } = await stockade(env, ['admin', 'recount', ...more])
+  return { code, out }
+}
 const retentionOf = (db: Database, given: { banDays?: number; eventDays?: number; now?: number } = {}) =>
   createRetention({
     db,
