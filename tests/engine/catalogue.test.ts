@@ -2,7 +2,12 @@ import * as fs from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { createEngineConfig, type Check, type CheckedJail, type EngineConfig } from '../../packages/agent/src/engine/config.ts'
+import {
+  createEngineConfig,
+  type Check,
+  type CheckedJail,
+  type EngineConfig,
+} from '../../packages/agent/src/engine/config.ts'
 import { ownJailFiles, type OwnFile } from '../../packages/agent/src/engine/own-files.ts'
 import { findInterpreter } from '../../packages/agent/src/python/interpreter.ts'
 import { checker, lister } from '../../packages/agent/src/python/programs.ts'
