@@ -37,6 +37,7 @@ const jail = {
   filter: 'door',
   logpath: '',
   banaction: '',
+  hasAction: true,
   backend: 'systemd[journalpath="/nowhere", journalflags=1]',
   maxretry: 3,
   bantime: 600,

@@ -29,6 +29,7 @@ const checkOf = (logpath: string, files: readonly string[]) => {
     bantime: 600,
     findtime: 600,
     banaction: '',
+    hasAction: true,
   }
   const check = logCheck({
     engine: {

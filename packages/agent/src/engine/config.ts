@@ -18,6 +18,8 @@ export interface ConfiguredJail {
   readonly findtime: number | null
   /** The firewall action, with its options, such as `nftables[type=allports]`; empty where the jail has none. */
   readonly banaction: string
+  /** Whether it has an action at all. */
+  readonly hasAction: boolean
 }
 
 /** A path, a glob, or a variable such as `%(sshd_log)s`, as a jail names it. */
@@ -152,6 +154,7 @@ const jailOf = (value: unknown): ConfiguredJail => {
     bantime: number('bantime'),
     findtime: number('findtime'),
     banaction: asText(fields['banaction']),
+    hasAction: fields['has_action'] === true,
   }
 }
 

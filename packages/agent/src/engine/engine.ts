@@ -15,6 +15,16 @@ export interface JailCounts {
   readonly current_failed: number
   readonly total_failed: number
 }
+export interface JailAbilities {
+  /** An idle jail reads no log. */
+  readonly isIdle: boolean
+  /** The program that decides whom the jail ignores; empty: none. */
+  readonly ignoreCommand: string
+  /** How many expressions find attempts. */
+  readonly expressions: number
+  readonly actions: readonly string[]
+}
+
 export interface Engine {
   /** Null while fail2ban is down. */
   version(): string | null
@@ -25,6 +35,8 @@ export interface Engine {
   jails(maxAge?: number): Promise<string[]>
   counts(jail: string): Promise<JailCounts>
   thresholds(jail: string): Promise<{ maxretry: number; bantime: number; findtime: number }>
+  /** What has to be so for the jail to ban anybody, as it is now. */
+  abilities(jail: string): Promise<JailAbilities>
   /** Seconds; -1: bans do not end. */
   bantime(jail: string): Promise<number>
   logpath(jail: string): Promise<string[]>
@@ -153,6 +165,15 @@ export const createEngine = (options: { socketPath: string; onUp: () => void; on
     async thresholds(jail) {
       const value = (what: string): Promise<number> => count(['get', jail, what])
       return { maxretry: await value('maxretry'), bantime: await value('bantime'), findtime: await value('findtime') }
+    },
+    async abilities(jail) {
+      const get = (what: string): Promise<Pickled> => call(['get', jail, what])
+      return {
+        isIdle: (await get('idle')) === true,
+        ignoreCommand: String((await get('ignorecommand')) ?? ''),
+        expressions: strings(await get('failregex')).length,
+        actions: strings(await get('actions')),
+      }
     },
     bantime: jail => count(['get', jail, 'bantime']),
     logpath: jail => list(['get', jail, 'logpath']),

@@ -78,7 +78,7 @@ export const createProtection = (needs: {
   const checks: Check[] = [
     engineCheck(needs),
     jailCheck(needs),
-    ignoreCheck({ engine, now: needs.now }),
+    ignoreCheck({ engine, config, now: needs.now }),
     logCheck({
       engine,
       config,

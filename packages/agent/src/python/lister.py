@@ -3,7 +3,7 @@
 stdin:  {"config": directory, "ignoreip": whether it is wanted (it can be long),
          "logpaths": [paths, globs or variables such as %(sshd_log)s]}
 stdout: {"socket": path or null, "pidfile": path or null, "jails": [{"name", "enabled", "filter", "logpath", "backend", "maxretry", "bantime",
-         "findtime", "banaction", "ignoreip"}],
+         "findtime", "banaction", "has_action", "ignoreip"}],
          "logpaths": [{"asked", "places": [paths and globs that it stands for, at most 20], "found": whether one leads to a file}]}
 """
 import glob
@@ -28,6 +28,7 @@ OPTIONS = {
     "bantime": ["string", None],
     "findtime": ["string", None],
     "banaction": ["string", ""],
+    "action": ["string", ""],
 }
 
 
@@ -86,6 +87,7 @@ def main():
             "bantime": number(found.get("bantime")),
             "findtime": number(found.get("findtime")),
             "banaction": found.get("banaction") or "",
+            "has_action": bool((found.get("action") or "").strip()),
             "ignoreip": found.get("ignoreip"),
         })
     json.dump({"socket": early.get("socket"), "pidfile": early.get("pidfile"), "jails": jails,
