@@ -28,6 +28,8 @@ export interface HostSettings {
   readonly hasOwnClock?: boolean
   /** Another Debian whose programs this host has in place of the machine's: its root directory. */
   readonly root?: string
+  /** Gives the host a /run and an /etc of its own, for daemons such as D-Bus and firewalld. Not together with `root`. */
+  readonly hasOwnSystem?: boolean
   /** Runs the agent with the capabilities of its systemd unit instead of all of root's. */
   readonly hasUnitRights?: boolean
 }

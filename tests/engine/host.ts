@@ -141,7 +141,10 @@ export async function aHost(settings: HostSettings = {}): Promise<Host> {
   const directory = fs.mkdtempSync(join(tmpdir(), `stockade-host-`))
   const path = (...parts: string[]): string => join(directory, ...parts)
   const net = await createNamespace(name, id)
-  const namespaces = await enterNamespaces(name, settings.root)
+  const namespaces = await enterNamespaces(name, {
+    root: settings.root,
+    layer: settings.hasOwnSystem === true ? path('layer') : undefined,
+  })
   let agent: ChildProcess | null = null
   let settingsOfAgent: AgentOptions = {}
   let startedAt: number | null = null

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { closedBy } from '../src/protection/firewall/closed.ts'
 import type { Closed } from '../src/protection/firewall/closed.ts'
 import { notAmong } from '../src/protection/firewall/cover.ts'
-import { placeOfNftSet, placeOfSet, readChain } from '../src/protection/firewall/front.ts'
+import { placeOfNftBans, placeOfNftSet, placeOfSet, readChain } from '../src/protection/firewall/front.ts'
 import { parseBan } from '../src/protection/firewall/kinds.ts'
 import { throughOf } from '../src/protection/firewall/packet-proof.ts'
 import { listenersOf } from '../src/protection/firewall/ports.ts'
@@ -63,6 +63,43 @@ it('finds an address within the ranges of a listing', () => {
   const held = ['198.51.100.20', '203.0.113.9', '2001:db8:7::1', '192.0.2.255', '198.51.100.128/25']
   const absent = ['203.0.113.10', '198.51.0.0/16', '2001:db8:8::1', 'joe']
   expect(notAmong(listing, [...held, ...absent])).toEqual(absent)
+})
+
+describe('of zones of firewalld', () => {
+  const chain = (name: string, ...rules: string[]): string =>
+    `\tchain ${name} {\n${rules.map(rule => `\t\t${rule}\n`).join('')}\t}\n`
+  const placeIn = (zones: string[], ...trusted: string[]) =>
+    placeOfNftBans(
+      [
+        chain('filter_INPUT', 'type filter hook input priority filter + 10; policy accept;', 'jump filter_INPUT_ZONES'),
+        chain('filter_INPUT_ZONES', ...zones, 'goto filter_IN_public'),
+        chain('filter_IN_public', 'jump filter_IN_public_deny', 'tcp dport 22 accept'),
+        chain('filter_IN_public_deny', `ip saddr ${ip} tcp dport 22 reject`),
+        chain('filter_IN_trusted', 'jump filter_IN_trusted_pre', ...trusted),
+        chain('filter_IN_trusted_pre', 'ct state { established, related } accept'),
+      ].join(''),
+      ssh,
+    )
+  const zone = 'iifname "eth1" goto filter_IN_trusted'
+
+  it('finds the rule of a ban', () => {
+    expect(placeIn([])).toEqual({ isInput: true, isForward: false, front: [] })
+  })
+
+  it('sees a zone of another network card in front, which lets everybody in', () => {
+    expect(placeIn([zone], 'accept')?.front).toEqual([{ rule: zone, device: 'eth1', isSure: true }])
+  })
+
+  it('sees a zone of another range in front', () => {
+    const range = 'ip saddr 198.51.100.0/24 goto filter_IN_trusted'
+    expect(placeIn([range], 'accept')?.front).toEqual([{ rule: range, device: null, isSure: true }])
+  })
+
+  it('leaves out a zone that stops everybody else, that leaves it to the next rule, or that bans the address itself', () => {
+    expect(placeIn([zone], 'reject')?.front).toEqual([])
+    expect(placeIn([zone], 'tcp dport 443 accept')?.front).toEqual([])
+    expect(placeIn([zone], `ip saddr ${ip} drop`, 'accept')?.front).toEqual([])
+  })
 })
 
 describe('before a rule of iptables', () => {

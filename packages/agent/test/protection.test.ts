@@ -308,6 +308,12 @@ it('reads from an action how it bans', () => {
     kind: 'unread',
     name: 'ufw',
   })
+  expect(
+    parseBan(`for p in 22; do firewall-cmd --add-rich-rule="rule family='ipv4' source address='<ip>' reject"; done`),
+  ).toEqual({
+    kind: 'rich-rules',
+    program: ['firewall-cmd'],
+  })
   expect(parseBan('firewall-cmd --direct --add-rule ipv4 filter f2b-sshd 0 -s <ip> -j REJECT')).toMatchObject({
     kind: 'unread',
     name: 'firewall-cmd',

@@ -102,7 +102,10 @@ const answers = '\\S+ still answers its packets'
 
 /** The same names, as Debian's alternatives have them: programs of the old kernel interface. */
 const legacyPrograms = Object.fromEntries(
-  ['iptables', 'ip6tables', 'iptables-save', 'ip6tables-save'].map(name => [name, '/usr/sbin/xtables-legacy-multi']),
+  [
+    ...['iptables', 'iptables-save', 'iptables-restore'],
+    ...['ip6tables', 'ip6tables-save', 'ip6tables-restore'],
+  ].map(name => [name, '/usr/sbin/xtables-legacy-multi']),
 )
 
 const legacy: FirewallKind = {

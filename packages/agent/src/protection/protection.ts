@@ -24,7 +24,7 @@ import { jailCheck } from './checks/jail.ts'
 import { keepCheck } from './checks/keep.ts'
 import { logCheck } from './checks/log.ts'
 import { createPortsCheck } from './checks/ports.ts'
-import { forwardedPorts, publishedCheck } from './checks/published.ts'
+import { forwardedPorts, publishedCheck, redirectsPorts } from './checks/published.ts'
 import { shieldCheck } from './checks/shield.ts'
 import { witnessCheck } from './checks/witness.ts'
 import type { Shield } from '../shield/model.ts'
@@ -125,6 +125,7 @@ const banChecks = (
     probeAll: needs.probeAll,
     addresses: ownAddresses,
     published: () => forwardedPorts(nft),
+    redirects: () => redirectsPorts(nft),
     rules: createRulesMark({ nft, generation }),
     isShielded: ip => needs.shield.has(ip),
     whyNot: needs.whyNotProbe,

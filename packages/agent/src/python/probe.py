@@ -1,7 +1,8 @@
 """
 Sends TCP SYNs to this host as if their sources were on the network, all at once, and says what came back.
 
-Input:  {"pairs": [["192.0.2.77", "198.51.100.4", 22], ...], "wait": 0.3}; source, own address, port; "wait" after the last one
+Input:  {"pairs": [["192.0.2.77", "198.51.100.4", 22], ...], "wait": 0.3, "address": false}; source, own address, port; "wait" after
+        the last one; "address": whether the device gets one, which a rule that redirects packets needs
 Output: {"answers": ["syn-ack" | "rst" | "unreachable" | "routed" | "none", one of each pair]}
         or {"error": "why there is no device"}
 
@@ -86,6 +87,20 @@ def rule(kernel, family, create):
         if code != 0:
             raise OSError(-code, os.strerror(-code))
         rules.add(family)
+
+
+def give_address():
+    """A link-local address without a route, for the time of the device: where it has none, the kernel drops what is redirected."""
+    newaddress, link, no_prefix_route = 20, 253, 0x200
+    packed = socket.inet_aton("169.254.187.%d" % (1 + number(1) % 254))
+    body = struct.pack("=BBBBi", socket.AF_INET, 32, 0, link, socket.if_nametoindex(DEVICE))
+    body += attribute(1, packed) + attribute(2, packed) + attribute(8, struct.pack("=I", no_prefix_route))
+    with socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, 0) as kernel:
+        kernel.settimeout(2)
+        kernel.bind((0, 0))
+        code = ask_kernel(kernel, newaddress, 0x5 | 0x400 | 0x200, body)
+    if code != 0:
+        raise OSError(-code, os.strerror(-code))
 
 
 def route_all(sources):
@@ -198,6 +213,8 @@ def main():
     pairs = [parse(pair) for pair in wanted["pairs"]]
     try:
         fd = open_device()
+        if wanted.get("address"):
+            give_address()
         routed = route_all(dict.fromkeys(pair[:2] for pair in pairs))
         answers = answers_of(fd, pairs, routed, wanted["wait"])
     except OSError as error:

@@ -1,6 +1,6 @@
 import { readText } from '../files.ts'
 import type { Options } from '../options.ts'
-import { forwardedPorts } from '../protection/checks/published.ts'
+import { forwardedPorts, redirectsPorts } from '../protection/checks/published.ts'
 import { listeners, ownAddresses } from '../protection/firewall/facts.ts'
 import { createNftListings } from '../protection/firewall/nft-listings.ts'
 import { createPacketProof } from '../protection/firewall/packet-proof.ts'
@@ -20,13 +20,15 @@ export const createHostSelfTest = (
 ): ((asked: Asked) => Promise<string>) => {
   const { options } = needs
   const steadyNow = (): number => performance.now()
-  const published = () => forwardedPorts(createNftListings({ nft: options.nft, generation: () => null }))
+  const nft = () => createNftListings({ nft: options.nft, generation: () => null })
+  const published = () => forwardedPorts(nft())
   const engineTest = createEngineTest({
     ...needs,
     createPackets: () =>
       createPacketProof({
         ...needs,
         ...{ addresses: ownAddresses, listeners, published, steadyNow },
+        redirects: () => redirectsPorts(nft()),
         rules: () => Promise.resolve(''),
         whyNot: () => null,
         pace: 1,

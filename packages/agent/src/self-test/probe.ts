@@ -25,18 +25,21 @@ export interface TestPacket {
   readonly target: Target
 }
 
-/** The same for many packets of both families at once, by one program. */
-export type ProbeAll = (packets: readonly TestPacket[]) => Promise<readonly Answer[]>
+/**
+ * The same for many packets of both families at once, by one program. `hasAddress`: the device has an address, to which rules that redirect
+ * packets send them.
+ */
+export type ProbeAll = (packets: readonly TestPacket[], hasAddress?: boolean) => Promise<readonly Answer[]>
 
 const waitSeconds = 0.3
 
 /** Probes run one at a time, because they share the name of their device. */
 export const createProbes = (python: Interpreter, program: string): { probe: Probe; probeAll: ProbeAll } => {
   const inTurn = createSerial()
-  const probeAll: ProbeAll = packets =>
+  const probeAll: ProbeAll = (packets, hasAddress = false) =>
     inTurn(async () => {
       const pairs = packets.map(({ source, target }) => [source, target.address, target.port])
-      const output = await python.run(program, { pairs, wait: waitSeconds }, { timeout: 20_000 })
+      const output = await python.run(program, { pairs, wait: waitSeconds, address: hasAddress }, { timeout: 20_000 })
       const reply = asFields(JSON.parse(output))
       if (asText(reply['error']) !== '') throw new Error(`no test device: ${asText(reply['error'])}`)
       return asList(reply['answers']).map(answer => {

@@ -71,6 +71,11 @@ export const forwardedPorts = async (nft: NftListings): Promise<{ port: number; 
     .map(([port, leadsTo]) => ({ port: Number(port), leadsTo }))
     .filter(({ port }) => port >= 1 && port <= 65_535)
 
+/** Whether rules send packets to other ports of this server than they were for; of iptables-legacy only the table can be seen. */
+export const redirectsPorts = async (nft: NftListings): Promise<boolean> =>
+  legacyPrograms.some(({ tables }) => /^nat$/m.test(readText(tables) ?? '')) ||
+  (await allRules(nft)).rules.some(rules => /\bredirect\b|\bREDIRECT\b/.test(rules))
+
 const firstLine = (text: string): string => text.trim().split('\n')[0] ?? ''
 
 /** The old interface of the kernel, which nft does not list, and where the kernel names its tables. */

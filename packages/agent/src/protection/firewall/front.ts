@@ -46,6 +46,9 @@ interface Dialect {
   readonly targetOf: (rule: string) => string | null
   /** What the rule does with a packet that it meets. */
   readonly verdictOf: (rule: string) => 'accept' | 'return' | 'none'
+  /** Whether it may drop or reject a packet. */
+  readonly stops: (rule: string) => boolean
+  /** Null: it surely has nothing to do with such packets. `isSure` of a jump: every one of them takes it. */
   readonly passageOf: (rule: string, traffic: Traffic) => Passage | null
 }
 
@@ -58,13 +61,33 @@ const mayAccept = (dialect: Dialect, chain: string, traffic: Traffic, depth = 0)
     return target !== null && depth < maxDepth && mayAccept(dialect, target, traffic, depth + 1)
   })
 
+/** What surely becomes of a new packet that enters this chain; null: the agent cannot tell, or it leaves the chain again. */
+const fateIn = (dialect: Dialect, chain: string, traffic: Traffic, depth = 0): 'accept' | 'other' | null => {
+  for (const rule of dialect.chains.get(chain) ?? []) {
+    const passage = dialect.passageOf(rule, traffic)
+    if (passage === null) continue
+    const target = dialect.targetOf(rule)
+    if (target === null) {
+      const verdict = dialect.verdictOf(rule)
+      if (dialect.stops(rule)) return 'other'
+      if (verdict === 'accept' && passage.isSure && passage.device === null) return 'accept'
+      if (verdict === 'return') return null
+      continue
+    }
+    const fate = depth < maxDepth ? fateIn(dialect, target, traffic, depth + 1) : 'other'
+    if (fate === 'other' || (fate === 'accept' && passage.isSure && passage.device === null)) return fate
+  }
+  return null
+}
+
 const frontIn = (dialect: Dialect, rules: readonly string[], traffic: Traffic): Passage[] =>
   rules.flatMap(rule => {
     const passage = dialect.passageOf(rule, traffic)
     if (passage === null) return []
     const target = dialect.targetOf(rule)
     const passes = dialect.verdictOf(rule) !== 'none' || (target !== null && mayAccept(dialect, target, traffic))
-    return passes ? [passage] : []
+    const isSure = passage.isSure && (target === null || fateIn(dialect, target, traffic) === 'accept')
+    return passes ? [{ ...passage, isSure }] : []
   })
 
 /** Each way from a base chain to the first rule of a chain that `isMeant`. */
@@ -126,7 +149,7 @@ const iptablesPassage = (rule: string, traffic: Traffic): Passage | null => {
   const others = rule
     .replace(/ --comment (?:"[^"]*"|\S+)/, '')
     .replace(/ (?:-m (?:tcp|multiport|conntrack|state|comment)|-[ipsj] \S+|--(?:dports?|ctstate|state) \S+)/g, '')
-  const isSure = /^-A \S+$/.test(others.trim()) && / -j ACCEPT$/.test(rule)
+  const isSure = /^-A \S+$/.test(others.trim().replace(/ -g \S+$/, '')) && !/ -j (?:RETURN|LOG)$/.test(rule)
   return { rule: rule.replace(/^-A /, ''), device: device && !device.isNot ? device.value : null, isSure }
 }
 
@@ -145,6 +168,7 @@ const iptablesDialect = (listing: string): Dialect => {
     bases,
     targetOf: rule => (chains.has(target(rule)) ? target(rule) : null),
     verdictOf: rule => (target(rule) === 'ACCEPT' ? 'accept' : target(rule) === 'RETURN' ? 'return' : 'none'),
+    stops: rule => /^(?:DROP|REJECT)$/.test(target(rule)),
     passageOf: iptablesPassage,
   }
 }
@@ -223,7 +247,11 @@ const nftPassage = (rule: string, traffic: Traffic): Passage | null => {
     .replace(/ comment "[^"]*"/, '')
     .replace(/\b(?:iif(?:name)? "?[^"\s]+"?|(?:ct state|tcp dport) (?:\{[^}]*\}|\S+)|ip6? saddr [0-9a-f.:/]+)/g, '')
     .replace(/\bcounter(?: packets \d+ bytes \d+)?/, '')
-  return { rule, device: device && !device[1] ? (device[2] ?? null) : null, isSure: others.trim() === 'accept' }
+  return {
+    rule,
+    device: device && !device[1] ? (device[2] ?? null) : null,
+    isSure: /^(?:accept|(?:jump|goto) \S+)$/.test(others.trim()),
+  }
 }
 const wordsIn = (list = ''): string[] => list.split(/[{},\s]+/).filter(Boolean)
 const otherProtocol =
@@ -252,9 +280,24 @@ const nftDialect = (table: string): { dialect: Dialect; hooks: ReadonlyMap<strin
       bases: new Set(hooks.keys()),
       targetOf: rule => (chains.has(target(rule)) ? target(rule) : null),
       verdictOf: rule => (/\baccept\b/.test(rule) ? 'accept' : /\breturn\b/.test(rule) ? 'return' : 'none'),
+      stops: rule => /\b(?:drop|reject)\b/.test(rule),
       passageOf: nftPassage,
     },
   }
+}
+
+/** Where the first rule stands that stops one of these addresses, which rules of a table of nftables name; null: no packet comes to one. */
+export const placeOfNftBans = (table: string, traffic: Traffic): Place | null => {
+  const { dialect, hooks } = nftDialect(table)
+  const bans = new Set(
+    [...dialect.chains.values()]
+      .flat()
+      .filter(rule => dialect.stops(rule) && notAmong(rule, traffic.ips).length < traffic.ips.length),
+  )
+  return placeOf(
+    routesTo(dialect, (_, rule) => bans.has(rule), traffic),
+    base => hooks.get(base) ?? '',
+  )
 }
 
 /** Where the rule stands that uses a set of a table of nftables; null: no packet comes to one. */

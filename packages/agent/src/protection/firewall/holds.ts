@@ -3,7 +3,7 @@ import { runProgram } from '../../process.ts'
 import type { Ran } from '../../process.ts'
 import type { Closed } from './closed.ts'
 import { notAmong } from './cover.ts'
-import { escape, placeOfNftSet, placeOfSet, readChain } from './front.ts'
+import { escape, placeOfNftBans, placeOfNftSet, placeOfSet, readChain } from './front.ts'
 import type { Place, Traffic } from './front.ts'
 import type { Firewall, JailFirewall } from './kinds.ts'
 import type { NftListings } from './nft-listings.ts'
@@ -83,6 +83,8 @@ export const holds = async (run: Run, { firewall, closed }: JailFirewall, ips: r
       return ipsetHolds(run, firewall, trafficOf(closed, ips))
     case 'route':
       return routeHolds(run, firewall.program, ips)
+    case 'rich-rules':
+      return richRulesHold(run, trafficOf(closed, ips))
     case 'hosts.deny':
       return { state: 'partly', why: 'hosts.deny, which only programs with libwrap obey' }
     case 'unread':
@@ -157,6 +159,15 @@ const ipsetHolds = async (
   if (place !== null) return { state: 'yes', place }
   // Another firewall may use the set: firewalld, shorewall.
   return iptables === null ? unknown(`ipset, and no ${name} rule uses it`) : no(`no ${name} rule uses ipset ${set}`)
+}
+
+/** firewalld keeps its zones in a table of nftables, unless it uses iptables for all of its rules. */
+const richRulesHold = async (run: Run, traffic: Traffic): Promise<Held> => {
+  const table = await run(['nft', '-t', 'list', 'table', 'inet', 'firewalld'])
+  if (table.code !== 0) return unknown('firewall-cmd, whose rules the agent cannot read')
+  const absent = notAmong(table.stdout, traffic.ips)
+  if (absent.length > 0) return { state: 'no', why: 'no rule of firewalld names it', absent }
+  return { state: 'yes', place: placeOfNftBans(table.stdout, traffic) }
 }
 
 const routeHolds = async (run: Run, program: readonly string[], ips: readonly string[]): Promise<Held> => {

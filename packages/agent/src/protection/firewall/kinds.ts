@@ -23,6 +23,8 @@ export type Firewall =
     }
   | { readonly kind: 'route'; readonly program: readonly string[] }
   | { readonly kind: 'hosts.deny' }
+  /** Rules of a zone of firewalld, which it keeps in a table of nftables. */
+  | { readonly kind: 'rich-rules'; readonly program: readonly string[] }
   /** The agent cannot read what it does. `program` is null if it needs none. */
   | { readonly kind: 'unread'; readonly name: string; readonly program: readonly string[] | null }
 
@@ -110,6 +112,10 @@ const parsers: readonly ((text: string) => Firewall | null)[] = [
     return route && { kind: 'route', program: words(route[1] ?? '') }
   },
   text => (/hosts\.deny/.test(text) ? { kind: 'hosts.deny' } : null),
+  text =>
+    /(?<![\w-])firewall-cmd\b[^\n]* --add-rich-rule=/.test(text)
+      ? { kind: 'rich-rules', program: ['firewall-cmd'] }
+      : null,
 ]
 
 /** Firewalls that are known by the program that sets them. One that runs on another machine is none of this server. */

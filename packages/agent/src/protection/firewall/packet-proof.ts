@@ -114,6 +114,8 @@ export interface ProofNeeds {
   addresses: () => readonly string[]
   listeners: () => Doors['listeners']
   published: () => Promise<readonly Published[]>
+  /** Whether rules redirect packets to other ports of this server. */
+  redirects: () => Promise<boolean>
   /** Another value whenever rules of the firewall changed, bans left out; null: the agent cannot tell. */
   rules: () => Promise<string | null>
   /** Whether the shield drops the address too, so that its packets say nothing about a jail. */
@@ -206,7 +208,7 @@ export const createPacketProof = (needs: ProofNeeds): PacketProof => {
   /** Null where this server could send none. */
   const sent = async (packets: readonly TestPacket[]): Promise<readonly Answer[] | null> => {
     try {
-      const answers = await needs.probeAll(packets)
+      const answers = await needs.probeAll(packets, await needs.redirects())
       broken = null
       return answers
     } catch (error) {

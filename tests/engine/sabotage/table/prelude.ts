@@ -1,0 +1,42 @@
+/* Shell functions for the rows of the table, and what starts and stops firewalld on a host with a system of its own. */
+
+export const prelude = `
+set -e
+f2b() { "$F2B" -c "$DIR/etc" "$@" >/dev/null; }
+again() { f2b restart "$JAIL"; }
+unrule() { iptables -w -D INPUT 1; }
+nft_away() {
+  nft -a list chain inet f2b-table f2b-chain | grep -F -- "$1" | sed 's/.*# handle //' |
+    xargs -r -n1 nft delete rule inet f2b-table f2b-chain handle
+}
+fail_once() {
+  echo "$(date '+%b %e %H:%M:%S') host sshd[$((RANDOM + 3000))]: Failed password for root from \${1:-203.0.113.61} port 4000 ssh2" >>"$LOG"
+}
+attack() {
+  (while :; do for time in 1 2 3; do fail_once "$BAD"; done; sleep 2; done) >/dev/null 2>&1 &
+  echo $! >"$DIR/attack"
+}
+end_attack() { kill "$(cat "$DIR/attack")"; }
+start_firewalld() {
+  setsid firewalld --nofork >/run/firewalld.log 2>&1 </dev/null &
+  for time in $(seq 150); do
+    if firewall-cmd --state >/dev/null 2>&1; then return 0; fi
+    sleep 0.2
+  done
+  cat /run/firewalld.log >&2
+  return 1
+}
+stop_firewalld() {
+  kill "$(cat /run/firewalld.pid)"
+  while firewall-cmd --state >/dev/null 2>&1; do sleep 0.2; done
+}
+`
+
+/** The attackers come by its default zone, which lets them reach the ports of the test. */
+export const firewalldBegins = `
+mkdir -p /run/dbus
+dbus-daemon --system --fork
+start_firewalld
+for port in 8080 8082 2222; do firewall-cmd --permanent --add-port=$port/tcp; done >/dev/null
+firewall-cmd --reload >/dev/null
+`

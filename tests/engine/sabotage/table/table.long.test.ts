@@ -1,0 +1,98 @@
+import { execFileSync } from 'node:child_process'
+import * as fs from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { installedEngine, type EngineFiles } from '../../host-config.ts'
+import { loudly } from '../../host.ts'
+import { neighboursOf, type Neighbours } from '../../neighbours.ts'
+import { onStage } from '../../stage.ts'
+import { hasProgram } from '../../through/scene.ts'
+import { firewallKinds } from '../firewalls.ts'
+import { unpackedEngines } from '../settings.ts'
+import { jailText, logOf, note, playRow, shell } from './play.ts'
+import { firewalldBegins } from './prelude.ts'
+import { firewallNames, rows, type FirewallName } from './rows.ts'
+
+/*
+ * `npm run check -- sabotage --table FILE` plays every row on fail2ban 1.0.2 and 1.1.0 with each firewall. SABOTAGE_ENGINES, SABOTAGE_FIREWALLS
+ * and SABOTAGE_ROWS (an expression) choose some of them. Without the check a few rows on firewalld are a part of the long suite.
+ */
+
+const { STOCKADE_SABOTAGE, SABOTAGE_RECORD_ROWS, SABOTAGE_PACE } = process.env
+const isWhole = STOCKADE_SABOTAGE === 'whole'
+const pace = Number(SABOTAGE_PACE ?? (isWhole ? '0.2' : '0.05'))
+/** Seconds without a word after which a row is silent: two rounds of the slowest check. */
+const silence = Math.max(6, 60 * pace)
+
+const chosen = (variable: string, name: string): boolean => {
+  const wanted = process.env[variable] ?? ''
+  return wanted === '' || wanted.split(',').includes(name)
+}
+const engines: readonly EngineFiles[] = isWhole
+  ? [installedEngine, ...unpackedEngines().filter(({ version }) => version === '1.1.0')].filter(({ version }) =>
+      chosen('SABOTAGE_ENGINES', version),
+    )
+  : [installedEngine]
+const firewalls = firewallNames.filter(name => (isWhole ? chosen('SABOTAGE_FIREWALLS', name) : name === 'firewalld'))
+const pattern = new RegExp(process.env['SABOTAGE_ROWS'] ?? '')
+
+const settingsOf = (firewall: FirewallName, version: string) =>
+  firewall === 'firewalld'
+    ? { banactions: ['firewallcmd-rich-rules', 'firewallcmd-rich-rules'] as const }
+    : firewallKinds[firewall].settings(version)
+
+const missingFor = (firewall: FirewallName): string[] => {
+  const programs = { nftables: ['nft'], iptables: ['iptables'], legacy: ['iptables-legacy'], ipset: ['ipset'] }
+  const needed = firewall === 'firewalld' ? ['firewalld', 'firewall-cmd', 'dbus-daemon'] : programs[firewall]
+  return [...needed, 'bash'].filter(name => !hasProgram(name))
+}
+
+for (const engine of engines)
+  for (const firewall of firewalls) {
+    const missing = missingFor(firewall)
+    const title = `the table of sabotages, fail2ban ${engine.version}, ${firewall}`
+    if (missing.length > 0) {
+      loudly(`SKIPPED: ${title}: needs ${missing.join(', ')}`)
+      it.skip(title)
+      continue
+    }
+    const client = join(engine.bin, 'fail2ban-client')
+    const version = execFileSync(client, ['-V'], { encoding: 'utf8' }).trim()
+    const played = rows
+      .map((row, index) => ({ row, jail: `r${index}` }))
+      .filter(({ row }) => row.on.includes(firewall) && (isWhole || row.on.length === 1))
+      .filter(({ row }) => pattern.test(row.name))
+      .filter(({ row }) => !/ufw/.test(row.name) || hasProgram('ufw'))
+    onStage(
+      title,
+      [],
+      scene => {
+        let neighbours: Neighbours
+        beforeAll(async () => {
+          const { host } = scene()
+          neighbours = await neighboursOf(host)
+          // Attackers come from the Internet.
+          await host.inside('ip', 'route', 'add', 'default', 'via', '10.91.1.2', 'dev', 'att0')
+          if (firewall === 'firewalld') await shell(host, {}, firewalldBegins)
+          for (const { row, jail } of played) if (row.hasLog === true) fs.writeFileSync(logOf(jail, host.directory), '')
+          fs.writeFileSync(
+            join(host.f2bConfig, 'jail.d', 'table.local'),
+            played.map(({ row, jail }) => jailText(row, jail, host.directory)).join(''),
+          )
+          await host.client('reload')
+        })
+        afterAll(() => neighbours.end())
+        for (const { row, jail } of played)
+          it(row.name, async () => {
+            const outcome = await playRow(scene(), neighbours, row, { jail, client, silence })
+            note(SABOTAGE_RECORD_ROWS, { fail2ban: version, firewall, row: row.name, harm: row.harm, ...outcome })
+            expect(outcome.wrong, outcome.words).toBeNull()
+          })
+      },
+      {
+        ...settingsOf(firewall, engine.version),
+        ...{ engine, bantime: 7200, hasOwnSystem: true, hasUnitRights: true },
+        agentArgs: ['--check-pace', String(pace)],
+      },
+    )
+  }
