@@ -102,10 +102,9 @@ const answers = '\\S+ still answers its packets'
 
 /** The same names, as Debian's alternatives have them: programs of the old kernel interface. */
 const legacyPrograms = Object.fromEntries(
-  [
-    ...['iptables', 'iptables-save', 'iptables-restore'],
-    ...['ip6tables', 'ip6tables-save', 'ip6tables-restore'],
-  ].map(name => [name, '/usr/sbin/xtables-legacy-multi']),
+  [...['iptables', 'iptables-save', 'iptables-restore'], ...['ip6tables', 'ip6tables-save', 'ip6tables-restore']].map(
+    name => [name, '/usr/sbin/xtables-legacy-multi'],
+  ),
 )
 
 const legacy: FirewallKind = {

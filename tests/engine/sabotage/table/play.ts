@@ -130,9 +130,15 @@ export const playRow = async (
   await host.client('unban', '--all').catch(() => undefined)
   const isNews = (): boolean =>
     (reports(scene).at(-1)?.checks ?? []).some(({ state, detail }) => state !== 'unknown' && !known.has(detail))
+  const isFree = await within(15, async () => !(await isOut()))
   const isOver = await within(longest, () => !isNews())
   const over = outcome.told !== null && isOver ? secondsSince(undoneAt) : null
-  return { ...outcome, over, wrong: outcome.wrong ?? undone ?? (isOver ? null : 'goes on after it was mended') }
+  const remains = isOver ? null : 'goes on after it was mended'
+  return {
+    ...outcome,
+    over,
+    wrong: outcome.wrong ?? undone ?? remains ?? (isFree ? null : 'the attacker stays out after the end'),
+  }
 }
 
 const textOf = (error: unknown): string => {

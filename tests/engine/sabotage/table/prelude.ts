@@ -3,7 +3,15 @@
 export const prelude = `
 set -e
 f2b() { "$F2B" -c "$DIR/etc" "$@" >/dev/null; }
-again() { f2b restart "$JAIL"; }
+# fail2ban restores bans after it has answered.
+again() {
+  f2b restart "$JAIL"
+  for time in $(seq 50); do
+    if test "$("$F2B" -c "$DIR/etc" get "$JAIL" banned "$BAD")" = 1; then break; fi
+    sleep 0.2
+  done
+  sleep 0.5
+}
 unrule() { iptables -w -D INPUT 1; }
 nft_away() {
   nft -a list chain inet f2b-table f2b-chain | grep -F -- "$1" | sed 's/.*# handle //' |

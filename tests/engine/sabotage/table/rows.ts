@@ -110,7 +110,7 @@ const ofIptables: readonly Row[] = [
     name: 'rule of the ban counts only',
     on: byRules,
     harm: 'opens',
-    does: 'iptables -w -R f2b-$JAIL 1 -s $BAD',
+    does: 'iptables -w -D f2b-$JAIL 1; iptables -w -I f2b-$JAIL -s $BAD',
     undoes: 'again',
   },
   {
@@ -234,7 +234,7 @@ const ofNftables: readonly Row[] = [
     on: ['nftables'],
     harm: 'opens',
     does: `nft insert rule ${rule} tcp dport $PORT counter accept`,
-    undoes: 'nft_away "accept"',
+    undoes: 'nft_away "dport $PORT counter"',
   },
   {
     name: 'accepted in front by a chain of its own',
@@ -655,7 +655,7 @@ const ofEngine: readonly Row[] = [
     does: 'rm $DIR/run/f2b.sock',
     undoes: 'kill $(cat $DIR/run/f2b.pid); while test -e $DIR/run/f2b.pid; do sleep 0.2; done; f2b start',
   },
-  { name: 'jail stopped', on: all, harm: 'blinds', does: 'f2b stop $JAIL', undoes: 'f2b reload $JAIL' },
+  { name: 'jail stopped', on: all, harm: 'blinds', does: 'f2b stop $JAIL', undoes: 'f2b reload' },
   {
     name: 'log taken out of the jail (dellogpath)',
     on: all,
