@@ -342,6 +342,23 @@ it('reads published ports from the rules of the old iptables', () => {
   expect(legacyTranslations(`-P INPUT ACCEPT\n${rule}\n`)).toEqual([['8080', '172.30.0.2:80']])
 })
 
+it('knows a firewall action whose ban does nothing, and one that is no firewall', async () => {
+  const of = (action: string, actionban: string) =>
+    firewallOf(
+      { actionOption: (_jail, _action, name) => Promise.resolve(name === 'actionban' ? actionban : null) },
+      'sshd',
+      action,
+      'ipv4',
+    )
+  expect((await of('firewallcmd-rich-rules', 'true'))?.firewall).toEqual({
+    kind: 'idle',
+    name: 'firewallcmd-rich-rules',
+  })
+  expect((await of('iptables-multiport', ' /bin/true\n'))?.firewall).toMatchObject({ kind: 'idle' })
+  expect(await of('nftables-own', '/usr/local/sbin/block <ip>')).toBeNull()
+  expect(await of('dummy', 'true')).toBeNull()
+})
+
 it('reads which iptables has the rule of an ipset, from the options of the action', async () => {
   const options: Readonly<Record<string, string>> = {
     actionban: 'ipset -exist add <ipmset> <ip> timeout 0',

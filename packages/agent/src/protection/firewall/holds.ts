@@ -85,6 +85,8 @@ export const holds = async (run: Run, { firewall, closed }: JailFirewall, ips: r
       return routeHolds(run, firewall.program, ips)
     case 'rich-rules':
       return richRulesHold(run, trafficOf(closed, ips))
+    case 'idle':
+      return { state: 'no', why: `action ${firewall.name} does nothing for a ban`, absent: ips }
     case 'hosts.deny':
       return { state: 'partly', why: 'hosts.deny, which only programs with libwrap obey' }
     case 'unread':

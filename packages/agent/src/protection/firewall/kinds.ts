@@ -25,6 +25,8 @@ export type Firewall =
   | { readonly kind: 'hosts.deny' }
   /** Rules of a zone of firewalld, which it keeps in a table of nftables. */
   | { readonly kind: 'rich-rules'; readonly program: readonly string[] }
+  /** A firewall action of fail2ban whose command for a ban does nothing. */
+  | { readonly kind: 'idle'; readonly name: string }
   /** The agent cannot read what it does. `program` is null if it needs none. */
   | { readonly kind: 'unread'; readonly name: string; readonly program: readonly string[] | null }
 
@@ -38,6 +40,9 @@ export interface JailFirewall {
 type Family = 'ipv4' | 'ipv6'
 
 const maxDepth = 5
+/** Actions that fail2ban brings along for a firewall of this server. */
+const firewallActions = /^(?:nftables|iptables|firewallcmd|ufw|shorewall|apf|bsd-ipfw|ipfw|npf|pf|route)(?:-|$)/
+const doesNothing = /^\s*(?:(?:(?:\/usr)?\/bin\/)?true|:|exit 0)?\s*$/
 const tag = /<([a-zA-Z0-9_/-]+)>/g
 
 /** How this action bans, from its commands; null if it is not a firewall action (a mail, a report to somebody). */
@@ -66,7 +71,8 @@ export const firewallOf = async (
   }
   const [start, ban] = [await resolved('actionstart'), await resolved('actionban')]
   // A ban that only writes into a list of the kernel is a firewall by the rule that its start makes.
-  const parsed = parseBan(ban) ?? parseUnread(start)
+  const isIdle = firewallActions.test(action) && doesNothing.test(ban)
+  const parsed = isIdle ? ({ kind: 'idle', name: action } as const) : (parseBan(ban) ?? parseUnread(start))
   if (parsed === null) return null
   const firewall = parsed.kind === 'ipset' ? { ...parsed, iptables: await wordsOf(resolved('iptables')) } : parsed
   return { action, firewall, closed: closedBy(start, ban, readText('/etc/services') ?? '') }
