@@ -128,15 +128,18 @@ export const playRow = async (
   )
   const undoneAt = Date.now()
   await host.client('unban', '--all').catch(() => undefined)
-  const isNews = (): boolean =>
-    (reports(scene).at(-1)?.checks ?? []).some(({ state, detail }) => state !== 'unknown' && !known.has(detail))
+  const remaining = (): string[] =>
+    (reports(scene).at(-1)?.checks ?? []).flatMap(({ state, detail }) =>
+      state !== 'unknown' && !known.has(detail) ? [detail] : [],
+    )
   const isFree = await within(15, async () => !(await isOut()))
-  const isOver = await within(longest, () => !isNews())
+  const isOver = await within(longest, () => remaining().length === 0)
   const over = outcome.told !== null && isOver ? secondsSince(undoneAt) : null
   const remains = isOver ? null : 'goes on after it was mended'
   return {
     ...outcome,
     over,
+    words: isOver ? outcome.words : (remaining()[0] ?? outcome.words),
     wrong: outcome.wrong ?? undone ?? remains ?? (isFree ? null : 'the attacker stays out after the end'),
   }
 }
