@@ -198,7 +198,7 @@ describe('a log is unread', () => {
   })
 })
 
-const able = { isIdle: false, ignoreCommand: '', expressions: 2, actions: ['nftables-multiport'] }
+const able = { ignoreCommand: '', expressions: 2, actions: ['nftables-multiport'] }
 
 it('names a jail from which somebody took what it needs to ban, and one that hardly bans', async () => {
   const jail = {
@@ -213,7 +213,6 @@ it('names a jail from which somebody took what it needs to ban, and one that har
   }
   const cases: readonly (readonly [Partial<typeof able>, { maxretry?: number; findtime?: number }, Finding])[] = [
     [{}, {}, ok('sshd')],
-    [{ isIdle: true }, {}, bad('sshd', 'jail sshd bans nobody: it is idle, so it reads no log')],
     [{ expressions: 0 }, {}, bad('sshd', 'jail sshd bans nobody: its filter has no failregex')],
     [
       { ignoreCommand: '/bin/true <ip>' },

@@ -16,8 +16,6 @@ export interface JailCounts {
   readonly total_failed: number
 }
 export interface JailAbilities {
-  /** An idle jail reads no log. */
-  readonly isIdle: boolean
   /** The program that decides whom the jail ignores; empty: none. */
   readonly ignoreCommand: string
   /** How many expressions find attempts. */
@@ -169,7 +167,6 @@ export const createEngine = (options: { socketPath: string; onUp: () => void; on
     async abilities(jail) {
       const get = (what: string): Promise<Pickled> => call(['get', jail, what])
       return {
-        isIdle: (await get('idle')) === true,
         ignoreCommand: String((await get('ignorecommand')) ?? ''),
         expressions: strings(await get('failregex')).length,
         actions: strings(await get('actions')),

@@ -75,10 +75,9 @@ export const ignoreCheck = (needs: {
 /** What somebody took from a running jail, so that it bans nobody. */
 const disabledOf = (
   jail: string,
-  { isIdle, ignoreCommand, expressions, actions }: JailAbilities,
+  { ignoreCommand, expressions, actions }: JailAbilities,
   configured: ConfiguredJail | undefined,
 ): Finding | null => {
-  if (isIdle) return bad(jail, `jail ${jail} bans nobody: it is idle, so it reads no log`)
   if (expressions === 0) return bad(jail, `jail ${jail} bans nobody: its filter has no failregex`)
   if (ignoresAll.test(ignoreCommand))
     return bad(jail, `jail ${jail} bans nobody: its ignorecommand ${ignoreCommand.trim()} ignores everybody`)
