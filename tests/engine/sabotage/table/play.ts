@@ -127,7 +127,7 @@ export const playRow = async (
     (error: unknown) => `cannot be undone: ${textOf(error)}`,
   )
   const undoneAt = Date.now()
-  await host.client('unban', '--all').catch(() => undefined)
+  await host.client('unban', attacker).catch(() => undefined)
   const remaining = (): string[] =>
     (reports(scene).at(-1)?.checks ?? []).flatMap(({ state, detail }) =>
       state !== 'unknown' && !known.has(detail) ? [detail] : [],
