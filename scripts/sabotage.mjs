@@ -1,10 +1,26 @@
 /*
  * `npm run check -- sabotage`: every case of tests/engine/sabotage on each version of fail2ban and each firewall. As root on Debian it unpacks
  * fail2ban of Debian 11 and 13 through apt into node_modules/.cache/engines; nothing is installed. It names what it can't run.
+ *
+ * `npm run check -- sabotage --table FILE` plays the table of tests/engine/sabotage/table only, prints what the hosts said and writes it to FILE, as
+ * Markdown. Hosts of different firewalls run side by side. The checks run ten times as often as on a real host; `SABOTAGE_PACE=1` plays at the
+ * real pace.
  */
-import { execFileSync, spawnSync } from 'node:child_process'
-import { chmodSync, existsSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { execFileSync, spawn, spawnSync } from 'node:child_process'
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
+import { readRows, tableText } from './sabotage-table.mjs'
 
 const root = resolve(import.meta.dirname, '..')
 const engines = join(root, 'node_modules/.cache/engines')
@@ -115,11 +131,48 @@ function unpackBareRoot() {
 
 unpackEngines()
 unpackBareRoot()
-for (const program of ['iptables', 'iptables-legacy', 'ipset', 'setpriv', 'mmdebstrap'])
+for (const program of [
+  'iptables',
+  'iptables-legacy',
+  'ipset',
+  'setpriv',
+  'mmdebstrap',
+  'firewalld',
+  'ufw',
+  'dbus-daemon',
+])
   if (spawnSync('which', [program]).status !== 0) say(`${program} is not installed: the cases that need it fail`)
-const run = spawnSync(
-  process.execPath,
-  ['node_modules/vitest/vitest.mjs', 'run', '--project', 'engine', 'tests/engine/sabotage', ...process.argv.slice(2)],
-  { cwd: root, stdio: 'inherit', env: { ...process.env, STOCKADE_SABOTAGE: 'whole', STOCKADE_ENGINES: engines } },
-)
-process.exit(run.status ?? 1)
+
+const [option, table, ...others] = process.argv.slice(2)
+const isTable = option === '--table' && table !== undefined
+const engineTests = isTable
+  ? ['tests/engine/sabotage/table', ...others]
+  : ['tests/engine/sabotage', ...process.argv.slice(2)]
+const records = isTable ? mkdtempSync(join(tmpdir(), 'stockade-table-')) : null
+
+const play = (name, variables) =>
+  new Promise(done => {
+    const record = records === null ? {} : { SABOTAGE_RECORD_ROWS: join(records, name) }
+    const env = {
+      ...process.env,
+      STOCKADE_SABOTAGE: isTable ? 'table' : 'whole',
+      STOCKADE_ENGINES: engines,
+      ...record,
+      ...variables,
+    }
+    const words = ['node_modules/vitest/vitest.mjs', 'run', '--project', 'engine', ...engineTests]
+    spawn(process.execPath, words, { cwd: root, stdio: 'inherit', env }).on('exit', code => done(code ?? 1))
+  })
+
+const firewalls = (process.env.SABOTAGE_FIREWALLS || 'nftables,iptables,legacy,ipset,firewalld').split(',')
+const codes = isTable
+  ? await Promise.all(firewalls.map(name => play(name, { SABOTAGE_FIREWALLS: name })))
+  : [await play('all', {})]
+if (records !== null) {
+  const rows = readdirSync(records).flatMap(name => readRows(join(records, name)))
+  const text = tableText(rows)
+  writeFileSync(table, text)
+  process.stdout.write(`\n${text}`)
+  rmSync(records, { recursive: true })
+}
+process.exit(Math.max(...codes))
