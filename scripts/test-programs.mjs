@@ -113,18 +113,27 @@ if (!existsSync(complete) && existsSync('/etc/debian_version')) {
   for (const name of packages) rmSync(`${folder}/${name}`)
 }
 
-/* Prometheus and Alertmanager are programs in one file each: nothing that they depend on is needed. */
-const monitoring = fileURLToPath(new URL('../node_modules/.cache/stockade-monitoring', import.meta.url))
-const monitored = `${monitoring}/complete-1`
-if (!existsSync(monitored) && existsSync('/etc/debian_version')) {
-  rmSync(monitoring, { recursive: true, force: true })
-  mkdirSync(monitoring, { recursive: true })
-  const run = (command, ...args) => spawnSync(command, args, { cwd: monitoring, encoding: 'utf8' }).status === 0
-  const load = () => run('apt-get', 'download', '-qq', 'prometheus', 'prometheus-alertmanager')
-  const done = load() || (root && run('apt-get', 'update', '-qq') && load())
-  const packages = readdirSync(monitoring).filter(name => name.endsWith('.deb'))
-  if (done && packages.every(name => run('dpkg-deb', '-x', name, monitoring))) mkdirSync(monitored)
-  else say('SKIPPED: the test that needs prometheus and alertmanager, because Debian has no such packages for us')
-  for (const name of packages) rmSync(`${monitoring}/${name}`)
-  for (const name of ['etc', 'lib', 'var']) rmSync(`${monitoring}/${name}`, { recursive: true, force: true })
+/* Programs in one file each, or in one folder: nothing that they depend on is needed. */
+const unpack = (title, into, version, packages, unused) => {
+  const target = fileURLToPath(new URL(`../node_modules/.cache/${into}`, import.meta.url))
+  const finished = `${target}/${version}`
+  if (existsSync(finished) || !existsSync('/etc/debian_version')) return
+  rmSync(target, { recursive: true, force: true })
+  mkdirSync(target, { recursive: true })
+  const run = (command, ...args) => spawnSync(command, args, { cwd: target, encoding: 'utf8' }).status === 0
+  const load = () => run('apt-get', 'download', '-qq', ...packages)
+  const isLoaded = load() || (root && run('apt-get', 'update', '-qq') && load())
+  const files = readdirSync(target).filter(name => name.endsWith('.deb'))
+  if (isLoaded && files.every(name => run('dpkg-deb', '-x', name, target))) mkdirSync(finished)
+  else say(`SKIPPED: ${title}, because Debian has no such packages for us`)
+  for (const name of files) rmSync(`${target}/${name}`)
+  for (const name of unused) rmSync(`${target}/${name}`, { recursive: true, force: true })
 }
+unpack(
+  'the test that needs prometheus and alertmanager',
+  ...['stockade-monitoring', 'complete-1', ['prometheus', 'prometheus-alertmanager'], ['etc', 'lib', 'var']],
+)
+unpack(
+  'the tests that need crowdsec-firewall-bouncer and crowdsec-custom-bouncer',
+  ...['stockade-bouncers', 'complete-1', ['crowdsec-firewall-bouncer', 'crowdsec-custom-bouncer'], ['etc', 'lib']],
+)

@@ -64,6 +64,8 @@ export interface Lapi {
   readonly pid: number
   /** Of the one machine that reports. */
   readonly token: string
+  /** Adds a bouncer with that key. */
+  addBouncer(key: string): void
   stop(): Promise<void>
 }
 const signIn = async (port: number): Promise<string | null> => {
@@ -115,6 +117,9 @@ export const startLapi = async (storage: LapiStorage): Promise<Lapi> => {
     const token = await tokenOf(port, running)
     return {
       ...{ port, pid: running.pid ?? 0, token },
+      addBouncer(key) {
+        execFileSync(program('cscli'), ['-c', config, 'bouncers', 'add', 'bench', '-k', key], { stdio: 'ignore' })
+      },
       async stop() {
         await ended(running)
         rmSync(folder, { recursive: true, force: true })

@@ -17,7 +17,10 @@ const unstated = ({ method, path, access, status, lasts, leaves }: Stated): stri
   return [
     ...(isByPeople && lasts === undefined ? [`${name} does not say whether its change lasts`] : []),
     ...((method === 'POST' || method === 'PUT') && leaves === undefined ? [`${name} does not say what it leaves`] : []),
-    ...(status === 201 && leaves === null ? [`${name} makes something and says that it leaves nothing`] : []),
+    // The status of another protocol says nothing.
+    ...(status === 201 && leaves === null && !path.startsWith('/crowdsec/')
+      ? [`${name} makes something and says that it leaves nothing`]
+      : []),
   ]
 }
 

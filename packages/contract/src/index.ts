@@ -10,6 +10,7 @@ import * as bootstrap from './bootstrap.ts'
 import * as channels from './channels.ts'
 import * as commands from './commands.ts'
 import * as fleetBans from './fleet-bans.ts'
+import * as bouncers from './bouncers.ts'
 import * as feeds from './feeds.ts'
 import * as hostMetrics from './host-metrics.ts'
 import * as keys from './keys.ts'
@@ -76,6 +77,7 @@ export {
   fleetBans,
   rules,
   feeds,
+  bouncers,
   blocklists,
   attackers,
   neighbours,
@@ -107,6 +109,7 @@ const rooms = {
   fleetBans,
   rules,
   feeds,
+  bouncers,
   blocklists,
   attackers,
   neighbours,

@@ -57,6 +57,8 @@ export const bounds = {
   feeds: 100,
   reportSchedules: 50,
   feedEntries: 200_000,
+  /** Characters of one parameter that a bouncer sends. */
+  bouncerQuery: 1000,
   /** Blocklists: how many, entries of one, seconds between two looks, what a list names, and IPv4 addresses that it covers by default. */
   blocklists: {
     count: 50,

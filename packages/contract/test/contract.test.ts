@@ -229,6 +229,9 @@ const additions = [
   'DELETE /reports/schedules/{id}',
   'POST /reports/schedules/{id}/test',
   'GET /feeds/{token}',
+  'GET /crowdsec/v1/decisions',
+  'GET /crowdsec/v1/decisions/stream',
+  'POST /crowdsec/v1/usage-metrics',
   'GET /agents/release',
   'GET /agents/address',
   'PUT /agents/address',
@@ -291,6 +294,9 @@ const pagedLists: Record<string, readonly [key: string, limit: number, maximum: 
 
 /** Endpoints whose unknown fields are ignored: agents that are newer than the server; and parameters, at callbacks. */
 const lenient = [
+  'GET /crowdsec/v1/decisions',
+  'GET /crowdsec/v1/decisions/stream',
+  'POST /crowdsec/v1/usage-metrics',
   'POST /servers/heartbeat',
   'POST /bans',
   'POST /bans/batch',
@@ -384,7 +390,7 @@ describe('the contract', () => {
     },
   )
 
-  test('only agents and sign-in providers are met with leniency', () => {
+  test('only agents, bouncers and sign-in providers are met with leniency', () => {
     expect(
       endpoints
         .filter(endpoint => endpoint.lenient)
@@ -393,9 +399,14 @@ describe('the contract', () => {
     ).toEqual([...lenient].sort())
   })
 
-  test('parameters that nobody knows are for callbacks alone', () => {
+  test('parameters that nobody knows are for bouncers and callbacks alone', () => {
     const open = endpoints.filter(({ query }) => query && schemaOf(query)?.additionalProperties !== false)
-    expect(open.map(nameOf).sort()).toEqual(['GET /auth/provider_a/callback', 'GET /auth/provider_b/callback'])
+    expect(open.map(nameOf).sort()).toEqual([
+      'GET /auth/provider_a/callback',
+      'GET /auth/provider_b/callback',
+      'GET /crowdsec/v1/decisions',
+      'GET /crowdsec/v1/decisions/stream',
+    ])
   })
 
   test('replies cut what is not in their shape', () => {

@@ -13,6 +13,7 @@ import type { Caller } from './access-table.ts'
 
 let server: TestServer
 const tokens = new Map<Caller, string>()
+let feedToken: string
 let ids: Record<string, string>
 let bodies: Record<string, unknown>
 
@@ -105,6 +106,7 @@ beforeAll(async () => {
     ip: '203.0.113.1',
     userId: '1',
   }
+  feedToken = (await admin.client.call('POST /fleet/feeds', { body: { name: 'guard' } })).token
   bodies = {
     'POST /commands/batch': { server_ids: [here.id], type: 'rm' },
   }
@@ -133,6 +135,8 @@ const ask = async (endpoint: Endpoint, caller: Caller): Promise<'ok' | 401 | 403
   const token = tokens.get(caller)
   const reply = await raw(server, endpoint.method, endpoint.method === 'DELETE' ? `${path}?nonsense=1` : path, {
     ...(token ? { token } : {}),
+    // A bouncer has a credential of its own beside those of the table.
+    ...(endpoint.path.startsWith('/crowdsec/') ? { headers: { 'x-api-key': feedToken } } : {}),
     ...(harmless === undefined ? {} : { body: harmless }),
   })
   expect(reply.status, `${name} as ${caller}: ${reply.text}`).toBeLessThan(500)

@@ -19,6 +19,7 @@ import { creators } from './migrations/0080-creators.ts'
 import { lateBans } from './migrations/0081-late-bans.ts'
 import { feedSizes } from './migrations/0082-feed-sizes.ts'
 import { whitelistNames } from './migrations/0083-whitelist-names.ts'
+import { feedsSent } from './migrations/0084-feeds-sent.ts'
 
 /** Every change of the schema by its name, in order. */
 const migrationsOf = (engine: Database['engine']) => ({
@@ -37,6 +38,7 @@ const migrationsOf = (engine: Database['engine']) => ({
   '0081-late-bans': lateBans(engine),
   '0082-feed-sizes': feedSizes(engine),
   '0083-whitelist-names': whitelistNames(engine),
+  '0084-feeds-sent': feedsSent(engine),
 })
 
 /** Migrations that only add what an older program can do without. */
@@ -50,6 +52,7 @@ const additive = new Set([
   '0081-late-bans',
   '0082-feed-sizes',
   '0083-whitelist-names',
+  '0084-feeds-sent',
 ])
 
 /** Names of all migrations that this code knows, in order. */

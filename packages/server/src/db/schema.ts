@@ -64,6 +64,7 @@ export interface Schema {
   rules: policy.RulesTable
   rule_matches: policy.RuleMatchesTable
   feeds: policy.FeedsTable
+  feeds_sent: policy.FeedsSentTable
   report_schedules: messages.ReportSchedulesTable
   agent_rollouts: servers.AgentRolloutsTable
   agent_rollout_hosts: servers.AgentRolloutHostsTable

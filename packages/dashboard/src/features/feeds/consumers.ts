@@ -3,7 +3,7 @@ import type { Reply } from '@stockade/client'
 export type Feed = Reply<'GET /fleet/feeds'>['feeds'][number]
 
 /** What fetches a feed. docs/guides/feeds.md explains the lines. */
-export const consumers = ['nft', 'ipset', 'nginx', 'haproxy', 'apache', 'mikrotik', 'pf', 'curl'] as const
+export const consumers = ['nft', 'ipset', 'nginx', 'haproxy', 'apache', 'mikrotik', 'pf', 'curl', 'bouncer'] as const
 export type Consumer = (typeof consumers)[number]
 export const consumerNames: Readonly<Record<Consumer, string>> = {
   nft: 'nftables',
@@ -14,6 +14,17 @@ export const consumerNames: Readonly<Record<Consumer, string>> = {
   mikrotik: 'RouterOS',
   pf: 'pf',
   curl: 'curl',
+  bouncer: 'CrowdSec bouncer',
+}
+
+/** The settings of a bouncer. Its key is the last part of the URL of the feed. docs/guides/bouncers.md has those of some programs. */
+const bouncerSettings = (url: string): string => {
+  const [, api = '…/api/v1', token = 'TOKEN'] = /^(.*)\/feeds\/([^/]+)$/.exec(url) ?? []
+  return [
+    ...(token === 'TOKEN' ? ['# FEED = …/api/v1/feeds/TOKEN'] : []),
+    `api_url: ${api}/crowdsec/`,
+    `api_key: ${token}`,
+  ].join('\n')
 }
 
 const snippets: Readonly<Record<Consumer, (url: string) => string>> = {
@@ -41,6 +52,7 @@ const snippets: Readonly<Record<Consumer, (url: string) => string>> = {
     `curl -fsS '${url}?format=pf' | pfctl -t feed -T replace -f -\n# in pf.conf: table <feed> persist, then block in from <feed>`,
   curl: url =>
     `curl -fsS --compressed --etag-save feed.etag --etag-compare feed.etag '${url}?format=plain' -o feed.txt`,
+  bouncer: bouncerSettings,
 }
 
 /** The lines that make a program use the feed at this URL. */

@@ -27,7 +27,7 @@ const UseDialog = ({ feed, url, onClose }: { feed: Feed; url: string | undefined
         )}
         <SelectField
           label={t.consumer.program}
-          help={t.consumer.help}
+          help={consumer === 'bouncer' ? undefined : t.consumer.help}
           value={consumer}
           onValue={setConsumer}
           options={consumers.map(value => ({ value, text: consumerNames[value] }))}

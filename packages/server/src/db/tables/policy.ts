@@ -221,6 +221,13 @@ export interface RuleMatchesTable {
   /** JSON: numbers of servers, ids of bans. */
   evidence: JsonText<MatchEvidence>
 }
+/** What bouncers were sent of a feed, for the process that comes next. */
+export interface FeedsSentTable {
+  feed_id: number
+  /** JSON, packed by gzip, in base64. */
+  content: string
+  saved_at: number
+}
 export interface FeedsTable {
   id: Generated<number>
   name: string

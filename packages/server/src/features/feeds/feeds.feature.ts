@@ -3,6 +3,9 @@ import type { Core, Feature } from '../feature.ts'
 import type { Protection } from '../reach/protected.ts'
 import type { Registry } from '../servers/registry.ts'
 import type { ServersService } from '../servers/servers.service.ts'
+import { createBouncers } from './bouncers/bouncers.service.ts'
+import { mountBouncers } from './bouncers/bouncers.routes.ts'
+import { createSentFeeds } from './bouncers/sent.store.ts'
 import { createFeedReader } from './contents.ts'
 import { mountFeeds } from './feeds.routes.ts'
 import { createFeeds } from './feeds.service.ts'
@@ -15,5 +18,13 @@ export const feedsFeature = (
   const { contextAt } = createBanFilterReader(needs.db, needs.servers)
   const load = createFeedReader({ ...needs, contextAt })
   const service = createFeeds({ ...needs, load })
-  return { service, mount: http => mountFeeds(http, service) }
+  const bouncers = createBouncers({ ...needs, ...service, sent: createSentFeeds(needs) })
+  return {
+    service,
+    mount(http) {
+      mountFeeds(http, service)
+      mountBouncers(http, bouncers)
+    },
+    close: () => bouncers.close(),
+  }
 }

@@ -58,6 +58,10 @@ export interface FeedsService {
   remove(actor: Principal, id: number): Promise<string>
   /** @throws Problem 404 for an unknown token, 429 beyond the budget of the feed */
   read(token: string, ip: string, asked: Asked): Promise<Served>
+  /** The feed with the token; undefined for none. */
+  find(token: string): Promise<FeedRow | undefined>
+  /** What it holds, for a bouncer; notes the use. */
+  hold(row: FeedRow, ip: string): Promise<Loaded>
 }
 
 const usual: Contents = { q: '', bans: true, fleet_bans: true, family: 'both', maximum: 100_000 }
@@ -129,6 +133,14 @@ export const createFeeds = (
     const now = clock()
     if (row.used_at !== null && row.used_from === ip && now - row.used_at < useNoted && now >= row.used_at) return
     await updateFeed(db.write, row.id, { used_at: now, used_from: ip })
+  }
+  /** When uses by bouncers were noted. Hundreds of addresses take turns: the last one, each five minutes, will do. */
+  const bouncersNoted = new Map<number, number>()
+  const noteBouncer = async (row: FeedRow, ip: string) => {
+    const now = clock()
+    if (Math.abs(now - (bouncersNoted.get(row.id) ?? -Infinity)) < useNoted) return
+    bouncersNoted.set(row.id, now)
+    await noteUse(row, ip)
   }
 
   /** `Last-Modified` counts in seconds: a change is at least one second later than the one before. */
@@ -216,6 +228,13 @@ export const createFeeds = (
         await record(change, 'feed.delete', actor, row)
         return row.name
       })
+    },
+    find: token => findFeedBy(db.read, 'token_hash', sha256(token)),
+    async hold(row, ip) {
+      await noteBouncer(row, ip)
+      const held = await needs.load(row)
+      await tellLeftOut(row, held)
+      return held
     },
     async read(token, ip, asked) {
       const row = await findFeedBy(db.read, 'token_hash', sha256(token))

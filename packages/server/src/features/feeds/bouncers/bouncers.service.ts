@@ -1,0 +1,253 @@
+import { gzip } from 'node:zlib'
+import { promisify } from 'node:util'
+import type { QueryOf, bouncers as contract } from '@stockade/contract'
+import { day, minute, second } from '../../../core/clock.ts'
+import type { Clock } from '../../../core/clock.ts'
+import { parseRange } from '../../../core/ip.ts'
+import { invalid } from '../../../core/problem.ts'
+import { inSlices } from '../../../core/slices.ts'
+import type { Loaded } from '../contents.ts'
+import type { FeedRow } from '../feeds.store.ts'
+import { createBouncerAdmission } from './admission.ts'
+import type { Bouncer, Caller } from './admission.ts'
+import { createChanges } from './changes.ts'
+import type { Changes, Told } from './changes.ts'
+import { decisionText, deletionText, scopeOf, scopesWanted, textKept } from './decisions.ts'
+import { createLookup } from './lookup.ts'
+import type { Lookup } from './lookup.ts'
+import type { SentFeeds } from './sent.store.ts'
+
+/** An answer as it is sent; `gzip` where it is large: packed once, when somebody wants it. */
+export interface Answer {
+  readonly body: Buffer
+  readonly gzip: (() => Promise<Buffer>) | null
+}
+export interface BouncersService {
+  /** @throws Problem 400, 403, 429 */
+  ask(caller: Caller, asked: QueryOf<typeof contract.listDecisions>): Promise<Answer>
+  /** @throws Problem 403, 429 */
+  follow(caller: Caller, asked: QueryOf<typeof contract.streamDecisions>): Promise<Answer>
+  /** @throws Problem 403, 429 */
+  count(caller: Caller): Promise<void>
+  /** Writes what bouncers were sent. */
+  close(): Promise<void>
+}
+
+/** Bouncers whose place is kept; the one that was silent for longest goes first, and is told everything when it asks again. */
+const mostBouncers = 20_000
+/** A feed is read again after so many times what its reading took, so that large ones cost a twentieth of the time. */
+const rests = { times: 20, shortest: 5 * second, longest: 30 * second } as const
+/** As long as bouncers ask, it is read before they do: an answer waits for a reading only where none was for twice that time. */
+const followed = 5 * minute
+const mostTexts = 32
+const zipped = 4096
+const pack = promisify(gzip)
+
+interface State {
+  readonly changes: Changes
+  digest: string | null
+  contents: string
+  readAt: number
+  took: number
+  usedAt: number
+  lookup: Lookup | null
+  underWay: Promise<void> | null
+  /** The last one that asked. */
+  bouncer: Bouncer
+  timer: NodeJS.Timeout | null
+}
+
+export const createBouncers = (needs: {
+  readonly clock: Clock
+  readonly find: (token: string) => Promise<FeedRow | undefined>
+  readonly hold: (row: FeedRow, ip: string) => Promise<Loaded>
+  readonly sent: SentFeeds
+}): BouncersService => {
+  const { clock, sent } = needs
+  const admission = createBouncerAdmission(needs)
+  const states = new Map<number, State>()
+  const cursors = new Map<string, number>()
+  let isClosed = false
+  const texts = new Map<string, { readonly at: number; readonly answer: Promise<Answer> }>()
+
+  const read = async (state: State, { row, ip }: Bouncer) => {
+    const now = clock()
+    const began = performance.now()
+    const { digest, single } = await needs.hold(row, ip)
+    if (digest !== state.digest) {
+      const entries = new Set([...single.ipv4, ...single.ipv6])
+      const isFirst = state.digest === null
+      await state.changes.take(entries, now)
+      if (isFirst) for (const { entry, at } of await sent.before(row.id, now)) state.changes.recall([entry], at)
+      Object.assign(state, { digest, lookup: null })
+    }
+    state.changes.advance(now)
+    Object.assign(state, { contents: row.contents, readAt: now, took: performance.now() - began })
+    await sent.save(row.id, state.changes, now)
+  }
+  const restOf = ({ took }: State) => Math.min(rests.longest, Math.max(rests.shortest, took * rests.times))
+  const isFresh = (state: State, { row }: Bouncer): boolean =>
+    state.digest !== null && state.contents === row.contents && Math.abs(clock() - state.readAt) < 2 * restOf(state)
+  const refresh = (state: State): Promise<void> => {
+    state.underWay ??= read(state, state.bouncer).finally(() => {
+      state.underWay = null
+      if (state.timer) clearTimeout(state.timer)
+      state.timer = isClosed ? null : setTimeout(() => again(state), restOf(state)).unref()
+    })
+    return state.underWay
+  }
+  const again = (state: State) => {
+    state.timer = null
+    // Who asks next gets what is wrong now.
+    if (clock() - state.usedAt < followed) refresh(state).catch(() => undefined)
+  }
+  const stateOf = async (bouncer: Bouncer): Promise<State> => {
+    const now = clock()
+    const { id } = bouncer.row
+    const state: State = states.get(id) ?? {
+      ...{ changes: createChanges(), digest: null, contents: '', readAt: 0, took: 0, usedAt: now },
+      ...{ lookup: null, underWay: null, bouncer, timer: null },
+    }
+    if (!states.has(id)) for (const [other, { usedAt }] of states) if (now - usedAt > day) states.delete(other)
+    states.set(id, state)
+    Object.assign(state, { usedAt: now, bouncer })
+    // What was begun before the settings changed is no answer to what is asked now.
+    while (!isFresh(state, bouncer)) await refresh(state)
+    return state
+  }
+
+  const render = async (told: Told, scope: Scope, { held }: Changes): Promise<Answer> => {
+    const now = clock()
+    const wanted = (entry: string) => scope === 'both' || scope === scopeOf(entry)
+    const text = createText()
+    text.add('{"deleted":')
+    await text.list(told.removed, wanted, deletionText)
+    text.add(',"new":')
+    await text.list(told.isFull ? held : told.added, wanted, entry => decisionText(entry, now))
+    text.add('}')
+    return text.answer()
+  }
+  /** The text for all that stand at the same place. */
+  const shared = (key: string, make: () => Promise<Answer>): Promise<Answer> => {
+    const known = texts.get(key)
+    if (known && Math.abs(clock() - known.at) < textKept) return known.answer
+    const answer = make()
+    texts.delete(key)
+    texts.set(key, { at: clock(), answer })
+    answer.catch(() => texts.delete(key))
+    for (const [old, { at }] of texts) if (texts.size > mostTexts || clock() - at >= textKept) texts.delete(old)
+    return answer
+  }
+  const moveTo = (bouncer: Bouncer, cursor: number) => {
+    cursors.delete(bouncer.key)
+    cursors.set(bouncer.key, cursor)
+    for (const oldest of cursors.keys())
+      if (cursors.size > mostBouncers) cursors.delete(oldest)
+      else break
+  }
+
+  return {
+    async follow(caller, { startup, ...filters }) {
+      const bouncer = await admission.admit(caller)
+      const scope = scopesWanted(filters)
+      const { changes } = await stateOf(bouncer)
+      const cursor = cursors.get(bouncer.key) ?? null
+      const isStart = /^(true|1|t)$/i.test(startup ?? '')
+      if (isStart || changes.isBehind(cursor)) admission.spendFull(bouncer)
+      moveTo(bouncer, changes.seq)
+      if (scope === 'none' || (cursor === changes.seq && !isStart)) return nothing
+      const from = isStart ? 'start' : String(cursor)
+      return shared(`${bouncer.row.id} ${from} ${changes.seq} ${scope}`, () =>
+        // A bouncer that has just started holds nothing that could have ended.
+        render(isStart ? { ...changes.since(null), removed: [] } : changes.since(cursor), scope, changes),
+      )
+    },
+    async ask(caller, { ip, range, contains, scope, type, value, ...filters }) {
+      const bouncer = await admission.admit(caller)
+      const [one, all] = [scopesWanted({ scopes: scope }), scopesWanted(filters)]
+      const asked = rangeOf('ip', ip) ?? rangeOf('range', range)
+      const state = await stateOf(bouncer)
+      if ((type ?? 'ban') !== 'ban' || one === 'none' || all === 'none') return none
+      const matches = (entry: string) =>
+        (one === 'both' || one === scopeOf(entry)) &&
+        (all === 'both' || all === scopeOf(entry)) &&
+        (value === undefined || value === entry)
+      if (!asked && value === undefined) {
+        admission.spendFull(bouncer)
+        return shared(`${bouncer.row.id} list ${state.changes.seq} ${one} ${all}`, () =>
+          listOf(state.changes.held, matches, clock()),
+        )
+      }
+      state.lookup ??= createLookup(state.changes.held)
+      const isInside = /^(false|0|f)$/i.test(contains ?? '')
+      if (asked && isInside) admission.spendFull(bouncer)
+      const entries = asked
+        ? await (isInside ? state.lookup.inside(asked) : state.lookup.around(asked))
+        : [value ?? ''].filter(entry => state.changes.held.has(entry))
+      return listOf(entries, matches, clock())
+    },
+    async count(caller) {
+      await admission.admit(caller)
+    },
+    async close() {
+      isClosed = true
+      for (const [id, { changes, digest, timer, underWay }] of states) {
+        if (timer) clearTimeout(timer)
+        await underWay?.catch(() => undefined)
+        if (digest !== null) await sent.save(id, changes, clock(), { isLast: true })
+      }
+    },
+  }
+}
+type Scope = Exclude<ReturnType<typeof scopesWanted>, 'none'>
+
+/** A text of many parts, in buffers as it grows: a list of 100,000 entries does not lie in memory in three forms. */
+const createText = () => {
+  const buffers: Buffer[] = []
+  let parts: string[] = []
+  const flush = () => {
+    buffers.push(Buffer.from(parts.join('')))
+    parts = []
+  }
+  const add = (part: string) => {
+    parts.push(part)
+    if (parts.length >= 2000) flush()
+  }
+  return {
+    add,
+    /** A list; null where nothing is wanted. */
+    async list(entries: Iterable<string>, isWanted: (entry: string) => boolean, textOf: (entry: string) => string) {
+      let before = '['
+      await inSlices(entries, entry => {
+        if (!isWanted(entry)) return
+        add(before + textOf(entry))
+        before = ','
+      })
+      add(before === '[' ? 'null' : ']')
+    },
+    answer(): Answer {
+      flush()
+      const body = Buffer.concat(buffers)
+      let packed: Promise<Buffer> | null = null
+      return { body, gzip: body.length < zipped ? null : () => (packed ??= pack(body, { level: 1 })) }
+    },
+  }
+}
+const nothing: Answer = { body: Buffer.from('{"deleted":null,"new":null}'), gzip: null }
+const none: Answer = { body: Buffer.from('null'), gzip: null }
+
+const listOf = async (
+  entries: Iterable<string>,
+  isWanted: (entry: string) => boolean,
+  now: number,
+): Promise<Answer> => {
+  const text = createText()
+  await text.list(entries, isWanted, entry => decisionText(entry, now))
+  return text.answer()
+}
+const rangeOf = (name: string, text: string | undefined) => {
+  if (text === undefined) return null
+  const range = parseRange(text)
+  if (!range) throw invalid(name, `${name} must be an address or a range.`)
+  return range
+}

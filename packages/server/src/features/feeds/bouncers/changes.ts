@@ -1,0 +1,123 @@
+import { day } from '../../../core/clock.ts'
+import { createPause } from '../../../core/slices.ts'
+import { lease, leaseRenewedBefore, leaseSlice, sliceOf } from './decisions.ts'
+
+/** What a bouncer is told. */
+export interface Told {
+  /** Everything that the feed holds; null where `added` is all that is new. */
+  readonly isFull: boolean
+  readonly added: readonly string[]
+  readonly removed: readonly string[]
+}
+interface Change {
+  readonly seq: number
+  readonly entry: string
+  readonly at: number
+}
+/** Additions that are kept; a bouncer that stands before them gets everything. */
+const mostAdded = 50_000
+/** Removals that are kept, for a day at most: so long, and not longer, a bouncer that was not told holds an entry. */
+const mostRemoved = 200_000
+/** The first slice after the end of a lease in which no bouncer holds it any more. */
+const after = 1
+
+/**
+ * The changes of one feed, in order, once for all bouncers: each of them is a number, where it stands. A stock of lines, not of copies: 500 bouncers cost
+ * 500 numbers.
+ */
+export const createChanges = () => {
+  let seq = 0
+  const held = new Set<string>()
+  /** The entries by the slice of the day in which their leases end. */
+  const slices = new Map<number, Set<string>>()
+  const added: Change[] = []
+  let removed: Change[] = []
+  let forgotten = 0
+  let toldUntil: number | null = null
+
+  const add = (entry: string, at: number) => {
+    held.add(entry)
+    const slice = sliceOf(entry)
+    const others = slices.get(slice)
+    if (others) others.add(entry)
+    else slices.set(slice, new Set([entry]))
+    added.push({ seq: ++seq, entry, at })
+  }
+  const remove = (entry: string, at: number) => {
+    held.delete(entry)
+    slices.get(sliceOf(entry))?.delete(entry)
+    removed.push({ seq: ++seq, entry, at })
+  }
+  /** Tells again what is due by the clock: shortly before a lease ends, and after its end, for bouncers that do not extend one. */
+  const renew = (now: number) => {
+    const from = toldUntil === null || toldUntil > now ? now : Math.max(toldUntil, now - lease)
+    toldUntil = now
+    const perDay = lease / leaseSlice
+    for (const shift of [leaseRenewedBefore, -after * leaseSlice]) {
+      const last = Math.floor((now + shift) / leaseSlice)
+      for (let slice = Math.floor((from + shift) / leaseSlice) + 1; slice <= last; slice++)
+        for (const entry of slices.get(slice % perDay) ?? []) added.push({ seq: ++seq, entry, at: now })
+    }
+  }
+  const forget = (now: number) => {
+    if (added.length > mostAdded) {
+      const dropped = added.splice(0, added.length - mostAdded)
+      forgotten = Math.max(forgotten, dropped.at(-1)?.seq ?? 0)
+    }
+    const kept = removed.findIndex(({ at }) => now - at < day)
+    removed = kept < 0 ? [] : removed.slice(Math.max(kept, removed.length - mostRemoved))
+  }
+  const since = (changes: readonly Change[], cursor: number): string[] => {
+    let [low, high] = [0, changes.length]
+    while (low < high) {
+      const middle = (low + high) >> 1
+      if ((changes[middle]?.seq ?? 0) <= cursor) low = middle + 1
+      else high = middle
+    }
+    return [...new Set(changes.slice(low).map(({ entry }) => entry))]
+  }
+  return {
+    held: held as ReadonlySet<string>,
+    get seq() {
+      return seq
+    },
+    /** Takes over what the feed holds now; one call at a time. */
+    async take(next: ReadonlySet<string>, now: number): Promise<void> {
+      const pause = createPause()
+      for (const entry of held) {
+        if (!next.has(entry)) remove(entry, now)
+        const turn = pause()
+        if (turn) await turn
+      }
+      for (const entry of next) {
+        if (!held.has(entry)) add(entry, now)
+        const turn = pause()
+        if (turn) await turn
+      }
+    },
+    /** Notes that something was removed before this process began. */
+    recall(entries: Iterable<string>, at: number): void {
+      for (const entry of entries) if (!held.has(entry)) removed.push({ seq: ++seq, entry, at })
+    },
+    /** Renews leases and forgets what is old. */
+    advance(now: number): void {
+      renew(now)
+      forget(now)
+    },
+    removals: (): readonly { readonly entry: string; readonly at: number }[] =>
+      removed.filter(({ entry }) => !held.has(entry)),
+    /** Whether a bouncer that stands at `cursor` is told everything. */
+    isBehind: (cursor: number | null): boolean => cursor === null || cursor < forgotten,
+    /** What a bouncer that stands at `cursor` is told; null: a bouncer that nobody knows. */
+    since(cursor: number | null): Told {
+      const isFull = this.isBehind(cursor)
+      const from = cursor ?? 0
+      return {
+        isFull,
+        added: isFull ? [] : since(added, from).filter(entry => held.has(entry)),
+        removed: since(removed, isFull ? 0 : from).filter(entry => !held.has(entry)),
+      }
+    },
+  }
+}
+export type Changes = ReturnType<typeof createChanges>
