@@ -12,7 +12,7 @@ import { createBouncerAdmission } from './admission.ts'
 import type { Bouncer, Caller } from './admission.ts'
 import { createChanges } from './changes.ts'
 import type { Changes, Told } from './changes.ts'
-import { decisionText, deletionText, scopeOf, scopesWanted, textKept } from './decisions.ts'
+import { decisionsAt, deletionText, scopeOf, scopesWanted, textKept } from './decisions.ts'
 import { createLookup } from './lookup.ts'
 import type { Lookup } from './lookup.ts'
 import type { SentFeeds } from './sent.store.ts'
@@ -55,6 +55,7 @@ interface State {
   /** The last one that asked. */
   bouncer: Bouncer
   timer: NodeJS.Timeout | null
+  saved: Promise<void>
 }
 
 export const createBouncers = (needs: {
@@ -83,7 +84,11 @@ export const createBouncers = (needs: {
     }
     state.changes.advance(now)
     Object.assign(state, { contents: row.contents, readAt: now, took: performance.now() - began })
-    await sent.save(row.id, state.changes, now)
+    // Nobody waits for it but the end of the process.
+    state.saved = Promise.all([state.saved, sent.save(row.id, state.changes, now)]).then(
+      () => undefined,
+      () => undefined,
+    )
   }
   const restOf = ({ took }: State) => Math.min(rests.longest, Math.max(rests.shortest, took * rests.times))
   const isFresh = (state: State, { row }: Bouncer): boolean =>
@@ -106,7 +111,7 @@ export const createBouncers = (needs: {
     const { id } = bouncer.row
     const state: State = states.get(id) ?? {
       ...{ changes: createChanges(), digest: null, contents: '', readAt: 0, took: 0, usedAt: now },
-      ...{ lookup: null, underWay: null, bouncer, timer: null },
+      ...{ lookup: null, underWay: null, bouncer, timer: null, saved: Promise.resolve() },
     }
     if (!states.has(id)) for (const [other, { usedAt }] of states) if (now - usedAt > day) states.delete(other)
     states.set(id, state)
@@ -117,13 +122,12 @@ export const createBouncers = (needs: {
   }
 
   const render = async (told: Told, scope: Scope, { held }: Changes): Promise<Answer> => {
-    const now = clock()
     const wanted = (entry: string) => scope === 'both' || scope === scopeOf(entry)
     const text = createText()
     text.add('{"deleted":')
     await text.list(told.removed, wanted, deletionText)
     text.add(',"new":')
-    await text.list(told.isFull ? held : told.added, wanted, entry => decisionText(entry, now))
+    await text.list(told.isFull ? held : told.added, wanted, decisionsAt(clock()))
     text.add('}')
     return text.answer()
   }
@@ -191,9 +195,10 @@ export const createBouncers = (needs: {
     },
     async close() {
       isClosed = true
-      for (const [id, { changes, digest, timer, underWay }] of states) {
+      for (const [id, { changes, digest, timer, underWay, saved }] of states) {
         if (timer) clearTimeout(timer)
         await underWay?.catch(() => undefined)
+        await saved
         if (digest !== null) await sent.save(id, changes, clock(), { isLast: true })
       }
     },
@@ -242,7 +247,7 @@ const listOf = async (
   now: number,
 ): Promise<Answer> => {
   const text = createText()
-  await text.list(entries, isWanted, entry => decisionText(entry, now))
+  await text.list(entries, isWanted, decisionsAt(now))
   return text.answer()
 }
 const rangeOf = (name: string, text: string | undefined) => {

@@ -14,20 +14,21 @@ export const leaseSlice = 10 * second
 /** Texts are kept for so long; a lease in a text ends earlier by that. */
 export const textKept = 20 * second
 
+const seeds = [0x811c9dc5, 0x2545f491] as const
 /** FNV-1a of 32 bits. */
 const hashed = (text: string, seed: number): number => {
   let hash = seed
   for (let index = 0; index < text.length; index++) hash = Math.imul(hash ^ text.charCodeAt(index), 0x01000193)
   return hash >>> 0
 }
+const slicesOfDay = lease / leaseSlice
+const sliceOfHash = (hash: number): number => hash % slicesOfDay
 /** The slice of the day in which the leases of an entry end. */
-export const sliceOf = (entry: string): number => hashed(entry, 0x811c9dc5) % (lease / leaseSlice)
-/** 53 bits at most, as all clients read them. */
-const idOf = (entry: string): number => (hashed(entry, 0x2545f491) & 0xfffff) * 2 ** 32 + hashed(entry, 0x811c9dc5)
+export const sliceOf = (entry: string): number => sliceOfHash(hashed(entry, seeds[0]))
 
 /** Milliseconds until the lease ends that an entry is told now. */
-const leaseLeft = (entry: string, now: number): number => {
-  const left = (((sliceOf(entry) * leaseSlice - now) % lease) + lease) % lease
+const leaseLeft = (slice: number, now: number): number => {
+  const left = (((slice * leaseSlice - now) % lease) + lease) % lease
   return left < leaseRenewedBefore + minute ? left + lease : left
 }
 const asDuration = (milliseconds: number): string => {
@@ -37,12 +38,25 @@ const asDuration = (milliseconds: number): string => {
 export const scopeOf = (entry: string): 'Ip' | 'Range' => (entry.includes('/') ? 'Range' : 'Ip')
 const origin = 'stockade'
 const scenario = 'stockade/feed'
-const text = (entry: string, duration: string): string =>
-  `{"duration":"${duration}","id":${idOf(entry)},"origin":"${origin}","scenario":"${scenario}","scope":"${scopeOf(entry)}","type":"ban","value":"${entry}"}`
-/** As JSON. Entries are canonical addresses and ranges: nothing in them is to be escaped. */
-export const decisionText = (entry: string, now: number): string =>
-  text(entry, asDuration(leaseLeft(entry, now) - textKept))
-export const deletionText = (entry: string): string => text(entry, '-1s')
+/** As JSON. Entries are canonical addresses and ranges: nothing in them is to be escaped. The id has 52 bits: all clients read it. */
+const text = (entry: string, hash: number, duration: string): string =>
+  `{"duration":"${duration}","id":${(hashed(entry, seeds[1]) & 0xfffff) * 2 ** 32 + hash},"origin":"${origin}","scenario":"${scenario}","scope":"${scopeOf(entry)}","type":"ban","value":"${entry}"}`
+/** What writes decisions as they are told at this time. */
+export const decisionsAt = (now: number): ((entry: string) => string) => {
+  const durations = new Map<number, string>()
+  const durationOf = (slice: number) => {
+    const known = durations.get(slice)
+    if (known !== undefined) return known
+    const duration = asDuration(leaseLeft(slice, now) - textKept)
+    durations.set(slice, duration)
+    return duration
+  }
+  return entry => {
+    const hash = hashed(entry, seeds[0])
+    return text(entry, hash, durationOf(sliceOfHash(hash)))
+  }
+}
+export const deletionText = (entry: string): string => text(entry, hashed(entry, seeds[0]), '-1s')
 
 export interface Filters {
   readonly scopes?: string | undefined
