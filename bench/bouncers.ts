@@ -129,6 +129,9 @@ const aStockade = async (): Promise<Subject> => {
 
 interface Figures {
   readonly first: number
+  /** Milliseconds of CPU that the first one took, and one of which the text is made anew. */
+  readonly firstCpu: number
+  readonly anewCpu: number
   readonly anew: number
   readonly again: number
   readonly grown: number
@@ -156,11 +159,15 @@ const measure = async (subject: Subject): Promise<Figures> => {
   // From here on the kernel notes the highest value anew.
   writeFileSync(`/proc/${subject.pid}/clear_refs`, '5')
   let bytes = 0
+  const atFirst = cpuOf(subject.pid)
   const first = await timed(async () => (bytes = await pull(subject, 'startup=true')))
   say(`  ${(bytes / 1e6).toFixed(1)} MB`)
+  const firstCpu = 1000 * (cpuOf(subject.pid) - atFirst)
   // Past the time for which a text is kept.
   await pause(21_000)
+  const atAnew = cpuOf(subject.pid)
   const anew = await timed(() => pull(subject, 'startup=true'))
+  const anewCpu = 1000 * (cpuOf(subject.pid) - atAnew)
   const again: number[] = []
   for (let round = 0; round < rounds; round++) {
     await pause(100)
@@ -181,7 +188,7 @@ const measure = async (subject: Subject): Promise<Figures> => {
   }
   await Promise.all(pulls)
   return {
-    ...{ first, anew, again: median(again), grown: peak - before, peak, update: median(updates) },
+    ...{ first, firstCpu, anew, anewCpu, again: median(again), grown: peak - before, peak, update: median(updates) },
     cpu: (cpuOf(subject.pid) - cpu) / ((performance.now() - began) / 1000),
   }
 }
@@ -206,6 +213,8 @@ agent.destroy()
 const [own, peer] = results
 if (!own || !peer) throw new Error('Nothing was measured.')
 versus('stream of everything, the first', { own: own.first, peer: peer.first }, ' ms')
+versus('CPU of the first', { own: own.firstCpu, peer: peer.firstCpu }, ' ms')
+versus('CPU of a text made anew', { own: own.anewCpu, peer: peer.anewCpu }, ' ms')
 versus('stream of everything, a text made anew', { own: own.anew, peer: peer.anew }, ' ms')
 versus('stream of everything, later ones', { own: own.again, peer: peer.again }, ' ms')
 versus('memory that the streams added', { own: own.grown, peer: peer.grown }, ' MB')
