@@ -62,6 +62,7 @@ export const startAgent = async (
     saved: disk.saved,
     transport: server.transport,
     policy: disk.policy,
+    enginePlaces: fail2ban.places,
     isShielded: (jail, ip) => jail === ownJail && held.hostShield.shield.has(ip),
     isOfFleet: (jail, ip) => held.hostShield.fleetJail.holds(jail, ip),
     onBan: (jail, ip, hasActed) => held.whitelist.met(jail, ip, hasActed),

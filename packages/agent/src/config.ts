@@ -55,7 +55,11 @@ export const loadIdentity = (configDirectory: string): Identity => {
 
 export const saveIdentity = (configDirectory: string, identity: Identity): void => {
   privateDirectory(configDirectory)
-  writeDurably(identityFile(configDirectory), `${JSON.stringify(identity, null, 2)}\n`)
+  const file = identityFile(configDirectory)
+  // The administrator wrote it, and enrolling again does not move fail2ban.
+  const { engine } = asFields(readJson(file))
+  const fields = engine === undefined ? identity : { ...identity, engine }
+  writeDurably(file, `${JSON.stringify(fields, null, 2)}\n`)
 }
 
 /** The base URL without a trailing slash; it may carry a path. Throws with a sentence. */

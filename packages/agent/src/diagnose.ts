@@ -2,6 +2,7 @@ import { isPlainHttp } from './config.ts'
 import { presentIdentity } from './move/record.ts'
 import { createEngineConfig, faultsOf } from './engine/config.ts'
 import { createEngine } from './engine/engine.ts'
+import { insideText, readPlaces } from './engine/places.ts'
 import { oneOffTransport } from './one-off.ts'
 import type { Options } from './options.ts'
 import { isAgentRunning } from './lock.ts'
@@ -43,17 +44,22 @@ export const diagnose = async (options: Options, withServer: boolean): Promise<F
     return `${python.command.join(' ')}: fail2ban ${version.trim().replace(' ', ', Python ')}`
   })
   const socketPath = options.f2bSocket ?? (await config.socket().catch(() => null)) ?? '/var/run/fail2ban/fail2ban.sock'
-  const engine = createEngine({ socketPath, onUp: () => undefined, onDown: () => undefined })
+  const places = readPlaces(options.config)
+  const engine = createEngine({ socketPath, places, onUp: () => undefined, onDown: () => undefined })
   await attempt("fail2ban's socket", true, async () => {
     await engine.ping()
     return `fail2ban ${engine.version() ?? ''} at ${socketPath}, jails: ${(await engine.jails()).join(', ') || 'none'}`
   })
   await attempt('ban table', false, async () => {
     const file = await engine.databaseFile()
-    if (file === null)
-      throw new Error(
-        'fail2ban keeps its bans in no file (dbfile is None or :memory:): bans that end at once may be missed',
-      )
+    if (file === null) {
+      const name = await engine.databaseName()
+      const why =
+        name === null
+          ? 'fail2ban keeps its bans in no file (dbfile is None or :memory:)'
+          : insideText(`its database ${name}`)
+      throw new Error(`${why}: bans that end at once may be missed`)
+    }
     await readTable(python, reader, file, tableStart)
     return file
   })

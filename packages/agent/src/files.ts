@@ -9,7 +9,9 @@ export const writeDurably = (path: string, text: string, mode = 0o600): void => 
 /** Does what needs room on the disk, and changes nothing yet. What it returns puts the file in its place. */
 export const prepareDurably = (path: string, text: string, mode = 0o600): (() => void) => {
   const temporary = `${path}.new`
-  const file = fs.openSync(temporary, 'w', mode)
+  // Never through a link that somebody else may have left there.
+  fs.rmSync(temporary, { force: true })
+  const file = fs.openSync(temporary, 'wx', mode)
   try {
     fs.fchmodSync(file, mode)
     fs.writeFileSync(file, text)
@@ -43,7 +45,9 @@ export const removeDurably = (path: string): void => {
 
 export const readText = (path: string): string | null => {
   // Some files are mostly absent and looked for every few seconds, and an exception costs more than this look.
-  if (!fs.statSync(path, { throwIfNoEntry: false })) return null
+  const stat = fs.statSync(path, { throwIfNoEntry: false })
+  // A pipe would never end.
+  if (!stat || stat.isFIFO()) return null
   try {
     return fs.readFileSync(path, 'utf8')
   } catch (error) {

@@ -7,7 +7,7 @@ import { isAlive, takeLock } from './lock.ts'
 import { createLog, outliveReaders } from './log.ts'
 import { moveHost } from './move/command.ts'
 import { presentIdentity } from './move/record.ts'
-import { parseInvocation, usage } from './options.ts'
+import { parseInvocation, usage, withEngineSettings } from './options.ts'
 import type { Options } from './options.ts'
 import { proxyName } from './proxy.ts'
 import { action, launcher } from './python/programs.ts'
@@ -77,7 +77,8 @@ const commands = new Map<string, Command>([
 
 /** Runs the command of the command line. Answers the exit code. */
 const main = async (args: readonly string[]): Promise<number> => {
-  const { command, rest, options } = parseInvocation(args)
+  const { command, rest, options: given } = parseInvocation(args)
+  const options = withEngineSettings(given)
   const act = commands.get(command)
   if (!act) throw new Error(`unknown command ${command}; see stockade-agent --help`)
   return act(rest, options)

@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import type { ParseArgsOptionsConfig } from 'node:util'
+import { readEngineSettings } from './engine/places.ts'
 
 /** All paths are options, so that tests can run several agents on one machine. */
 export interface Options {
@@ -180,6 +181,21 @@ export const parseInvocation = (args: readonly string[]): Invocation => {
     command,
     rest: [...rest, ...(values.purge ? ['--purge'] : []), ...(values.ordered ? ['--ordered'] : [])],
     options: optionsOf(values),
+  }
+}
+
+/**
+ * With the places of fail2ban that `agent.json` names, where the command line names none.
+ *
+ * @throws Error with a sentence, if `engine` of that file is not understood
+ */
+export const withEngineSettings = (options: Options): Options => {
+  const settings = readEngineSettings(options.config)
+  const isUsualConfig = options.f2bConfig === flags['f2b-config'].default
+  return {
+    ...options,
+    f2bSocket: options.f2bSocket ?? settings?.socket ?? null,
+    f2bConfig: isUsualConfig ? (settings?.config ?? options.f2bConfig) : options.f2bConfig,
   }
 }
 

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import type { ConfiguredJail } from '../src/engine/config.ts'
+import { samePlaces } from '../src/engine/places.ts'
 import { filesOf } from '../src/glob.ts'
 import { agentCheck } from '../src/protection/checks/agent.ts'
 import { logCheck } from '../src/protection/checks/log.ts'
@@ -38,6 +39,7 @@ const checkOf = (logpath: string, files: readonly string[]) => {
       databaseFile: () => Promise.resolve(null),
     },
     config: { jails: () => Promise.resolve([jail]) },
+    places: samePlaces,
     positions: () => Promise.resolve(new Map()),
     journalJails: { look: () => Promise.resolve([]) },
   })

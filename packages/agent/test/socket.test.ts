@@ -186,7 +186,13 @@ it('looks that are due together share one list of jails, and a command gets a fr
 const aHook = (onLost: () => void = () => undefined) => {
   const engine = createEngine({ socketPath: path, onUp: () => undefined, onDown: () => undefined })
   const hook = createHook({
-    ...{ engine, file: join(directory, 'action.py'), source: '', spool: join(directory, 'spool'), onLost },
+    ...{
+      engine,
+      file: join(directory, 'action.py'),
+      source: '',
+      inside: { file: 'action.py', spool: 'spool' },
+      onLost,
+    },
     log: { info: () => undefined, warn: () => undefined, debug: () => undefined },
   })
   return { engine, hook }

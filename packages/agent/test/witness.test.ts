@@ -2,6 +2,7 @@ import * as fs from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
+import { samePlaces } from '../src/engine/places.ts'
 import { createPortsCheck } from '../src/protection/checks/ports.ts'
 import { createLogTail, parseLine, witnessCheck } from '../src/protection/checks/witness.ts'
 import type { Listener } from '../src/protection/firewall/ports.ts'
@@ -19,6 +20,7 @@ const scene = (more: { maxretry?: number; files?: string[]; isRefused?: boolean 
     lines.push(`${stamp(start + seconds * 1000)} fail2ban.${module.padEnd(14)} [4711]: ${level.padEnd(7)} ${text}`)
   }
   const check = witnessCheck({
+    places: samePlaces,
     engine: {
       banned: () => Promise.resolve(bans),
       logTarget: () => Promise.resolve('/var/log/fail2ban.log'),

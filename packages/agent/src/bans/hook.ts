@@ -27,7 +27,8 @@ export const createHook = (needs: {
   engine: Engine
   file: string
   source: string
-  spool: string
+  /** What fail2ban calls both files; null: it does not see them. */
+  inside: { readonly file: string | null; readonly spool: string | null }
   onLost: () => void
   log: Log
 }): Hook => {
@@ -44,10 +45,7 @@ export const createHook = (needs: {
   }
   const writeAction = (): void => {
     if (rightMark !== null && rightMark === markNow()) return
-    if (readText(needs.file) !== needs.source) {
-      writeDurably(needs.file, needs.source, 0o644)
-      fs.chmodSync(needs.file, 0o644)
-    }
+    if (readText(needs.file) !== needs.source) writeDurably(needs.file, needs.source, 0o644)
     rightMark = markNow()
   }
 
@@ -68,7 +66,10 @@ export const createHook = (needs: {
           }
           if (attached.delete(jail)) needs.onLost()
           try {
-            await needs.engine.attach(jail, actionName, needs.file, { spool: needs.spool })
+            const { file, spool } = needs.inside
+            if (file === null || spool === null)
+              throw new Error('engine.share of agent.json names no folder that fail2ban sees')
+            await needs.engine.attach(jail, actionName, file, { spool })
             attached.add(jail)
             met = true
             needs.log.info(`watching jail ${jail}`)

@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { steadyNow } from '../clock.ts'
 import type { Engine } from '../engine/engine.ts'
+import type { Places } from '../engine/places.ts'
 import { installedAction } from '../host.ts'
 import type { Log } from '../log.ts'
 import { spoolFile } from '../options.ts'
@@ -36,6 +37,7 @@ interface HostBansNeeds {
   append: (entries: readonly Entry[]) => void
   transport: Pick<Transport, 'clockOffset'>
   policy: Pick<PolicyOfHost, 'allowsLog'>
+  enginePlaces: Places
   options: Options
   isShielded: (jail: string, ip: string) => boolean
   isOfFleet: (jail: string, ip: string) => boolean
@@ -50,7 +52,7 @@ export const createHostBans = (needs: HostBansNeeds) => {
   const { engine, saved, options, isShielded, now, log } = needs
   const { memory, save } = saved
   const read: ReadRows = (...what) => readTable(needs.python, reader, ...what)
-  const places = createLogPlaces({ engine, allows: needs.policy.allowsLog, now })
+  const places = createLogPlaces({ engine, allows: needs.policy.allowsLog, places: needs.enginePlaces, now })
   const onJails = places.learnAll
   const ledger = createHostLedger(needs, places.tells)
   const isFirstRun = !memory.started && !options.backfill
@@ -65,9 +67,8 @@ export const createHostBans = (needs: HostBansNeeds) => {
   const wishes = createWishes({ file, engine, ledger, overrides, drain, now, log })
   const hook = createHook({
     engine,
-    file: options.actionFile ?? installedAction() ?? join(options.state, 'stockade_action.py'),
+    ...hookFiles(options, needs.enginePlaces),
     source: action,
-    spool: spoolFile(options),
     onLost: snapshot.unsettled,
     log,
   })
@@ -82,6 +83,19 @@ export const createHostBans = (needs: HostBansNeeds) => {
   }
 
   return { ledger, places, tail, overrides, lengths, snapshot, adoption, wishes, spool, hook, compare }
+}
+
+/** The action that fail2ban loads, and the file that it writes: where fail2ban has other files, in the folder that both share. */
+const hookFiles = (options: Options, places: Places) => {
+  const { share } = places
+  const files =
+    share === null
+      ? {
+          file: options.actionFile ?? installedAction() ?? join(options.state, 'stockade_action.py'),
+          spool: spoolFile(options),
+        }
+      : { file: join(share.outside, 'stockade_action.py'), spool: join(share.outside, 'events.jsonl') }
+  return { ...files, inside: { file: places.inside(files.file), spool: places.inside(files.spool) } }
 }
 
 const createHostLedger = (needs: HostBansNeeds, tellsLines: (jail: string) => boolean) =>
@@ -111,7 +125,7 @@ const createHostSpool = (needs: HostBansNeeds, { snapshot, adoption, hook, ...pa
   let returnTimer: NodeJS.Timeout | null = null
   return createSpool({
     ...parts,
-    path: spoolFile(needs.options),
+    path: hookFiles(needs.options, needs.enginePlaces).spool,
     memory: needs.saved.memory,
     changed: needs.saved.changed,
     onFlush: snapshot.flushed,

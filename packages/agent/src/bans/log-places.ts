@@ -1,4 +1,5 @@
 import type { Engine } from '../engine/engine.ts'
+import type { Places } from '../engine/places.ts'
 
 const placesKnownFor = 5000
 
@@ -15,11 +16,18 @@ export interface LogPlaces {
  */
 export const createLogPlaces = (needs: {
   engine: Pick<Engine, 'logpath'>
+  /** Judges a path of the agent. */
   allows: (path: string) => boolean
+  places: Pick<Places, 'outside'>
   now: () => number
 }): LogPlaces => {
   /** The files, not the decision, so that a changed policy applies at once. */
   const known = new Map<string, { readonly at: number; readonly files: readonly string[] }>()
+
+  const isAllowed = (name: string): boolean => {
+    const path = needs.places.outside(name)
+    return path !== null && needs.allows(path)
+  }
 
   const learn = async (jail: string): Promise<void> => {
     const before = known.get(jail)
@@ -35,6 +43,6 @@ export const createLogPlaces = (needs: {
     async learnAll(jails: Iterable<string>): Promise<void> {
       for (const jail of new Set(jails)) await learn(jail)
     },
-    tells: (jail: string): boolean => known.get(jail)?.files.every(needs.allows) ?? false,
+    tells: (jail: string): boolean => known.get(jail)?.files.every(isAllowed) ?? false,
   }
 }

@@ -224,7 +224,8 @@ const rowOf = (event: Readonly<Record<string, unknown>>, jail: string, ip: strin
 })
 
 const readLines = (path: string, from: number): { lines: string[]; end: number } => {
-  const file = fs.openSync(path, 'r')
+  // A container may share the folder: neither a link nor a pipe in place of the file is followed or waited for.
+  const file = fs.openSync(path, fs.constants.O_RDONLY | fs.constants.O_NOFOLLOW | fs.constants.O_NONBLOCK)
   try {
     const buffer = Buffer.alloc(Math.min(chunkBytes, Math.max(0, fs.fstatSync(file).size - from)))
     const length = fs.readSync(file, buffer, 0, buffer.length, from)

@@ -6,6 +6,8 @@ import type { Pickled, Word } from './pickle.ts'
 import { createEngineSocket, EngineDown, EngineRefused } from './socket.ts'
 import type { ReadReply } from './socket.ts'
 import { testJail } from './own-files.ts'
+import { samePlaces } from './places.ts'
+import type { Places } from './places.ts'
 
 /** The agent's requests to fail2ban. Every method throws EngineDown or EngineRefused. */
 /** Counts of a jail, by the names of the heartbeat. */
@@ -37,6 +39,7 @@ export interface Engine {
   abilities(jail: string): Promise<JailAbilities>
   /** Seconds; -1: bans do not end. */
   bantime(jail: string): Promise<number>
+  /** What fail2ban calls the files that the jail reads, as in `sources`. */
   logpath(jail: string): Promise<string[]>
   /** What the jail reads: files, or of the journal what has all `FIELD=value` of one of the groups; null: not the journal. */
   sources(jail: string): Promise<{ files: string[]; journalMatches: string[][] | null }>
@@ -61,9 +64,11 @@ export interface Engine {
   /** Each value must be in the list, exactly as fail2ban writes it. */
   unignore(jail: string, values: readonly string[]): Promise<void>
   attach(jail: string, name: string, file: string, options: Record<string, string>): Promise<void>
-  /** Null: fail2ban keeps its bans in no file. */
+  /** The agent's path of the file in which fail2ban keeps its bans; null: there is none, or it lies in a container out of reach. */
   databaseFile(): Promise<string | null>
-  /** The file that fail2ban logs to; null when it is none. */
+  /** What fail2ban calls that file, wherever it lies; null: it keeps its bans in no file. */
+  databaseName(): Promise<string | null>
+  /** What fail2ban calls the file that it logs to; null when it is none. */
   logTarget(): Promise<string | null>
   /** Makes fail2ban remember bans for so long, where its administrator chose no time. */
   keepHistory(seconds: number): Promise<void>
@@ -88,7 +93,13 @@ const propertiesKept = 1000
 /** fail2ban's own `dbpurgeage`, seconds. Another one was chosen: rules of data protection may ask for it. */
 const usualHistory = 86_400
 
-export const createEngine = (options: { socketPath: string; onUp: () => void; onDown: () => void }): Engine => {
+export const createEngine = (options: {
+  socketPath: string
+  places?: Places
+  onUp: () => void
+  onDown: () => void
+}): Engine => {
+  const { places = samePlaces } = options
   let version: string | null = null
   let since: number | null = null
   let greeting: Promise<void> | null = null
@@ -130,6 +141,8 @@ export const createEngine = (options: { socketPath: string; onUp: () => void; on
   const unbanAll = async (jail: string, ips: readonly string[]): Promise<void> => {
     for (const some of portions(ips)) await call(['set', jail, 'unbanip', ...some], 60_000)
   }
+
+  const databaseName = async (): Promise<string | null> => databasePathOf(await call(['get', 'dbfile']))
 
   const bannedReader = createBannedReader()
   let asked: { readonly key: string; readonly at: number; readonly names: Promise<ReadonlySet<string>> } | null = null
@@ -221,7 +234,11 @@ export const createEngine = (options: { socketPath: string; onUp: () => void; on
     },
     attach: async (jail, name, file, extra) =>
       void (await call(['set', jail, 'addaction', name, file, JSON.stringify(extra)])),
-    databaseFile: async () => databasePathOf(await call(['get', 'dbfile'])),
+    async databaseFile() {
+      const name = await databaseName()
+      return name === null ? null : places.outside(name)
+    },
+    databaseName,
     async logTarget() {
       const target = await call(['get', 'logtarget'])
       return typeof target === 'string' && target.startsWith('/') ? target : null

@@ -6,6 +6,7 @@ import type { Engine } from './engine.ts'
 import type { Word } from './pickle.ts'
 import { writeOwnFiles } from './own-files.ts'
 import type { OwnFile } from './own-files.ts'
+import type { Places } from './places.ts'
 import { withStage } from './stage.ts'
 
 export interface Vetting {
@@ -30,8 +31,15 @@ export interface JailLoader {
  * Changes one jail and no other: staged copy, check with fail2ban's classes, write, apply over the socket, verify, else
  * everything back. Never a reload, since one bad expression anywhere would then take all other jails down.
  */
-export const createJailLoader = (needs: { engine: Engine; config: EngineConfig; runDirectory: string }): JailLoader => {
+export const createJailLoader = (needs: {
+  engine: Engine
+  config: EngineConfig
+  places: Places
+  runDirectory: string
+}): JailLoader => {
   const { engine, config } = needs
+  /** fail2ban opens what the configuration names, such as an action in Python, under its own name of the folder. */
+  const directoryInside = needs.places.inside(config.directory) ?? config.directory
 
   /** The jail as it would be with these files. Throws with what is wrong. */
   const stage = async (jail: string, files: readonly OwnFile[], vetting: Vetting = {}): Promise<CheckedJail> =>
@@ -41,7 +49,7 @@ export const createJailLoader = (needs: { engine: Engine; config: EngineConfig; 
       if (faults.length > 0) throw new Error(faults.map(fault => fault.split(copy).join(config.directory)).join('\n'))
       const checked = check.jails.get(jail)
       if (!checked) throw new Error(`there is no jail ${jail} in the configuration`)
-      return { ...checked, stream: checked.stream.map(words => words.map(word => moved(word, copy, config.directory))) }
+      return { ...checked, stream: checked.stream.map(words => words.map(word => moved(word, copy, directoryInside))) }
     })
 
   /** Whether the configuration has such a jail with these files, enabled or not. */
@@ -60,10 +68,21 @@ export const createJailLoader = (needs: { engine: Engine; config: EngineConfig; 
     if (lost && !isJournal(stream)) throw new Error(`it does not read ${String(lost[3])}`)
   }
 
+  /** A link in a folder that a container rules must not lead what is written to other folders of the host. */
+  const mustBeShared = (files: readonly OwnFile[]): void => {
+    if (!needs.places.isMapped) return
+    for (const { path } of files) {
+      const inside = needs.places.inside(path)
+      if (inside === null || needs.places.outside(inside) === null)
+        throw new Error(`refused: ${path} does not lie in a folder that engine.map of agent.json shares with fail2ban`)
+    }
+  }
+
   /** Files first, so that the next start of fail2ban agrees; when fail2ban refuses, both are put back. */
   const change = async (jail: string, files: readonly OwnFile[], staged: CheckedJail): Promise<void> => {
     const old = (await config.check([jail])).jails.get(jail)
     const wasRunning = (await engine.jails()).includes(jail)
+    mustBeShared(files)
     const undo = writeOwnFiles(files)
     try {
       if (staged.enabled) await load(jail, staged.stream)

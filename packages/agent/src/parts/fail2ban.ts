@@ -1,6 +1,7 @@
 import { createEngineConfig } from '../engine/config.ts'
 import { createEngine } from '../engine/engine.ts'
 import { createJailLoader } from '../engine/jail-loader.ts'
+import { readPlaces } from '../engine/places.ts'
 import type { Options } from '../options.ts'
 import { findInterpreter } from '../python/interpreter.ts'
 import { checker, lister, probe as probeProgram } from '../python/programs.ts'
@@ -12,7 +13,8 @@ export const findFail2ban = async (options: Options, on: { up: () => void; down:
   const config = createEngineConfig({ directory: options.f2bConfig, python, lister, checker })
   const { probe, probeAll } = createProbes(python, probeProgram)
   const socketPath = options.f2bSocket ?? (await config.socket().catch(() => null)) ?? '/var/run/fail2ban/fail2ban.sock'
-  const engine = createEngine({ socketPath, onUp: on.up, onDown: on.down })
-  const loader = createJailLoader({ engine, config, runDirectory: options.run })
-  return { python, config, probe, probeAll, socketPath, engine, loader }
+  const places = readPlaces(options.config)
+  const engine = createEngine({ socketPath, places, onUp: on.up, onDown: on.down })
+  const loader = createJailLoader({ engine, config, places, runDirectory: options.run })
+  return { python, config, probe, probeAll, socketPath, places, engine, loader }
 }

@@ -13,7 +13,7 @@ import type { createHeld } from './held.ts'
 export const createOrders = (parts: Assembled, held: ReturnType<typeof createHeld>, settle: () => Promise<void>) => {
   const { options, disk, fail2ban, loops, now, log } = parts
   const { policy, saved, upgrades, journal } = disk
-  const { python, config, probe, probeAll, socketPath, engine, loader } = fail2ban
+  const { python, config, probe, probeAll, socketPath, places, engine, loader } = fail2ban
   const { ledger, tail, overrides, snapshot, wishes } = parts.bans
   const { drain } = tail
   const { approvals, floor, whitelist } = held
@@ -21,7 +21,7 @@ export const createOrders = (parts: Assembled, held: ReturnType<typeof createHel
 
   const guard = createGuard({ floor, whitelisted: whitelist.covers })
   const shieldOrders = createShieldOrders({ shield, fleet, guard, now })
-  const templates = createTemplates({ engine, config, loader, python, policy, drain })
+  const templates = createTemplates({ engine, config, loader, python, policy, places, drain })
   const handlers = createHandlers({
     ...{ engine, config, loader, ledger, overrides, guard, templates, drain, settle, now },
     memory: saved.memory,
@@ -38,7 +38,7 @@ export const createOrders = (parts: Assembled, held: ReturnType<typeof createHel
     nft: options.nft,
     approvals: approvals.handlers,
     selfTest: createHostSelfTest({
-      ...{ probe, probeAll, engine, config, loader, options, now },
+      ...{ probe, probeAll, engine, config, loader, places, options, now },
       testBan: shield.testBan,
       isShielded: ip => shield.has(ip),
     }),
@@ -54,7 +54,7 @@ export const createOrders = (parts: Assembled, held: ReturnType<typeof createHel
     },
   })
   const protection = createProtection({
-    ...{ engine, config, python, socketPath, shield, floor, probeAll, options, now, log },
+    ...{ engine, config, python, socketPath, places, shield, floor, probeAll, options, now, log },
     transport: parts.server.transport,
     outbox: disk.outbox,
     rejected: disk.rejected,

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { createEvenTime, steadyNow } from '../clock.ts'
 import type { EngineConfig } from '../engine/config.ts'
 import type { Engine } from '../engine/engine.ts'
+import type { Places } from '../engine/places.ts'
 import { readJson, writeDurably } from '../files.ts'
 import { asFields, asList, asText } from '../json.ts'
 import type { Log } from '../log.ts'
@@ -54,6 +55,7 @@ export const createProtection = (needs: {
   config: EngineConfig
   python: Interpreter
   socketPath: string
+  places: Places
   transport: Pick<Transport, 'clockOffset'>
   outbox: Pick<Outbox, 'bytes'>
   rejected: Pick<Rejected, 'lately'>
@@ -82,6 +84,7 @@ export const createProtection = (needs: {
     logCheck({
       engine,
       config,
+      places: needs.places,
       positions,
       journalJails: createJournalJails({ engine, config, python, program: journal, now: needs.now }),
     }),
@@ -116,7 +119,7 @@ export const createProtection = (needs: {
 const banChecks = (
   needs: Pick<
     Parameters<typeof createProtection>[0],
-    'engine' | 'config' | 'shield' | 'generation' | 'probeAll' | 'whyNotProbe' | 'options'
+    'engine' | 'config' | 'places' | 'shield' | 'generation' | 'probeAll' | 'whyNotProbe' | 'options'
   > & { nft: NftListings },
 ): Check[] => {
   const { engine, config, generation, nft } = needs
@@ -139,7 +142,11 @@ const banChecks = (
       programs: createPrograms(config),
       run: createRuns({ nft, generation, steadyNow }),
     }),
-    witnessCheck({ engine, isRefused: (jail, ip) => ports.isWhollyClosed(jail) && packets.isStopped(jail, ip) }),
+    witnessCheck({
+      engine,
+      places: needs.places,
+      isRefused: (jail, ip) => ports.isWhollyClosed(jail) && packets.isStopped(jail, ip),
+    }),
     ports.check,
   ]
 }

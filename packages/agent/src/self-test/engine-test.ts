@@ -6,6 +6,7 @@ import type { Engine } from '../engine/engine.ts'
 import type { JailLoader } from '../engine/jail-loader.ts'
 import { fileMark, ownJail, testJail } from '../engine/own-files.ts'
 import type { OwnFile } from '../engine/own-files.ts'
+import type { Places } from '../engine/places.ts'
 import { createJailFirewalls } from '../protection/firewall/jail-firewalls.ts'
 import type { PacketProof } from '../protection/firewall/packet-proof.ts'
 import { createHeldBans } from './held-bans.ts'
@@ -37,6 +38,8 @@ export type EngineTest = (steps: Steps, tried: readonly Tried[]) => Promise<void
 /** fail2ban's polling backend looks once a second, on a busy host later. */
 const banWithin = 30_000
 const lookEvery = 100
+/** A container may share the folder of the log: what takes its place is not followed. */
+const appendOnly = fs.constants.O_WRONLY | fs.constants.O_APPEND | fs.constants.O_NOFOLLOW | fs.constants.O_NONBLOCK
 /** fail2ban calls an address banned a moment before its action has run. */
 const actionWithin = 3000
 /** Each action takes two to five seconds. */
@@ -44,6 +47,7 @@ const maxActions = 4
 
 export const createEngineTest = (needs: {
   stateDirectory: string
+  places: Places
   config: Pick<EngineConfig, 'directory' | 'jails'>
   engine: Pick<Engine, 'apply' | 'actions' | 'actionOption' | 'banned' | 'dissolve' | 'isBanned' | 'jails' | 'unban'>
   /** Nothing was tried by it before. */
@@ -54,7 +58,7 @@ export const createEngineTest = (needs: {
   steadyNow: () => number
 }): EngineTest => {
   const { engine, probe } = needs
-  const log = join(needs.stateDirectory, 'self-test.log')
+  const log = join(needs.places.share?.outside ?? needs.stateDirectory, 'self-test.log')
   const tryHeldBans = createHeldBans(needs)
 
   /** The actions of the running jails, those of most jails first. */
@@ -70,8 +74,11 @@ export const createEngineTest = (needs: {
 
   const buildJail = async (nonce: string, action: UsedAction | null): Promise<string> => {
     await engine.dissolve(testJail)
-    fs.writeFileSync(log, '', { mode: 0o600 })
-    const files = jailFiles(needs.config.directory, log, nonce, action?.banaction ?? null)
+    const logInside = needs.places.inside(log)
+    if (logInside === null) throw new Error('engine.share of agent.json names no folder that fail2ban sees')
+    fs.rmSync(log, { force: true })
+    fs.writeFileSync(log, '', { mode: 0o600, flag: 'wx' })
+    const files = jailFiles(needs.config.directory, logInside, nonce, action?.banaction ?? null)
     const { stream } = await needs.loader.stage(testJail, files)
     await engine.apply(stream)
     const actions = (await engine.actions(testJail)).join(', ')
@@ -131,7 +138,8 @@ export const createEngineTest = (needs: {
     const { step } = steps
     const isBanned = await step('engine-ban', family, async () => {
       const since = needs.steadyNow()
-      fs.appendFileSync(log, `${(needs.now() / 1000).toFixed(3)} stockade self-test ${nonce} from ${source}\n`)
+      const line = `${(needs.now() / 1000).toFixed(3)} stockade self-test ${nonce} from ${source}\n`
+      appendTo(log, line)
       const ms = Math.round(await waitForBan(source, since))
       return { ok: true, text: `fail2ban read a line of ${source} in a log and banned it after ${ms} ms`, value: true }
     })
@@ -178,6 +186,15 @@ export const createEngineTest = (needs: {
       await engine.dissolve(testJail).catch(() => undefined)
       fs.rmSync(log, { force: true })
     }
+  }
+}
+
+const appendTo = (path: string, line: string): void => {
+  const file = fs.openSync(path, appendOnly)
+  try {
+    fs.writeSync(file, line)
+  } finally {
+    fs.closeSync(file)
   }
 }
 

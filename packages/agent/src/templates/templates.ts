@@ -4,6 +4,7 @@ import { faultsOf } from '../engine/config.ts'
 import type { CheckedJail, EngineConfig } from '../engine/config.ts'
 import type { Engine } from '../engine/engine.ts'
 import type { JailLoader } from '../engine/jail-loader.ts'
+import type { Places } from '../engine/places.ts'
 import { jailStateFile, readState, whitelistFile } from '../engine/own-files.ts'
 import type { Interpreter } from '../python/interpreter.ts'
 import type { PolicyOfHost } from '../policy/policy.ts'
@@ -29,6 +30,7 @@ export const createTemplates = (needs: {
   loader: JailLoader
   python: Interpreter
   policy: Pick<PolicyOfHost, 'allowsLog' | 'namesLog'>
+  places: Pick<Places, 'outside'>
   drain: () => Promise<void>
 }): Templates => {
   const { engine, config, loader } = needs
@@ -62,10 +64,15 @@ export const createTemplates = (needs: {
     return `${name} is deployed and runs${await effective(template)}${await otherFaults(name)}`
   }
 
+  const isAllowed = (name: string): boolean => {
+    const path = needs.places.outside(name)
+    return path !== null && needs.policy.allowsLog(path)
+  }
+
   /** The files themselves, once links and globs are followed. */
   const mustLieInPlace = ({ stream }: CheckedJail): void => {
     for (const [, , what, path] of stream)
-      if (what === 'addlogpath' && !needs.policy.allowsLog(String(path)))
+      if (what === 'addlogpath' && !isAllowed(String(path)))
         throw new Error(
           `refused: the log ${String(path)} lies outside /var/log; "log_paths" in policy.json on this host does not name it either`,
         )

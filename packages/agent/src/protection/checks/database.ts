@@ -1,16 +1,20 @@
 import * as fs from 'node:fs'
 import { dirname } from 'node:path'
 import type { Engine } from '../../engine/engine.ts'
+import { insideText } from '../../engine/places.ts'
 import { errorText } from '../../text.ts'
 import type { ReadPositions } from '../log-positions.ts'
-import { bad, ok, warning } from '../model.ts'
+import { bad, ok, unknown, warning } from '../model.ts'
 import type { Check, Finding } from '../model.ts'
 
 const minFreeBytes = 100 * 1024 * 1024
 const minFreeShare = 0.05
 
 /** Whether fail2ban's bans survive its next restart: its database is there, is readable and has room. */
-export const databaseCheck = (needs: { engine: Pick<Engine, 'databaseFile'>; positions: ReadPositions }): Check => ({
+export const databaseCheck = (needs: {
+  engine: Pick<Engine, 'databaseFile' | 'databaseName'>
+  positions: ReadPositions
+}): Check => ({
   id: 'database',
   every: 20_000,
   badAfter: 0,
@@ -18,10 +22,13 @@ export const databaseCheck = (needs: { engine: Pick<Engine, 'databaseFile'>; pos
   needsEngine: true,
   async look(): Promise<Finding[]> {
     const file = await needs.engine.databaseFile()
-    if (file === null)
+    if (file === null) {
+      const name = await needs.engine.databaseName()
+      if (name !== null) return [unknown(null, insideText(`fail2ban's database ${name}`))]
       return [
         warning(null, 'fail2ban keeps its bans in no file (dbfile is None or :memory:): they do not survive a restart'),
       ]
+    }
     if (!fs.existsSync(file))
       return [bad(null, `fail2ban's database ${file} is gone: its bans do not survive a restart`)]
     try {

@@ -4,10 +4,12 @@ import type { EngineConfig } from '../../engine/config.ts'
 import { sharedAge } from '../../engine/engine.ts'
 import type { Engine } from '../../engine/engine.ts'
 import { ownJail } from '../../engine/own-files.ts'
+import { insideText } from '../../engine/places.ts'
+import type { Places } from '../../engine/places.ts'
 import { filesOf, isGlob } from '../../glob.ts'
 import type { JournalJails } from '../journal/journal-jails.ts'
 import type { ReadPositions } from '../log-positions.ts'
-import { bad, ok, warning } from '../model.ts'
+import { bad, ok, unknown, warning } from '../model.ts'
 import type { Check, Finding } from '../model.ts'
 
 const maxScan = 64 * 1024
@@ -49,6 +51,7 @@ interface Look extends Pick<Progress, 'position' | 'size' | 'at'> {
 export const logCheck = (needs: {
   engine: Pick<Engine, 'jails' | 'sources' | 'databaseFile'>
   config: Pick<EngineConfig, 'jails'>
+  places: Pick<Places, 'outside' | 'isMapped'>
   positions: ReadPositions
   journalJails: JournalJails
 }): Check => {
@@ -67,12 +70,14 @@ export const logCheck = (needs: {
     }
   }
 
-  const judgePath = (jail: string, path: string, position: number | undefined): Finding => {
-    const subject = `${jail}: ${path}`
+  const judgePath = (jail: string, name: string, position: number | undefined): Finding => {
+    const subject = `${jail}: ${name}`
+    const path = needs.places.outside(name)
+    if (path === null) return unknown(subject, insideText(`the log ${name} of jail ${jail}`))
     const stat = fs.statSync(path, { throwIfNoEntry: false })
     if (!stat) {
       progress.delete(subject)
-      return bad(subject, missingText(jail, path, readable.get(path)))
+      return bad(subject, missingText(jail, { name, path }, readable.get(path)))
     }
     readable.set(path, stat.ino)
     if (!stat.isFile() || position === undefined) return ok(subject)
@@ -87,7 +92,7 @@ export const logCheck = (needs: {
     progress.set(subject, next)
     if (next.growths === 0 || !next.isQuiet) return ok(subject)
     const bytes = stat.size - position
-    return bad(subject, `jail ${jail} does not read its log ${path}: ${bytes} bytes of it are unread, and it grows`)
+    return bad(subject, `jail ${jail} does not read its log ${name}: ${bytes} bytes of it are unread, and it grows`)
   }
 
   const sizes = new Map<string, { readonly size: number; readonly growths: number }>()
@@ -95,7 +100,8 @@ export const logCheck = (needs: {
   const judgeNew = async (read: ReadonlyMap<string, readonly string[]>): Promise<Finding[]> => {
     const findings: Finding[] = []
     const seen = new Set<string>()
-    const configured = await needs.config.jails().catch(() => [])
+    // A glob would have to be followed as the container sees it.
+    const configured = needs.places.isMapped ? [] : await needs.config.jails().catch(() => [])
     for (const { name, logpath } of configured) {
       const files = new Set(read.get(name))
       if (files.size === 0) continue
@@ -173,11 +179,15 @@ const hasWholeLine = (path: string, from: number): boolean => {
   }
 }
 
-const missingText = (jail: string, path: string, inode: number | undefined): string => {
+const missingText = (
+  jail: string,
+  { name, path }: { name: string; path: string },
+  inode: number | undefined,
+): string => {
   const moved = inode === undefined ? null : siblingWith(path, inode)
   return moved === null
-    ? `the log ${path} of jail ${jail} does not exist: nothing is found in it, and fail2ban does not start without it`
-    : `the log ${path} of jail ${jail} was renamed to ${moved}, and nothing took its place`
+    ? `the log ${name} of jail ${jail} does not exist: nothing is found in it, and fail2ban does not start without it`
+    : `the log ${name} of jail ${jail} was renamed to ${moved}, and nothing took its place`
 }
 
 const siblingWith = (path: string, inode: number): string | null => {

@@ -2,6 +2,7 @@ import * as fs from 'node:fs'
 import { steadyNow } from '../../clock.ts'
 import { sharedAge } from '../../engine/engine.ts'
 import type { Engine } from '../../engine/engine.ts'
+import type { Places } from '../../engine/places.ts'
 import { ownJail } from '../../engine/own-files.ts'
 import { bad } from '../model.ts'
 import type { Check, Finding } from '../model.ts'
@@ -120,6 +121,7 @@ export const createLogTail = (): ((path: string) => string[]) => {
 /** Whether addresses that a jail bans still write to its log. Needs no rights, and looks at no firewall. */
 export const witnessCheck = (needs: {
   engine: Pick<Engine, 'banned' | 'logTarget' | 'sources' | 'thresholds'>
+  places: Pick<Places, 'outside'>
   /** Whether packets of the address are refused wherever the program listens whose log the jail reads. */
   isRefused: (jail: string, ip: string) => boolean
   readLog?: (path: string) => string[]
@@ -187,7 +189,9 @@ export const witnessCheck = (needs: {
     async look() {
       if (log === undefined) log = await engine.logTarget()
       if (log === null) return []
-      for (const line of read(log)) {
+      const path = needs.places.outside(log)
+      if (path === null) return []
+      for (const line of read(path)) {
         const parsed = parseLine(line)
         if (parsed !== null && parsed.jail !== ownJail) note(parsed)
       }
