@@ -40,6 +40,7 @@ const checkOf = (logpath: string, files: readonly string[]) => {
     },
     config: { jails: () => Promise.resolve([jail]) },
     places: samePlaces,
+    isElsewhere: () => false,
     positions: () => Promise.resolve(new Map()),
     journalJails: { look: () => Promise.resolve([]) },
   })

@@ -101,6 +101,7 @@ it('a log and a database in the container are unknown, and never called absent',
     },
     config: { jails: () => Promise.resolve([]) },
     places,
+    isElsewhere: () => false,
     positions: () => Promise.resolve(new Map()),
     journalJails: { look: () => Promise.resolve([]) },
   })
@@ -117,6 +118,7 @@ it('a log and a database in the container are unknown, and never called absent',
   const database = databaseCheck({
     engine: { databaseFile: () => Promise.resolve(null), databaseName: () => Promise.resolve('/lib/f2b.sqlite3') },
     positions: () => Promise.resolve(new Map()),
+    isElsewhere: () => false,
   })
   expect(await database.look()).toEqual([
     {

@@ -26,6 +26,10 @@ export const createJailHandlers = (needs: {
   unsettled: () => void
   client: readonly string[]
   service: ServiceKind
+  /** `fail2ban-client` reads the same configuration here as fail2ban does. */
+  isReloadable: () => boolean
+  /** It is the fail2ban of this server's init system. */
+  isRestartable: () => boolean
   now: () => number
 }): Pick<
   Handlers,
@@ -61,6 +65,7 @@ export const createJailHandlers = (needs: {
       await needs.settle()
       return `${jail} was not running; it runs now`
     }
+    mustBeHere(needs.isReloadable, 'reload')
     needs.unsettled()
     const ran = await runProgram([...needs.client, 'reload', jail], { timeout: 60_000 })
     if (ran.code !== 0)
@@ -70,6 +75,7 @@ export const createJailHandlers = (needs: {
   }
 
   const reloadAll = async (): Promise<string> => {
+    mustBeHere(needs.isReloadable, 'reload')
     await engine.ping()
     mustBeSound(faultsOf(await config.check(null)))
     needs.unsettled()
@@ -80,6 +86,7 @@ export const createJailHandlers = (needs: {
   }
 
   const serviceRestart = async (): Promise<string> => {
+    mustBeHere(needs.isRestartable, 'restart')
     const check = await config.check(null)
     mustBeSound(faultsOf(check))
     const expected = [...check.jails.keys()]
@@ -114,6 +121,14 @@ export const createJailHandlers = (needs: {
     'reload-all': reloadAll,
     'service-restart': serviceRestart,
   }
+}
+
+const mustBeHere = (isHere: () => boolean, what: 'reload' | 'restart'): void => {
+  const ways = {
+    reload: 'run "fail2ban-client reload" in the container',
+    restart: 'restart the container with the program that started it',
+  }
+  if (!isHere()) throw new Refused(`nothing was done, since fail2ban runs in a container here: ${ways[what]}`)
 }
 
 const mustBeSound = (faults: readonly string[]): void => {

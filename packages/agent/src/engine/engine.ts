@@ -93,13 +93,15 @@ const propertiesKept = 1000
 /** fail2ban's own `dbpurgeage`, seconds. Another one was chosen: rules of data protection may ask for it. */
 const usualHistory = 86_400
 
-export const createEngine = (options: {
-  socketPath: string
-  places?: Places
-  onUp: () => void
-  onDown: () => void
-}): Engine => {
-  const { places = samePlaces } = options
+interface EngineOptions {
+  readonly socketPath: string
+  /** Where the files are that fail2ban names; its own paths when not given. */
+  readonly places?: Places
+  readonly onUp: () => void
+  readonly onDown: () => void
+}
+
+export const createEngine = (options: EngineOptions): Engine => {
   let version: string | null = null
   let since: number | null = null
   let greeting: Promise<void> | null = null
@@ -141,8 +143,6 @@ export const createEngine = (options: {
   const unbanAll = async (jail: string, ips: readonly string[]): Promise<void> => {
     for (const some of portions(ips)) await call(['set', jail, 'unbanip', ...some], 60_000)
   }
-
-  const databaseName = async (): Promise<string | null> => databasePathOf(await call(['get', 'dbfile']))
 
   const bannedReader = createBannedReader()
   let asked: { readonly key: string; readonly at: number; readonly names: Promise<ReadonlySet<string>> } | null = null
@@ -234,11 +234,7 @@ export const createEngine = (options: {
     },
     attach: async (jail, name, file, extra) =>
       void (await call(['set', jail, 'addaction', name, file, JSON.stringify(extra)])),
-    async databaseFile() {
-      const name = await databaseName()
-      return name === null ? null : places.outside(name)
-    },
-    databaseName,
+    ...databaseOf(call, options.places ?? samePlaces),
     async logTarget() {
       const target = await call(['get', 'logtarget'])
       return typeof target === 'string' && target.startsWith('/') ? target : null
@@ -258,6 +254,20 @@ export const createEngine = (options: {
       for (const words of stream) await call(words, 60_000)
     },
     close: () => socket.close(),
+  }
+}
+
+const databaseOf = (
+  call: (words: readonly Word[]) => Promise<Pickled>,
+  places: Places,
+): Pick<Engine, 'databaseFile' | 'databaseName'> => {
+  const databaseName = async (): Promise<string | null> => databasePathOf(await call(['get', 'dbfile']))
+  return {
+    databaseName,
+    async databaseFile() {
+      const name = await databaseName()
+      return name === null ? null : places.outside(name)
+    },
   }
 }
 

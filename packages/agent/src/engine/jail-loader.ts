@@ -19,6 +19,10 @@ export interface Vetting {
 export interface JailLoader {
   stage(jail: string, files: readonly OwnFile[], vetting?: Vetting): Promise<CheckedJail>
   exists(jail: string, files: readonly OwnFile[]): Promise<boolean>
+  /** As `writeOwnFiles`, where fail2ban reads them. @throws Error as `mustBeShared` */
+  write(files: readonly OwnFile[]): () => void
+  /** @throws Error with a sentence, if fail2ban does not read these files, or a link leads out of what it shares */
+  mustBeShared(files: readonly OwnFile[]): void
   /** Builds the jail that the configuration describes, with these files of ours in it. */
   start(jail: string, files: readonly OwnFile[], vetting?: Vetting): Promise<void>
   /** Stops the jail; the files keep it stopped at the next start. */
@@ -46,7 +50,10 @@ export const createJailLoader = (needs: {
     withStage(config.directory, needs.runDirectory, files, async copy => {
       const check = await config.check([jail], copy, true, vetting.trial ?? null)
       const faults = faultsOf(check)
-      if (faults.length > 0) throw new Error(faults.map(fault => fault.split(copy).join(config.directory)).join('\n'))
+      if (faults.length > 0) {
+        const text = faults.map(fault => fault.split(copy).join(config.directory)).join('\n')
+        throw new Error(needs.places.isMapped ? `${text}\n${checkedOutside}` : text)
+      }
       const checked = check.jails.get(jail)
       if (!checked) throw new Error(`there is no jail ${jail} in the configuration`)
       return { ...checked, stream: checked.stream.map(words => words.map(word => moved(word, copy, directoryInside))) }
@@ -70,20 +77,25 @@ export const createJailLoader = (needs: {
 
   /** A link in a folder that a container rules must not lead what is written to other folders of the host. */
   const mustBeShared = (files: readonly OwnFile[]): void => {
-    if (!needs.places.isMapped) return
     for (const { path } of files) {
       const inside = needs.places.inside(path)
       if (inside === null || needs.places.outside(inside) === null)
-        throw new Error(`refused: ${path} does not lie in a folder that engine.map of agent.json shares with fail2ban`)
+        throw new Error(
+          `refused: ${path} is not where fail2ban reads it: it runs in a container, and engine.map of agent.json shares no such folder`,
+        )
     }
+  }
+
+  const write = (files: readonly OwnFile[]): (() => void) => {
+    mustBeShared(files)
+    return writeOwnFiles(files)
   }
 
   /** Files first, so that the next start of fail2ban agrees; when fail2ban refuses, both are put back. */
   const change = async (jail: string, files: readonly OwnFile[], staged: CheckedJail): Promise<void> => {
     const old = (await config.check([jail])).jails.get(jail)
     const wasRunning = (await engine.jails()).includes(jail)
-    mustBeShared(files)
-    const undo = writeOwnFiles(files)
+    const undo = write(files)
     try {
       if (staged.enabled) await load(jail, staged.stream)
       else if (wasRunning) await engine.stop(jail)
@@ -103,6 +115,8 @@ export const createJailLoader = (needs: {
   return {
     stage,
     exists,
+    write,
+    mustBeShared,
     async start(jail: string, files: readonly OwnFile[], vetting: Vetting = {}): Promise<void> {
       const staged = await stage(jail, files, vetting)
       if (!staged.enabled) throw new Error(`jail ${jail} stays disabled: a file of the host that is read later says so`)
@@ -121,6 +135,9 @@ export const createJailLoader = (needs: {
     },
   }
 }
+
+const checkedOutside =
+  "This was checked with the files of this host, and fail2ban's own lie in its container: run the agent beside it, with the same volumes at the same paths."
 
 /** A jail that reads the journal has no files. */
 const isJournal = (stream: readonly (readonly Word[])[]): boolean =>

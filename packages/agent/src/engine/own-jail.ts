@@ -9,7 +9,7 @@ import { errorText } from '../text.ts'
 import { EngineDown, sharedAge } from './engine.ts'
 import type { Engine } from './engine.ts'
 import type { JailLoader } from './jail-loader.ts'
-import { allInPlace, ownJail, ownJailFiles, readOwnProtocol, writeOwnFiles } from './own-files.ts'
+import { allInPlace, ownJail, ownJailFiles, readOwnProtocol } from './own-files.ts'
 import type { OwnProtocol } from './own-files.ts'
 
 /** Checking the configuration takes a tenth of a second: on a host that refuses our jail, not every 5 s. */
@@ -28,7 +28,7 @@ export interface OwnJail {
 export const createOwnJail = (needs: {
   f2bConfig: string
   engine: Pick<Engine, 'actionOption' | 'actions' | 'jails' | 'version'>
-  loader: Pick<JailLoader, 'start'>
+  loader: Pick<JailLoader, 'start' | 'write'>
   hook: Pick<Hook, 'run'>
   log: Log
 }): OwnJail => {
@@ -59,7 +59,7 @@ export const createOwnJail = (needs: {
     const fitting = await fittingProtocol()
     if (fitting !== written) await startWith(fitting)
     const files = ownJailFiles(needs.f2bConfig, fitting)
-    if (!allInPlace(files)) writeOwnFiles(files)
+    if (!allInPlace(files)) needs.loader.write(files)
     if (isRunning && fitting === written) return false
     await needs.hook.run()
     return true

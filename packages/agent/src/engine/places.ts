@@ -39,6 +39,12 @@ const maxPath = 4096
 /** One file system: every path is the same for both. */
 export const samePlaces: Places = { isMapped: false, share: null, outside: path => path, inside: path => path }
 
+/** Without a map: the same paths for both, unless fail2ban's socket has another path for it than for the agent. */
+export const unlessApart = ({ hasOtherPaths }: { hasOtherPaths: () => boolean }): Places => {
+  const same = (path: string): string | null => (hasOtherPaths() && path !== nullDevice ? null : path)
+  return { isMapped: false, share: null, outside: same, inside: same }
+}
+
 /**
  * The deepest folder that holds a path decides. Links are followed before the agent opens anything: whoever rules the container can make them,
  * and they must not lead it to other files of the host.

@@ -17,7 +17,7 @@ import type { Assembled } from './assembled.ts'
 /** What the server wants the host to hold: whitelist, knock sequences and shield, and the signatures that some of it needs. */
 export const createHeld = (parts: Assembled) => {
   const { identity, options, server, fail2ban, loops, now, log } = parts
-  const { engine, config } = fail2ban
+  const { engine, config, loader } = fail2ban
   const { ledger, tail, overrides } = parts.bans
   const { drain } = tail
   const { clockOffset } = server.transport
@@ -37,6 +37,7 @@ export const createHeld = (parts: Assembled) => {
   const whitelist = createWhitelist({
     ...{ store, engine, config, ledger, overrides, drain, onHeld, now, log },
     runDirectory: options.run,
+    mustBeShared: loader.mustBeShared,
     limits: parts.disk.policy.whitelistLimits,
     approvals: () => (seals.wants(wideWhitelist) ? approvals : null),
   })

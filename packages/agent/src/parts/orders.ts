@@ -13,7 +13,7 @@ import type { createHeld } from './held.ts'
 export const createOrders = (parts: Assembled, held: ReturnType<typeof createHeld>, settle: () => Promise<void>) => {
   const { options, disk, fail2ban, loops, now, log } = parts
   const { policy, saved, upgrades, journal } = disk
-  const { python, config, probe, probeAll, socketPath, places, engine, loader } = fail2ban
+  const { python, config, probe, probeAll, socketPath, places, whereabouts, engine, loader } = fail2ban
   const { ledger, tail, overrides, snapshot, wishes } = parts.bans
   const { drain } = tail
   const { approvals, floor, whitelist } = held
@@ -35,10 +35,12 @@ export const createOrders = (parts: Assembled, held: ReturnType<typeof createHel
     },
     client: [options.f2bClient, '-c', options.f2bConfig, '-s', socketPath],
     service: serviceKind(options),
+    isReloadable: () => !places.isMapped && !whereabouts.hasOtherPaths(),
+    isRestartable: () => !whereabouts.hasOwnFiles(),
     nft: options.nft,
     approvals: approvals.handlers,
     selfTest: createHostSelfTest({
-      ...{ probe, probeAll, engine, config, loader, places, options, now },
+      ...{ probe, probeAll, engine, config, loader, places, whereabouts, options, now },
       testBan: shield.testBan,
       isShielded: ip => shield.has(ip),
     }),
@@ -54,7 +56,7 @@ export const createOrders = (parts: Assembled, held: ReturnType<typeof createHel
     },
   })
   const protection = createProtection({
-    ...{ engine, config, python, socketPath, places, shield, floor, probeAll, options, now, log },
+    ...{ engine, config, python, socketPath, places, whereabouts, shield, floor, probeAll, options, now, log },
     transport: parts.server.transport,
     outbox: disk.outbox,
     rejected: disk.rejected,

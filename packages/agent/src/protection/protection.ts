@@ -2,8 +2,11 @@ import * as fs from 'node:fs'
 import { join } from 'node:path'
 import { createEvenTime, steadyNow } from '../clock.ts'
 import type { EngineConfig } from '../engine/config.ts'
+import { sharedAge } from '../engine/engine.ts'
 import type { Engine } from '../engine/engine.ts'
 import type { Places } from '../engine/places.ts'
+import { ownNetworkText } from '../engine/whereabouts.ts'
+import type { Whereabouts } from '../engine/whereabouts.ts'
 import { readJson, writeDurably } from '../files.ts'
 import { asFields, asList, asText } from '../json.ts'
 import type { Log } from '../log.ts'
@@ -41,7 +44,8 @@ import { createPacketProof } from './firewall/packet-proof.ts'
 import { createPrograms } from './firewall/programs.ts'
 import { createRulesMark } from './firewall/rules-mark.ts'
 import { createPositions } from './log-positions.ts'
-import type { Check } from './model.ts'
+import { bad } from './model.ts'
+import type { Check, Finding } from './model.ts'
 import { defaultPatience } from './tracker.ts'
 import type { Patience } from './tracker.ts'
 import { createWatch } from './watch.ts'
@@ -56,6 +60,7 @@ export const createProtection = (needs: {
   python: Interpreter
   socketPath: string
   places: Places
+  whereabouts: Whereabouts
   transport: Pick<Transport, 'clockOffset'>
   outbox: Pick<Outbox, 'bytes'>
   rejected: Pick<Rejected, 'lately'>
@@ -75,6 +80,7 @@ export const createProtection = (needs: {
 }): Watch => {
   const { engine, config, python, options } = needs
   const pace = options.checkPace
+  const isElsewhere = needs.whereabouts.hasOwnFiles
   const nft = createNftListings({ nft: options.nft, generation: needs.generation })
   const positions = createPositions({ python, program: positionsProgram })
   const checks: Check[] = [
@@ -85,6 +91,7 @@ export const createProtection = (needs: {
       engine,
       config,
       places: needs.places,
+      isElsewhere,
       positions,
       journalJails: createJournalJails({ engine, config, python, program: journal, now: needs.now }),
     }),
@@ -92,8 +99,8 @@ export const createProtection = (needs: {
     shieldCheck(needs),
     keepCheck({ ...needs, ...needs.bans }),
     publishedCheck({ nft }),
-    databaseCheck({ engine, positions }),
-    configCheck(needs),
+    databaseCheck({ engine, positions, isElsewhere }),
+    configCheck({ ...needs, isReadElsewhere: () => needs.places.isMapped || needs.whereabouts.hasOtherPaths() }),
     clockCheck(needs.transport),
     agentCheck({ waitingBytes: needs.outbox.bytes, refused: needs.rejected.lately, stateDirectory: options.state }),
   ]
@@ -119,7 +126,7 @@ export const createProtection = (needs: {
 const banChecks = (
   needs: Pick<
     Parameters<typeof createProtection>[0],
-    'engine' | 'config' | 'places' | 'shield' | 'generation' | 'probeAll' | 'whyNotProbe' | 'options'
+    'engine' | 'config' | 'places' | 'whereabouts' | 'shield' | 'generation' | 'probeAll' | 'whyNotProbe' | 'options'
   > & { nft: NftListings },
 ): Check[] => {
   const { engine, config, generation, nft } = needs
@@ -136,10 +143,19 @@ const banChecks = (
   })
   const firewalls = createJailFirewalls(engine)
   const ports = createPortsCheck({ engine, config, firewalls, listeners, steadyNow, portsOf })
-  return [
+  /** Rules, packets and programs of this network say nothing of bans in another one. */
+  const here = (check: Check, otherwise: readonly Finding[] = []): Check => ({
+    ...check,
+    async look() {
+      // Throws while fail2ban is down: where it listens is known only while it does.
+      await engine.jails(sharedAge)
+      return needs.whereabouts.hasOwnNetwork() ? otherwise : check.look()
+    },
+  })
+  const checks = [
     enforcedCheck({
       ...{ engine, firewalls, packets, listeners, outerDevices, hasLegacyRules },
-      programs: createPrograms(config),
+      programs: createPrograms(config, needs.whereabouts.hasOwnFiles),
       run: createRuns({ nft, generation, steadyNow }),
     }),
     witnessCheck({
@@ -149,6 +165,7 @@ const banChecks = (
     }),
     ports.check,
   ]
+  return checks.map((check, index) => here(check, index === 0 ? [bad(null, ownNetworkText)] : []))
 }
 
 const patienceAt = (pace: number): Patience => ({

@@ -7,6 +7,8 @@ import type { JailLoader } from '../engine/jail-loader.ts'
 import { fileMark, ownJail, testJail } from '../engine/own-files.ts'
 import type { OwnFile } from '../engine/own-files.ts'
 import type { Places } from '../engine/places.ts'
+import { ownNetworkText } from '../engine/whereabouts.ts'
+import type { Whereabouts } from '../engine/whereabouts.ts'
 import { createJailFirewalls } from '../protection/firewall/jail-firewalls.ts'
 import type { PacketProof } from '../protection/firewall/packet-proof.ts'
 import { createHeldBans } from './held-bans.ts'
@@ -48,6 +50,7 @@ const maxActions = 4
 export const createEngineTest = (needs: {
   stateDirectory: string
   places: Places
+  whereabouts: Pick<Whereabouts, 'hasOwnNetwork'>
   config: Pick<EngineConfig, 'directory' | 'jails'>
   engine: Pick<Engine, 'apply' | 'actions' | 'actionOption' | 'banned' | 'dissolve' | 'isBanned' | 'jails' | 'unban'>
   /** Nothing was tried by it before. */
@@ -103,6 +106,7 @@ export const createEngineTest = (needs: {
 
   /** Why a test packet cannot tell whether the jail's action stops its sender; null if it can. */
   const whyUntried = async (family: Family): Promise<string | null> => {
+    if (needs.whereabouts.hasOwnNetwork()) return ownNetworkText
     for (const { action, firewall, closed } of await createJailFirewalls(engine).of(
       testJail,
       family === 6 ? 'ipv6' : 'ipv4',

@@ -13,7 +13,10 @@ import type { Asked } from './self-test.ts'
 /** The command `self-test` of this host. */
 export const createHostSelfTest = (
   needs: Pick<Parameters<typeof createSelfTest>[0], 'testBan'> &
-    Pick<Parameters<typeof createEngineTest>[0], 'engine' | 'config' | 'loader' | 'places' | 'probe' | 'now'> &
+    Pick<
+      Parameters<typeof createEngineTest>[0],
+      'engine' | 'config' | 'loader' | 'places' | 'whereabouts' | 'probe' | 'now'
+    > &
     Pick<ProofNeeds, 'probeAll' | 'isShielded'> & {
       options: Pick<Options, 'nft' | 'state'>
     },

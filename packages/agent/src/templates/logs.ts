@@ -2,6 +2,7 @@ import * as fs from 'node:fs'
 import { join } from 'node:path'
 import type { EngineConfig, LogPlace } from '../engine/config.ts'
 import type { Engine } from '../engine/engine.ts'
+import type { Places } from '../engine/places.ts'
 import type { Interpreter } from '../python/interpreter.ts'
 import type { Template } from './model.ts'
 
@@ -22,7 +23,7 @@ const fail2banLog = '/var/log/fail2ban.log'
  * of fail2ban from starting.
  */
 export const chooseSource = async (
-  needs: { engine: Engine; config: EngineConfig; python: Interpreter },
+  needs: { engine: Engine; config: EngineConfig; python: Interpreter; places: Pick<Places, 'isMapped'> },
   template: Template,
 ): Promise<Source | null> => {
   const { name, backend, logpaths, journalmatch } = template
@@ -41,13 +42,15 @@ export const chooseSource = async (
   const there = logpaths.filter((_, index) => places[index]?.found === true)
   if (there.length > 0)
     return { backend: files, logpaths: there, journalmatch: [], named: there.some(path => path.startsWith('/')) }
-  const none = `none of its logs is on this host: ${missingLogs(places)}`
+  const none = `none of its logs is on this host: ${missingLogs(places)}${needs.places.isMapped ? inContainer : ''}`
   if (!journalmatch.length && !hasJournalmatch(needs.config.directory, template))
     throw new Error(`${name}: ${none}. ${whatToDo}`)
   const lack = await whyNoJournal(needs.python)
   if (lack !== null) throw new Error(`${name}: ${none}, and ${lack}. ${whatToDo}`)
   return { backend: 'systemd', logpaths: [], journalmatch }
 }
+
+const inContainer = ', and what lies in the container of fail2ban is out of the reach of the agent'
 
 /** As many paths as a reader takes in. */
 const namedPlaces = 10

@@ -30,7 +30,7 @@ export const createTemplates = (needs: {
   loader: JailLoader
   python: Interpreter
   policy: Pick<PolicyOfHost, 'allowsLog' | 'namesLog'>
-  places: Pick<Places, 'outside'>
+  places: Pick<Places, 'outside' | 'isMapped'>
   drain: () => Promise<void>
 }): Templates => {
   const { engine, config, loader } = needs

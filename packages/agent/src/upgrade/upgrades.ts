@@ -37,6 +37,9 @@ export interface Upgrades {
 /** Longer than the longest trial of a release: an upgrader that is still silent then has died. */
 const longestUpgrade = 45 * 60_000
 
+/** Container engines leave one of these in each container. */
+const isInContainer = (): boolean => ['/.dockerenv', '/run/.containerenv'].some(file => fs.existsSync(file))
+
 /** The agent's part of an upgrade: it hands the order to the upgrader, and reports the outcome after the restart. */
 export const createUpgrades = (needs: {
   options: Options
@@ -51,6 +54,7 @@ export const createUpgrades = (needs: {
   const started = process.argv[1] ?? ''
 
   const whyNot = (): string | null => {
+    if (init === null && isInContainer()) return 'this agent runs in a container: start it from a newer image'
     if (init === null) return 'no init system is here that could start the new agent'
     if (!isInstalled(started, options.root)) return 'the installer did not put this agent here'
     if (init.units.some(({ path }) => !fs.existsSync(path)))

@@ -1,6 +1,7 @@
 import { faultsOf } from '../engine/config.ts'
 import type { EngineConfig } from '../engine/config.ts'
 import type { Engine } from '../engine/engine.ts'
+import type { JailLoader } from '../engine/jail-loader.ts'
 import { whitelistFile, whitelistText, whitelistValues, writeOwnFiles } from '../engine/own-files.ts'
 import { withStage } from '../engine/stage.ts'
 import { readText } from '../files.ts'
@@ -33,6 +34,8 @@ export const createNextStart = (needs: {
   config: EngineConfig
   engine: Pick<Engine, 'jails' | 'ignore'>
   runDirectory: string
+  /** @throws Error with a sentence, if fail2ban does not read these files */
+  mustBeShared?: JailLoader['mustBeShared']
 }): NextStart => {
   const { config, engine, runDirectory } = needs
   const file = whitelistFile(config.directory)
@@ -91,6 +94,7 @@ export const createNextStart = (needs: {
       const before = readText(file)
       if (text !== before) {
         await checkFaults(text)
+        needs.mustBeShared?.([{ path: file, text }])
         writeOwnFiles([{ path: file, text }])
         if (before !== null) await addHidden(before, jails, own)
       }

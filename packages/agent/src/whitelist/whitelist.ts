@@ -56,18 +56,13 @@ export interface Whitelist {
   stop(): void
 }
 
-/**
- * Keeps the whitelist in force: in the ignore list of each running jail, in a file for fail2ban's next start, and against
- * every ban of an address that it covers. The administrator's own `ignoreip` is never touched.
- */
-export const createWhitelist = (needs: {
+interface WhitelistNeeds extends Pick<Parameters<typeof createNextStart>[0], 'runDirectory' | 'mustBeShared'> {
   store: Store
   engine: Engine
   config: EngineConfig
   ledger: Pick<Ledger, 'active' | 'ended'>
   overrides: Pick<Overrides, 'drop' | 'dropCovered'>
   drain: () => Promise<void>
-  runDirectory: string
   /** The limits of this host; throws with the reason if it accepts no new list. */
   limits: () => Limits
   /** The approvals of this host; null if it asks for none. */
@@ -76,7 +71,13 @@ export const createWhitelist = (needs: {
   onHeld: () => void
   now: () => number
   log: Log
-}): Whitelist => {
+}
+
+/**
+ * Keeps the whitelist in force: in the ignore list of each running jail, in a file for fail2ban's next start, and against
+ * every ban of an address that it covers. The administrator's own `ignoreip` is never touched.
+ */
+export const createWhitelist = (needs: WhitelistNeeds): Whitelist => {
   const { engine, store, log } = needs
   const trouble = createOnce(log.warn)
   const inTurn = createSerial()

@@ -1,12 +1,18 @@
 import { faultsOf } from '../../engine/config.ts'
 import type { EngineConfig } from '../../engine/config.ts'
-import { ok, warning } from '../model.ts'
+import { ok, unknown, warning } from '../model.ts'
 import type { Check } from '../model.ts'
 
 const checkedFor = 3_600_000
+const elsewhereText = 'fail2ban reads its configuration in its container, where the agent cannot check it'
 
 /** Whether fail2ban would start with its configuration as it is now. The checker runs only after a change, and hourly. */
-export const configCheck = (needs: { config: Pick<EngineConfig, 'mark' | 'check'>; now: () => number }): Check => {
+export const configCheck = (needs: {
+  config: Pick<EngineConfig, 'mark' | 'check'>
+  /** fail2ban reads its configuration in another file system, and the logs that it names are there as well. */
+  isReadElsewhere: () => boolean
+  now: () => number
+}): Check => {
   let known: { readonly mark: string; readonly at: number; readonly fault: string | null } | null = null
   return {
     id: 'config',
@@ -15,6 +21,7 @@ export const configCheck = (needs: { config: Pick<EngineConfig, 'mark' | 'check'
     looks: 1,
     needsEngine: false,
     async look() {
+      if (needs.isReadElsewhere()) return [unknown(null, elsewhereText)]
       const mark = needs.config.mark()
       if (known?.mark !== mark || needs.now() - known.at > checkedFor || known.fault !== null) {
         const [fault = null] = faultsOf(await needs.config.check(null, undefined, false))

@@ -14,6 +14,8 @@ const minFreeShare = 0.05
 export const databaseCheck = (needs: {
   engine: Pick<Engine, 'databaseFile' | 'databaseName'>
   positions: ReadPositions
+  /** fail2ban may have files that the agent does not see. */
+  isElsewhere: () => boolean
 }): Check => ({
   id: 'database',
   every: 20_000,
@@ -29,6 +31,7 @@ export const databaseCheck = (needs: {
         warning(null, 'fail2ban keeps its bans in no file (dbfile is None or :memory:): they do not survive a restart'),
       ]
     }
+    if (!fs.existsSync(file) && needs.isElsewhere()) return [unknown(null, insideText(`fail2ban's database ${file}`))]
     if (!fs.existsSync(file))
       return [bad(null, `fail2ban's database ${file} is gone: its bans do not survive a restart`)]
     try {

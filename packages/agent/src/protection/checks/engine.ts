@@ -1,6 +1,8 @@
 import * as fs from 'node:fs'
 import { basename, join } from 'node:path'
 import { createEngineSocket, EngineDown, EngineHung } from '../../engine/socket.ts'
+import { listeningPaths } from '../../engine/whereabouts.ts'
+import type { Whereabouts } from '../../engine/whereabouts.ts'
 import { readText } from '../../files.ts'
 import { bad, ok, warning } from '../model.ts'
 import type { Check, Finding } from '../model.ts'
@@ -11,7 +13,11 @@ const looksForOthers = 12
 const maxNamed = 5
 
 /** Whether fail2ban answers, asked over a connection of its own: the agent's other requests may take long. And whether there is a second one. */
-export const engineCheck = (needs: { socketPath: string; sockets?: () => string }): Check => {
+export const engineCheck = (needs: {
+  socketPath: string
+  whereabouts?: Pick<Whereabouts, 'listensAs'>
+  sockets?: () => string
+}): Check => {
   const { socketPath } = needs
   const sockets = needs.sockets ?? (() => readText('/proc/net/unix') ?? '')
   /** Stays connected between looks while the same socket file exists. A new daemon has another file and gets a new connection. */
@@ -40,7 +46,7 @@ export const engineCheck = (needs: { socketPath: string; sockets?: () => string 
     const all = sockets()
     const paths = listeningPaths(all).sort().join('\n')
     // Processes are read only when a new socket listens.
-    if (paths !== pathsSeen) others = otherEngines(all, socketPath, namedSockets())
+    if (paths !== pathsSeen) others = otherEngines(all, needs.whereabouts?.listensAs() ?? socketPath, namedSockets())
     pathsSeen = paths
   }
 
@@ -59,9 +65,6 @@ export const engineCheck = (needs: { socketPath: string; sockets?: () => string 
   }
 }
 
-/** A listening socket: the kernel's flag for it. */
-const listening = '00010000'
-
 /**
  * fail2ban that listens on another path, and one that lost its path to the one of today.
  *
@@ -77,14 +80,6 @@ export const otherEngines = (sockets: string, ours: string, named: ReadonlySet<s
     .slice(0, maxNamed)
     .map(path => warning(path, `a second fail2ban runs on this server (${path}): Stockade does not see what it bans`))
 }
-
-const listeningPaths = (sockets: string): string[] =>
-  sockets
-    .split('\n')
-    .map(line => line.split(/\s+/))
-    .filter(([, , , flags]) => flags === listening)
-    .map(fields => fields.slice(7).join(' '))
-    .filter(path => path !== '')
 
 /** The sockets that the running fail2ban-servers were told to listen on. */
 const namedSockets = (): Set<string> => {

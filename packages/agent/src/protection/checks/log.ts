@@ -52,6 +52,8 @@ export const logCheck = (needs: {
   engine: Pick<Engine, 'jails' | 'sources' | 'databaseFile'>
   config: Pick<EngineConfig, 'jails'>
   places: Pick<Places, 'outside' | 'isMapped'>
+  /** fail2ban may have files that the agent does not see. */
+  isElsewhere: () => boolean
   positions: ReadPositions
   journalJails: JournalJails
 }): Check => {
@@ -77,6 +79,8 @@ export const logCheck = (needs: {
     const stat = fs.statSync(path, { throwIfNoEntry: false })
     if (!stat) {
       progress.delete(subject)
+      if (!readable.has(path) && needs.isElsewhere())
+        return unknown(subject, insideText(`the log ${name} of jail ${jail}`))
       return bad(subject, missingText(jail, { name, path }, readable.get(path)))
     }
     readable.set(path, stat.ino)

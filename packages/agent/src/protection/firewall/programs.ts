@@ -16,7 +16,11 @@ const foundFor = 1000
  * Whether fail2ban's actions find a program. They use the path that fail2ban was started with; where the agent may not
  * read that one, its own path and the usual folders stand for it.
  */
-export const createPrograms = (config: Pick<EngineConfig, 'pidFile'>): Programs => {
+/** @param isElsewhere fail2ban may have files that the agent does not see: then no program counts as absent */
+export const createPrograms = (
+  config: Pick<EngineConfig, 'pidFile'>,
+  isElsewhere: () => boolean = () => false,
+): Programs => {
   const pathOfEngine = async (): Promise<string | null> => {
     const file = await config.pidFile().catch(() => null)
     const pid = Number((file === null ? null : readText(file)) ?? 0)
@@ -40,6 +44,7 @@ export const createPrograms = (config: Pick<EngineConfig, 'pidFile'>): Programs 
 
   return {
     async isThere(program: string): Promise<boolean> {
+      if (isElsewhere()) return true
       if (isAbsolute(program)) return fs.existsSync(program)
       if (steadyNow() - foundAt >= foundFor) {
         found = new Map()
