@@ -6,7 +6,7 @@ import { aContainer } from './containers.ts'
 import type { Container } from './containers.ts'
 import { describeHosts } from './host.ts'
 
-const [first, second] = ['203.0.113.7', '203.0.113.8']
+const [earlier, first, second] = ['203.0.113.6', '203.0.113.7', '203.0.113.8']
 
 describeHosts('an agent and a fail2ban in a container', () => {
   let container: Container
@@ -37,6 +37,14 @@ describeHosts('an agent and a fail2ban in a container', () => {
     return until(() => container.reports(ip), `a report of ${ip}: ${container.agentLog()}`)
   }
 
+  /** A ban from before the first start of the agent, which it takes over. */
+  const bannedEarlier = (): Promise<void> => {
+    container.attack(earlier)
+    return until(() => container.client('get', 'sshd', 'banned', earlier).trim() === '1', 'a ban before the agent')
+  }
+  const isAdopted = (): Promise<void> =>
+    until(() => container.reports(earlier), `a report of the ban of before: ${container.agentLog()}`)
+
   const configText =
     'config unknown: fail2ban reads its configuration in its container, where the agent cannot check it'
   const inside = (what: string): string => `${what} lies in the container of fail2ban, out of the agent's reach`
@@ -44,8 +52,10 @@ describeHosts('an agent and a fail2ban in a container', () => {
 
   it('a map leads to logs, database, action and jails of ours, also after the container was made anew', async () => {
     await container.startEngine('shared')
+    await bannedEarlier()
     await container.startAgent('host', mapped())
     await until(() => isWatched('sshd') && isWatched('hidden') && isWatched('stockade'), 'the action in all jails')
+    await isAdopted()
     await banned(first)
     expect(await settled('protected')).toEqual([configText, hiddenLog])
     // What fail2ban notes comes through the shared folder.
@@ -62,7 +72,9 @@ describeHosts('an agent and a fail2ban in a container', () => {
     fs.cpSync('/etc/fail2ban', hostConfig, { recursive: true })
     const before = fs.readdirSync(hostConfig, { recursive: true })
     await container.startEngine('shared')
+    await bannedEarlier()
     await container.startAgent('host', undefined, ['--f2b-socket', socket(), '--f2b-config', hostConfig])
+    await isAdopted()
     await banned(first)
     expect(await settled('protected')).toEqual([
       configText,
@@ -76,8 +88,10 @@ describeHosts('an agent and a fail2ban in a container', () => {
 
   it('beside it, with the same volumes at the same paths, everything works as on a host', async () => {
     await container.startEngine('shared')
+    await bannedEarlier()
     await container.startAgent('beside', undefined)
     await until(() => isWatched('sshd') && isWatched('stockade'), 'the action in all jails')
+    await isAdopted()
     await banned(first)
     expect(await settled('protected')).toEqual([])
   })
