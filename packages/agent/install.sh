@@ -14,6 +14,7 @@
 #   --backfill            also report the bans from before, as far as fail2ban's database reaches back
 #   --allow-unsigned      take upgrades from a server whose releases nobody signed, as one built from source
 #   --allow-downgrade     accept an older release than the installed one
+#   --own-fail2ban        install fail2ban on this host although another one runs here, say in a container
 #
 # The token may also come as STOCKADE_TOKEN, or with --token-stdin from standard input (when the script is a file).
 # Everything is in one function that the last line calls, so a download that was cut off runs nothing.
@@ -37,6 +38,7 @@ stockade_install() {
   ca=
   release_key=
   downgrade=no
+  own_fail2ban=no
   unsigned=no
   backfill=no
   proxy=
@@ -90,6 +92,7 @@ stockade_install() {
         ;;
       --allow-unsigned) unsigned=yes ;;
       --allow-downgrade) downgrade=yes ;;
+      --own-fail2ban) own_fail2ban=yes ;;
       --backfill) backfill=yes ;;
       --upgrade) mode=upgrade ;;
       --uninstall) mode=uninstall ;;
@@ -352,6 +355,24 @@ stockade_install() {
   fi
   if [ "$mode" = install ] && [ -z "$token" ] && [ ! -f "$etc/agent.json" ]; then
     stop "the token is missing: copy the whole command from the server's page"
+  fi
+
+  # other_fail2ban: names a fail2ban that runs here though it is not installed here: a process of any namespace, or else a socket that listens.
+  other_fail2ban() {
+    for process in /proc/[0-9]*; do
+      # By its own name, or by that of Python: further words are anybody's.
+      called=$(tr '\000' '\n' 2>/dev/null <"$process/cmdline" |
+        awk '{ sub(".*/", "") } NR == 1 && /^python/ { python = 1 } $0 == "fail2ban-server" && (NR == 1 || python && NR <= 3) { print "yes" }') || continue
+      [ -n "$called" ] || continue
+      printf 'process %s of user %s' "${process#/proc/}" "$(stat -c %u "$process" 2>/dev/null || printf '?')"
+      return 0
+    done
+    awk '$4 == "00010000" && tolower($8) ~ /fail2ban/ { print "socket " $8; exit }' /proc/net/unix 2>/dev/null
+  }
+  if [ "$mode" = install ] && [ "$own_fail2ban" = no ] && ! have fail2ban-server; then
+    other=$(other_fail2ban | LC_ALL=C tr -cd '[:print:]' | cut -c1-200)
+    [ -z "$other" ] ||
+      stop "fail2ban runs here already and is not installed on this host, so probably in a container ($other). A second one would not know its bans; nothing was changed. docs/guides/containers.md says what is possible. If this is not the fail2ban that protects this host, --own-fail2ban installs one"
   fi
 
   # apt_get PACKAGE...: only what needs the network has a limit; dpkg in the middle of its work is not ended.
