@@ -31,7 +31,8 @@ export const heartbeat = endpoint('POST /servers/heartbeat', {
 export const enroll = endpoint('POST /agent/enroll', {
   tag,
   summary: 'Exchange an installation token for an agent key',
-  description: 'The token works once, within 24 hours.',
+  description:
+    'The token of one server works once, within 24 hours. An enrolment token makes a server for each host, as often and as long as it was made for; a host that asks again before it was heard of gets the same server.',
   access: 'public',
   leaves: { what: 'keys of an agent', most: 2, per: 'server' },
   rate: 'sensitive',
@@ -43,10 +44,14 @@ export const enroll = endpoint('POST /agent/enroll', {
     engine_version: Type.Optional(nullable(label)),
     agent_version: Type.Optional(nullable(label)),
     agent_id: uuid,
+    machine: field(
+      Type.Optional(nullable(Type.String({ pattern: '^[0-9a-f]{32}$' }))),
+      'Digest of the token and the machine id of the system, 32 hexadecimal digits; null where that has none.',
+    ),
   }),
   status: 201,
   reply: shape({ server_id: uuid, api_key: Type.String() }),
-  refusals: [401],
+  refusals: [401, 402, 403, 409],
 })
 
 /** A sequence as a host enforces it. `revision` is given back with what became of it. */

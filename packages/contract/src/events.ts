@@ -50,6 +50,8 @@ export const eventKinds = {
   'server.regenerate_token': audit,
   'server.enroll': kind({ audited: true, live: 'server' }),
   'server.enroll_refused': audit,
+  'server.enrolment_token': audit,
+  'server.enrolment_token_revoke': audit,
   'server.farewell': kind({ audited: true, live: 'server' }),
   'server.quota': kind({ audited: true, notify: 'notify_errors', live: 'notice' }),
   'server.quarantine': kind({ audited: true, live: 'server' }),

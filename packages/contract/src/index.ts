@@ -11,6 +11,7 @@ import * as channels from './channels.ts'
 import * as commands from './commands.ts'
 import * as fleetBans from './fleet-bans.ts'
 import * as bouncers from './bouncers.ts'
+import * as enrolmentTokens from './enrolment-tokens.ts'
 import * as feeds from './feeds.ts'
 import * as hostMetrics from './host-metrics.ts'
 import * as keys from './keys.ts'
@@ -68,6 +69,7 @@ export {
   keys,
   users,
   servers,
+  enrolmentTokens,
   hostMetrics,
   agents,
   agentMoves,
@@ -100,6 +102,7 @@ const rooms = {
   keys,
   users,
   servers,
+  enrolmentTokens,
   hostMetrics,
   agents,
   agentMoves,

@@ -53,6 +53,8 @@ export const bounds = {
   rules: 50,
   ruleFilters: 100,
   ruleExclusions: 1000,
+  /** Enrolment tokens: how many, servers that one enrols, and seconds until it ends. */
+  enrolmentTokens: { count: 100, servers: 10_000, seconds: 366 * 86_400 },
   /** Feeds, and entries of one. */
   feeds: 100,
   reportSchedules: 50,

@@ -216,6 +216,10 @@ const additions = [
   'GET /whitelist/names',
   'POST /whitelist/names',
   'DELETE /whitelist/names/{id}',
+  'GET /servers/enrolment-tokens',
+  'POST /servers/enrolment-tokens',
+  'GET /servers/enrolment-tokens/{id}',
+  'DELETE /servers/enrolment-tokens/{id}',
   'GET /fleet/feeds',
   'POST /fleet/feeds',
   'POST /fleet/feeds/preview',
@@ -506,6 +510,7 @@ describe('the contract', () => {
         'POST /keys',
         'DELETE /keys/{keyId}',
         'POST /users/{userId}/keys',
+        'POST /servers/enrolment-tokens',
         'POST /fleet/feeds',
         'POST /fleet/feeds/{id}/rotate',
       ].sort(),
@@ -516,7 +521,9 @@ describe('the contract', () => {
     const fleet = new Set(endpoints.filter(endpoint => endpoint.fleet).map(nameOf))
     const expected = endpoints.filter(
       endpoint =>
-        (/^\/(users|keys|settings|siem|agents|channels|rules|fleet\/feeds|reports\/schedules)\b/.test(endpoint.path) &&
+        (/^\/(users|keys|settings|siem|agents|channels|rules|fleet\/feeds|reports\/schedules|servers\/enrolment-tokens)\b/.test(
+          endpoint.path,
+        ) &&
           endpoint.access !== 'session') ||
         [
           'POST /servers',

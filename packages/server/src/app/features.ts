@@ -94,7 +94,7 @@ export const buildFeatures = async (core: Core, taken: () => Promise<unknown>) =
   const { service: portknock } = add(await portknockFeature({ ...fleet, quotas }))
   const { service: moves } = add(await agentMovesFeature(fleet))
   const { service: desired } = add(await desiredFeature({ ...held, portknock, moves }))
-  add(agentsFeature({ ...held, keys, bans, desired }))
+  add(agentsFeature({ ...held, keys, bans, desired, enrolment: hosts.enrolment }))
   add(selfTestsFeature(fleet))
   add(rolloutsFeature(fleet))
   const { service: audit, noteRefusal } = add(auditFeature(below))

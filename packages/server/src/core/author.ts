@@ -9,4 +9,8 @@ export interface Author {
 /** Stockade itself: what expires, or is done on a schedule. */
 export const system: Author = { name: 'system', userId: null, ip: null }
 
-export const authorOf = ({ name, userId, ip }: Principal): Author => ({ name, userId, ip })
+export const authorOf = ({ name, userId, ip }: Pick<Principal, 'name' | 'userId' | 'ip'>): Author => ({
+  name,
+  userId,
+  ip,
+})

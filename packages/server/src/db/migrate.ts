@@ -20,6 +20,7 @@ import { lateBans } from './migrations/0081-late-bans.ts'
 import { feedSizes } from './migrations/0082-feed-sizes.ts'
 import { whitelistNames } from './migrations/0083-whitelist-names.ts'
 import { feedsSent } from './migrations/0084-feeds-sent.ts'
+import { enrolmentTokens } from './migrations/0085-enrolment-tokens.ts'
 
 /** Every change of the schema by its name, in order. */
 const migrationsOf = (engine: Database['engine']) => ({
@@ -39,6 +40,7 @@ const migrationsOf = (engine: Database['engine']) => ({
   '0082-feed-sizes': feedSizes(engine),
   '0083-whitelist-names': whitelistNames(engine),
   '0084-feeds-sent': feedsSent(engine),
+  '0085-enrolment-tokens': enrolmentTokens(engine),
 })
 
 /** Migrations that only add what an older program can do without. */
@@ -53,6 +55,7 @@ const additive = new Set([
   '0082-feed-sizes',
   '0083-whitelist-names',
   '0084-feeds-sent',
+  '0085-enrolment-tokens',
 ])
 
 /** Names of all migrations that this code knows, in order. */

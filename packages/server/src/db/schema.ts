@@ -58,6 +58,8 @@ export interface Schema {
   whitelist: policy.WhitelistTable
   whitelist_state: policy.WhitelistStateTable
   whitelist_names: policy.WhitelistNamesTable
+  enrolment_tokens: servers.EnrolmentTokensTable
+  enrolments: servers.EnrolmentsTable
   host_states: servers.HostStatesTable
   agent_addresses: servers.AgentAddressesTable
   agent_moves: servers.AgentMovesTable

@@ -70,6 +70,8 @@ const wanted = [
   'PUT /alerts/routes',
   'POST /channels',
   'DELETE /channels/{id}',
+  'POST /servers/enrolment-tokens',
+  'DELETE /servers/enrolment-tokens/{id}',
   'POST /fleet/feeds',
   'PATCH /fleet/feeds/{id}',
   'DELETE /fleet/feeds/{id}',

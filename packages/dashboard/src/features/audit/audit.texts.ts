@@ -14,6 +14,8 @@ const actions: Partial<Record<EventName, string>> = {
   'server.enroll': 'Enrolled a server',
   'server.farewell': 'Removed the agent of a server',
   'server.enroll_refused': 'Enrolment refused',
+  'server.enrolment_token': 'Created an enrolment token',
+  'server.enrolment_token_revoke': 'Revoked an enrolment token',
   'server.clone': 'Duplicate agent found',
   'server.clone_settled': 'Duplicate agent resolved',
   'audit.checkpoint': 'Signed a checkpoint of the log',

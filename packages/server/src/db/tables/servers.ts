@@ -59,6 +59,35 @@ export interface ServersTable {
   updated_at: number
   deleted_at: number | null
 }
+/** A token that enrols many hosts. */
+export interface EnrolmentTokensTable {
+  id: Generated<number>
+  name: string
+  token_hash: string
+  /** How many servers it may enrol, and how many it has. */
+  servers: number
+  used: number
+  ends_at: number
+  /** JSON list of ranges from which it is taken; null for all. */
+  networks: JsonText<readonly string[]> | null
+  /** JSON list of the tags that its servers get. */
+  tags: JsonText<readonly string[]>
+  created_by: string
+  created_at: number
+  revoked_at: number | null
+}
+/** A host that an enrolment token enrolled. */
+export interface EnrolmentsTable {
+  id: Generated<number>
+  token_id: number
+  server_no: number
+  server_id: string
+  hostname: string
+  /** Digest of the token and the machine id; null for a host that has none. */
+  machine: string | null
+  ip: string
+  enrolled_at: number
+}
 /** Liveness, apart from `servers` because it is written all the time. */
 export interface HeartbeatsTable {
   server_no: number

@@ -5,6 +5,7 @@ import type { CommandsService } from '../commands/commands.service.ts'
 import type { Desired } from '../desired/desired.service.ts'
 import type { Core, Feature } from '../feature.ts'
 import type { KeysService } from '../keys/keys.service.ts'
+import type { EnrolmentTokens } from '../servers/enrolment-tokens.ts'
 import type { Registry } from '../servers/registry.ts'
 import type { ServersService } from '../servers/servers.service.ts'
 import type { TemplatesService } from '../templates/templates.service.ts'
@@ -19,6 +20,7 @@ export const agentsFeature = (
     servers: ServersService
     registry: Registry
     keys: KeysService
+    enrolment: EnrolmentTokens
     commands: CommandsService
     bans: BansService
     templates: TemplatesService

@@ -16,6 +16,7 @@ import type { KeysService } from '../keys/keys.service.ts'
 import { areAlike, withTemplate } from '../servers/host-state.ts'
 import type { HostState } from '../servers/host-state.ts'
 import { readProtection } from '../servers/protection.ts'
+import type { EnrolmentTokens } from '../servers/enrolment-tokens.ts'
 import type { Registry, Server } from '../servers/registry.ts'
 import { updateServer } from '../servers/servers.store.ts'
 import type { ServerRow } from '../servers/servers.store.ts'
@@ -74,6 +75,7 @@ export const createAgents = (needs: {
   events: Events
   registry: Registry
   keys: Pick<KeysService, 'createForServer' | 'remember' | 'retireAgentKeys' | 'reload'>
+  enrolment: Pick<EnrolmentTokens, 'take' | 'taken'>
   commands: Pick<CommandsService, 'take' | 'waitAndTake' | 'finish'>
   bans: Pick<BansService, 'lifted'>
   templates: Pick<TemplatesService, 'frozen'>

@@ -4,9 +4,11 @@ import { system } from '../../core/author.ts'
 import { second } from '../../core/clock.ts'
 import type { Clock } from '../../core/clock.ts'
 import { sha256 } from '../../core/ids.ts'
-import { unauthorized } from '../../core/problem.ts'
-import type { Events } from '../../events/events.ts'
+import { Problem, unauthorized } from '../../core/problem.ts'
+import type { Change, Events } from '../../events/events.ts'
 import type { KeysService } from '../keys/keys.service.ts'
+import { enrolmentPrefix } from '../servers/enrolment-tokens.ts'
+import type { EnrolmentTokens } from '../servers/enrolment-tokens.ts'
 import type { Registry } from '../servers/registry.ts'
 import { takeInstallToken, updateServer } from '../servers/servers.store.ts'
 import { word } from './heartbeat-columns.ts'
@@ -16,20 +18,38 @@ export type Enrol = (
   ip: string,
 ) => Promise<{ server_id: string; api_key: string }>
 
-/** Takes an installation token and gives the host a key of its own. */
+/** Takes an installation token, or one that enrols many hosts, and gives the host a key of its own. */
 export const createEnrolment = (needs: {
   clock: Clock
   events: Events
   registry: Pick<Registry, 'put'>
   keys: Pick<KeysService, 'createForServer' | 'remember' | 'retireAgentKeys' | 'reload'>
+  enrolment: Pick<EnrolmentTokens, 'take' | 'taken'>
 }): Enrol => {
-  const { clock, events, registry, keys } = needs
-  return async (input, ip) => {
-    const now = clock()
-    const agent_id = input.agent_id.toLowerCase()
-    const enrolled = await events.change(async change => {
-      const server = await takeInstallToken(change.sql, sha256(input.token), now, ip)
-      if (!server) return null
+  const { clock, events, registry, keys, enrolment } = needs
+  type Input = BodyOf<typeof contract.enroll>
+  /** The server that the token is for, and the name of a token that is for many. */
+  const serverBy = async (change: Change, { token, hostname, machine = null, agent_id }: Input, ip: string) => {
+    if (token.startsWith(enrolmentPrefix))
+      return enrolment.take(change, token, { hostname, machine, agentId: agent_id.toLowerCase(), ip })
+    const row = await takeInstallToken(change.sql, sha256(token), clock(), ip)
+    return row ? { row, token: undefined } : null
+  }
+  const noteRefusal = (input: Input, ip: string, reason?: string) =>
+    events.change(change =>
+      change.record({
+        name: 'server.enroll_refused',
+        author: { ...system, ip },
+        data: { hostname: word(input.hostname, bounds.hostname), ...(reason === undefined ? {} : { reason }) },
+      }),
+    )
+  const enrolIn = (input: Input, ip: string) =>
+    events.change(async change => {
+      const now = clock()
+      const agent_id = input.agent_id.toLowerCase()
+      const taken = await serverBy(change, input, ip)
+      if (!taken) return null
+      const { row: server, token } = taken
       const key = await keys.createForServer(
         change,
         { ...system, ip },
@@ -59,23 +79,23 @@ export const createEnrolment = (needs: {
         name: 'server.enroll',
         author: { ...system, ip },
         serverNo: row.no,
-        data: { id: row.id, hostname: row.hostname, agent_id },
+        data: { id: row.id, hostname: row.hostname, agent_id, ...(token === undefined ? {} : { token }) },
       })
       return { row, key }
     })
+  return async (input, ip) => {
+    const enrolled = await enrolIn(input, ip).catch(async (error: unknown) => {
+      if (error instanceof Problem) await noteRefusal(input, ip, error.message)
+      throw error
+    })
     if (!enrolled) {
-      await events.change(change =>
-        change.record({
-          name: 'server.enroll_refused',
-          author: { ...system, ip },
-          data: { hostname: word(input.hostname, bounds.hostname) },
-        }),
-      )
+      await noteRefusal(input, ip)
       throw unauthorized(
         'This installation token is unknown, used or older than 24 hours. Make a new one in the dashboard.',
       )
     }
-    registry.put(enrolled.row)
+    if (input.token.startsWith(enrolmentPrefix)) await enrolment.taken(enrolled.row)
+    else registry.put(enrolled.row)
     keys.remember(enrolled.key.row)
     await keys.reload()
     return { server_id: enrolled.row.id, api_key: enrolled.key.key }

@@ -2,12 +2,14 @@ import { hour, second } from '../../core/clock.ts'
 import type { Core, Feature } from '../feature.ts'
 import type { KeysService } from '../keys/keys.service.ts'
 import type { LicenseService } from '../license/license.service.ts'
+import { createEnrolmentTokens } from './enrolment-tokens.ts'
+import type { EnrolmentTokens } from './enrolment-tokens.ts'
 import { createMetricsHistory } from './metrics-history.ts'
 import { removeHoursOf } from './metrics-history.store.ts'
 import { levelOf } from './protection.ts'
 import { createRegistry } from './registry.ts'
 import type { Registry } from './registry.ts'
-import { mountServers } from './servers.routes.ts'
+import { mountEnrolmentTokens, mountServers } from './servers.routes.ts'
 import { createServers } from './servers.service.ts'
 import type { ServersService } from './servers.service.ts'
 import { createServerTags } from './tags.ts'
@@ -18,12 +20,18 @@ import type { Targeting } from './targets.ts'
 export const serversFeature = async (
   needs: Core & { keys: KeysService; license: LicenseService; baseUrl: () => string; pin: string | null },
 ): Promise<
-  Feature<ServersService> & { readonly registry: Registry; readonly tags: ServerTags; readonly targeting: Targeting }
+  Feature<ServersService> & {
+    readonly registry: Registry
+    readonly tags: ServerTags
+    readonly targeting: Targeting
+    readonly enrolment: EnrolmentTokens
+  }
 > => {
   const { db, clock, metrics, isShared } = needs
   const history = createMetricsHistory(needs)
   const registry = await createRegistry(db, clock, history.note)
   const tags = createServerTags({ ...needs, registry })
+  const enrolment = createEnrolmentTokens({ ...needs, registry, tags, admit: needs.license.admit })
   const service = createServers({ ...needs, registry, tags, admit: needs.license.admit })
   service.onRemoval(async (change, serverNo) => {
     history.forget(serverNo)
@@ -44,7 +52,11 @@ export const serversFeature = async (
     registry,
     tags,
     targeting: createTargeting(registry),
-    mount: http => mountServers(http, service, tags, history),
+    enrolment,
+    mount: http => {
+      mountServers(http, service, tags, history)
+      mountEnrolmentTokens(http, enrolment)
+    },
     jobs: [
       {
         name: 'heartbeats',

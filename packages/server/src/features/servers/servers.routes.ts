@@ -1,5 +1,6 @@
-import { hostMetrics, servers as contract } from '@stockade/contract'
+import { enrolmentTokens, hostMetrics, servers as contract } from '@stockade/contract'
 import type { Http } from '../../http/http.ts'
+import type { EnrolmentTokens } from './enrolment-tokens.ts'
 import type { MetricsHistory } from './metrics-history.ts'
 import type { ServersService } from './servers.service.ts'
 import type { ServerTags } from './tags.ts'
@@ -41,4 +42,11 @@ export const mountServers = (
     history.read(servers.get(actor, params.serverId).row.no, query.hours ?? 24),
   )
   http.serve(contract.listJails, ({ actor, params }) => servers.jails(actor, params.serverId))
+}
+
+export const mountEnrolmentTokens = (http: Http, tokens: EnrolmentTokens): void => {
+  http.serve(enrolmentTokens.listEnrolmentTokens, () => tokens.list())
+  http.serve(enrolmentTokens.createEnrolmentToken, ({ actor, body }) => tokens.create(actor, body))
+  http.serve(enrolmentTokens.readEnrolmentToken, ({ params }) => tokens.read(params.id))
+  http.serve(enrolmentTokens.revokeEnrolmentToken, ({ actor, params }) => tokens.revoke(actor, params.id))
 }

@@ -21,6 +21,9 @@ export interface Retagged {
 }
 export type RetagHook = (change: Pick<Change, 'sql'>, retagged: readonly Retagged[]) => Promise<void>
 
+/** Who changes tags, with what that person may do. */
+export type Tagger = Pick<Principal, 'name' | 'userId' | 'ip' | 'permission' | 'servers'>
+
 export interface ServerTags {
   /** Adds and removes tags of many servers. @throws Problem 400, 403 */
   change(actor: Principal, input: BodyOf<typeof contract.changeServerTags>): Promise<number>
@@ -31,7 +34,7 @@ export interface ServerTags {
    */
   edit(
     change: Change,
-    actor: Principal,
+    actor: Tagger,
     serverNos: readonly number[],
     next: (tags: readonly string[]) => readonly string[],
   ): Promise<ServerRow[]>
@@ -53,7 +56,7 @@ export const createServerTags = (needs: {
   const listeners: (() => Promise<void>)[] = []
 
   /** Else an operator could give servers to other people, or to himself. */
-  const refuseAccessTags = async (change: Change, actor: Principal, changed: ReadonlySet<string>) => {
+  const refuseAccessTags = async (change: Change, actor: Tagger, changed: ReadonlySet<string>) => {
     if (atLeast(actor.permission, 'admin') && actor.servers === 'all') return
     const used = await accessTags(change.sql, clock(), db.engine)
     const refused = sorted(changed).filter(tag => used.has(tag))
@@ -63,7 +66,7 @@ export const createServerTags = (needs: {
     )
   }
   /** Else a server could be made one whose reports rules believe, or one that they pass over. */
-  const refuseTrustedTags = async (change: Change, actor: Principal, changed: ReadonlySet<string>) => {
+  const refuseTrustedTags = async (change: Change, actor: Tagger, changed: ReadonlySet<string>) => {
     if (actor.servers === 'all') return
     const [trusted] = await trustedTags(change.sql, sorted(changed), clock())
     if (trusted === undefined) return

@@ -334,6 +334,8 @@ export const audit: Texts['audit'] = {
     'server.enroll': 'Server angemeldet',
     'server.farewell': 'Agent eines Servers entfernt',
     'server.enroll_refused': 'Registrierung abgelehnt',
+    'server.enrolment_token': 'Registrierungstoken erzeugt',
+    'server.enrolment_token_revoke': 'Registrierungstoken widerrufen',
     'server.clone': 'Doppelter Agent gefunden',
     'server.clone_settled': 'Doppelter Agent geklärt',
     'audit.checkpoint': 'Prüfpunkt des Protokolls unterschrieben',

@@ -544,6 +544,8 @@ export const audit: Texts['audit'] = {
     'server.enroll': 'Registró un servidor',
     'server.farewell': 'Quitó el agente de un servidor',
     'server.enroll_refused': 'Inscripción rechazada',
+    'server.enrolment_token': 'Creó un token de inscripción',
+    'server.enrolment_token_revoke': 'Revocó un token de inscripción',
     'server.clone': 'Agente duplicado detectado',
     'server.clone_settled': 'Agente duplicado resuelto',
     'audit.checkpoint': 'Firmó un punto de control del registro',
