@@ -2,6 +2,7 @@
 # Installs, upgrades or removes the Stockade agent on a host that runs fail2ban.
 #
 #   curl -fsSL @@BASE_URL@@/install.sh | sudo sh -s -- --token TOKEN
+#   ... | sudo sh -s -- --image --token TOKEN      on a machine that an image is taken of
 #   ... | sudo sh -s -- --upgrade
 #   ... | sudo sh -s -- --uninstall [--purge]
 #
@@ -14,6 +15,7 @@
 #   --backfill            also report the bans from before, as far as fail2ban's database reaches back
 #   --allow-unsigned      take upgrades from a server whose releases nobody signed, as one built from source
 #   --allow-downgrade     accept an older release than the installed one
+#   --image               enrol at the next boot and not now, so that each machine of an image gets a key of its own
 #   --own-fail2ban        install fail2ban on this host although another one runs here, say in a container
 #
 # The token may also come as STOCKADE_TOKEN, or with --token-stdin from standard input (when the script is a file).
@@ -39,6 +41,7 @@ stockade_install() {
   release_key=
   downgrade=no
   own_fail2ban=no
+  image=no
   unsigned=no
   backfill=no
   proxy=
@@ -93,6 +96,7 @@ stockade_install() {
       --allow-unsigned) unsigned=yes ;;
       --allow-downgrade) downgrade=yes ;;
       --own-fail2ban) own_fail2ban=yes ;;
+      --image) image=yes ;;
       --backfill) backfill=yes ;;
       --upgrade) mode=upgrade ;;
       --uninstall) mode=uninstall ;;
@@ -149,6 +153,13 @@ stockade_install() {
     init=systemd
   elif have rc-service && have rc-update; then
     init=openrc
+  fi
+  if [ "$image" = yes ]; then
+    # An image is often made where systemd does not run, as in a chroot.
+    have systemctl || stop "--image needs systemd"
+    init=systemd
+    [ "$mode" = install ] && [ -n "$token" ] || stop "--image needs --token, with a token for many hosts"
+    [ ! -f "$etc/agent.json" ] || stop "this host is enrolled: an image of it would carry its key. Remove the agent with --uninstall --purge first"
   fi
 
   # fetch URL FILE: fails on any status but 200, and leaves no half file.
@@ -327,10 +338,12 @@ stockade_install() {
       fi
     fi
     if [ "$init" = systemd ]; then
-      systemctl disable stockade-agent stockade-knock stockade-shield stockade-agent-upgrade 2>/dev/null || true
-      for unit in agent knock shield agent-upgrade; do
+      systemctl disable stockade-agent stockade-knock stockade-shield stockade-agent-upgrade stockade-enrol 2>/dev/null || true
+      for unit in agent knock shield agent-upgrade enrol; do
         rm -f "/etc/systemd/system/stockade-$unit.service" "/etc/systemd/system/stockade-$unit.service.new"
       done
+      rm -f /etc/systemd/system/stockade-agent.service.d/enrolled.conf
+      rmdir /etc/systemd/system/stockade-agent.service.d 2>/dev/null || true
       systemctl daemon-reload || true
     elif [ "$init" = openrc ]; then
       rc-update del stockade-agent default 2>/dev/null || true
@@ -526,7 +539,7 @@ EOF
           unit knock /etc/systemd/system/stockade-knock.service 644 &&
           unit shield /etc/systemd/system/stockade-shield.service 644 &&
           unit upgrade /etc/systemd/system/stockade-agent-upgrade.service 644 &&
-          systemctl daemon-reload
+          { [ ! -d /run/systemd/system ] || systemctl daemon-reload; }
         ;;
       openrc) unit openrc /etc/init.d/stockade-agent 755 ;;
     esac
@@ -550,6 +563,67 @@ EOF
       stop "version $version did not reach the server within 20 s; $before runs again"
     fi
     stop "the agent did not reach the server within 20 s; see its log"
+  fi
+
+  # word TEXT: as a word of a shell's line.
+  word() { printf " '%s'" "$(printf '%s' "$1" | sed "s/'/'\\\\''/g")"; }
+  # enrol_later: leaves the token and what enrols with it at the next boot. The token goes when the key is there.
+  enrol_later() {
+    mkdir -p "$etc"
+    chmod 700 "$etc"
+    umask 077
+    printf '%s\n' "$token" >"$work/token"
+    put "$work/token" "$etc/enrolment-token" 600
+    set -- enroll --token-file "$etc/enrolment-token" --base-url "$base_url"
+    [ "$insecure" = no ] || set -- "$@" --insecure-http
+    [ "$unsigned" = no ] || set -- "$@" --allow-unsigned
+    [ -z "$pin" ] || set -- "$@" --pin "$pin"
+    [ "$backfill" = no ] || set -- "$@" --backfill
+    if [ -n "$ca" ]; then
+      put "$ca" "$etc/enrolment-ca.pem" 644
+      set -- "$@" --ca "$etc/enrolment-ca.pem"
+    fi
+    {
+      printf '#!/bin/sh\nset -eu\n'
+      case $proxy in http://*) printf 'export http_proxy=%s https_proxy=%s\n' "$(word "$proxy" | cut -c2-)" "$(word "$proxy" | cut -c2-)" ;; esac
+      printf '%s' "$opt/stockade-agent"
+      for argument in "$@"; do word "$argument"; done
+      printf '\nrm -f %s %s\n' "$etc/enrolment-token" "$etc/enrolment-ca.pem"
+      printf '[ ! -d /run/systemd/system ] || systemctl --no-block restart stockade-agent\n'
+    } >"$work/enrol"
+    put "$work/enrol" "$opt/enrol" 700
+    umask 022
+    cat >"$work/unit" <<EOF
+[Unit]
+Description=Stockade agent: gets a key for this host, once
+ConditionPathExists=!$etc/agent.json
+ConditionPathExists=$etc/enrolment-token
+After=network-online.target
+Wants=network-online.target
+StartLimitIntervalSec=0
+
+[Service]
+Type=oneshot
+ExecStart=$opt/enrol
+Restart=on-failure
+RestartSec=60
+
+[Install]
+WantedBy=multi-user.target
+EOF
+    put "$work/unit" /etc/systemd/system/stockade-enrol.service 644
+    # Until there is a key the agent has nothing to do.
+    mkdir -p /etc/systemd/system/stockade-agent.service.d
+    printf '[Unit]\nConditionPathExists=%s\n' "$etc/agent.json" >"$work/condition"
+    put "$work/condition" /etc/systemd/system/stockade-agent.service.d/enrolled.conf 644
+    [ ! -d /run/systemd/system ] || systemctl daemon-reload
+    systemctl enable stockade-enrol stockade-agent stockade-knock stockade-shield stockade-agent-upgrade >/dev/null 2>&1 ||
+      stop "the agent's services cannot be enabled"
+  }
+  if [ "$image" = yes ]; then
+    enrol_later
+    say "The agent is installed, and this host is not enrolled: each machine of the image enrols at its first boot. Empty /etc/machine-id before the image is taken."
+    return 0
   fi
 
   "$opt/stockade-agent" --self-test || say "Some checks failed; the agent keeps looking for fail2ban."

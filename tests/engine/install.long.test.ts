@@ -166,6 +166,29 @@ describeHosts('the installer', () => {
     }
   })
 
+  it('makes an image without a key, whose machine enrols at its first boot', async ctx => {
+    ctx.skip(cannot !== null)
+    ctx.skip((await inNamespace('command -v systemctl || true')).stdout === '')
+    const { serverId, token } = await server.addServer(host.name)
+    const { stdout } = await install(`--image --token ${token}`)
+    expect(stdout).toContain('this host is not enrolled')
+    const state = async () =>
+      (await inNamespace("cd /etc/stockade-agent && stat -c '%n %a' * | sort; ls /etc/systemd/system/*.wants")).stdout
+    expect(await state()).toMatch(/^enrolment-token 600\n/)
+    for (const unit of ['stockade-enrol', 'stockade-agent']) expect(await state()).toContain(`${unit}.service`)
+    const units = '/etc/systemd/system/stockade-enrol.service /etc/systemd/system/stockade-agent.service'
+    const { stdout: verified, stderr } = await inNamespace(`systemd-analyze verify ${units} 2>&1 || true`)
+    expect(`${verified}${stderr}`.split('\n').filter(line => line.includes('stockade'))).toEqual([])
+    // What the unit does at the first boot.
+    expect((await inNamespace('/opt/stockade-agent/enrol')).stdout).toContain(`enrolled as server ${serverId}`)
+    expect(await state()).toMatch(/^agent\.json 600\n/)
+    expect(await state()).not.toContain('token')
+    await expect(install(`--image --token ${token}`)).rejects.toThrow(/an image of it would carry its key/)
+    await inNamespace(
+      'rm -rf /opt/stockade-agent /etc/stockade-agent /etc/systemd/system/stockade-* /etc/systemd/system/*.wants/stockade-*',
+    )
+  })
+
   it('installs, enrols and works, through a proxy that wants a password; upgrades; and leaves nothing behind', async ctx => {
     ctx.skip(cannot !== null)
     const authorization = `Basic ${Buffer.from('fleet:pr0xy-secret').toString('base64')}`

@@ -3,6 +3,7 @@ import * as fs from 'node:fs'
 import { hostname } from 'node:os'
 import { checkBaseUrl, refusePlainHttp, saveIdentity } from './config.ts'
 import { createEngine } from './engine/engine.ts'
+import { machineDigest } from './host.ts'
 import { osName } from './metrics.ts'
 import { oneOffTransport } from './one-off.ts'
 import type { Options } from './options.ts'
@@ -32,6 +33,7 @@ export const enrollHost = async (options: Options, env: NodeJS.ProcessEnv): Prom
       engine_version: await engineVersion(options.f2bSocket),
       agent_version: agentVersion,
       agent_id: agentId,
+      machine: machineDigest(token),
     })
     saveIdentity(options.config, {
       base_url: baseUrl,

@@ -98,14 +98,14 @@ export const aboutHost = (identity: Pick<Identity, 'server_id' | 'agent_id'>) =>
 })
 
 /**
- * Tells two machines with one agent.json apart: a digest of the server's id and the machine id, so that the machine id itself
- * stays on the host. Null where the host has none.
+ * Tells two machines with one agent.json, or with one enrolment token, apart: a digest of the server's id, or of the token, and the machine id, so
+ * that the machine id itself stays on the host. Null where the host has none.
  */
-const machineDigest = (serverId: string): string | null => {
+export const machineDigest = (salt: string): string | null => {
   for (const file of ['/etc/machine-id', '/var/lib/dbus/machine-id']) {
     try {
       const id = fs.readFileSync(file, 'utf8').trim()
-      if (/^[0-9a-f]{32}$/.test(id)) return createHash('sha256').update(`${serverId}:${id}`).digest('hex').slice(0, 32)
+      if (/^[0-9a-f]{32}$/.test(id)) return createHash('sha256').update(`${salt}:${id}`).digest('hex').slice(0, 32)
     } catch {
       // The next file may be there.
     }
