@@ -67,6 +67,18 @@ describeHosts('an agent and a fail2ban in a container', () => {
     await banned(second)
   })
 
+  it("a host without fail2ban's classes reports bans, and the kernel proves them", async () => {
+    const server = join(container.directory, 'fail2ban-server')
+    // With -S, Python finds no package of the distribution.
+    fs.writeFileSync(server, '#!/usr/bin/python3 -S\n')
+    await container.startEngine('shared')
+    await container.startAgent('host', mapped(), ['--f2b-server', server])
+    await until(() => isWatched('sshd') && isWatched('hidden'), 'the action in all jails')
+    await banned(first)
+    expect(await settled('protected')).toEqual([configText, hiddenLog])
+    await until(() => container.agentLog().includes("No module named 'fail2ban'"), 'why there is no jail of ours')
+  })
+
   it('with nothing mapped, bans are reported, nothing is written, and nothing false is said', async () => {
     const hostConfig = join(container.directory, 'host-etc')
     fs.cpSync('/etc/fail2ban', hostConfig, { recursive: true })

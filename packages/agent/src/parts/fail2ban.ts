@@ -20,8 +20,12 @@ export const findFail2ban = async (options: Options, on: { up: () => void; down:
   const places = map.isMapped ? map : unlessApart(whereabouts)
   const config: EngineConfig = {
     ...files,
-    // Those of this host are not those of a fail2ban in a container.
-    jails: async () => (!map.isMapped && whereabouts.hasOtherPaths() ? [] : files.jails()),
+    jails() {
+      // The host of a fail2ban in a container may have none of its classes, and reads its configuration with them.
+      if (map.isMapped) return files.jails().catch(() => [])
+      // Those of this host are not those of a fail2ban in a container.
+      return whereabouts.hasOtherPaths() ? Promise.resolve([]) : files.jails()
+    },
   }
   const engine = createEngine({ socketPath, places, onUp: on.up, onDown: on.down })
   const loader = createJailLoader({ engine, config, places, runDirectory: options.run })
