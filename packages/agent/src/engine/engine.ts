@@ -34,6 +34,7 @@ export interface Engine {
   /** The jails that run now, or ran at most `maxAge` milliseconds ago. */
   jails(maxAge?: number): Promise<string[]>
   counts(jail: string): Promise<JailCounts>
+  /** Times in seconds; -1: bans do not end. */
   thresholds(jail: string): Promise<{ maxretry: number; bantime: number; findtime: number }>
   /** What has to be so for the jail to ban anybody, as it is now. */
   abilities(jail: string): Promise<JailAbilities>
@@ -145,46 +146,17 @@ export const createEngine = (options: EngineOptions): Engine => {
   }
 
   const bannedReader = createBannedReader()
-  let asked: { readonly key: string; readonly at: number; readonly names: Promise<ReadonlySet<string>> } | null = null
-  /** The options of an action; one answer serves the questions for many options. */
-  const propertiesOf = (jail: string, action: string): Promise<ReadonlySet<string>> => {
-    const key = `${jail}|${action}`
-    if (asked?.key !== key || steadyNow() - asked.at > propertiesKept || since === null)
-      asked = {
-        key,
-        at: steadyNow(),
-        names: list(['get', jail, 'actionproperties', action]).then(names => new Set(names)),
-      }
-    return asked.names
-  }
-
   return {
     version: () => version,
     connectedFor: () => (since === null ? null : steadyNow() - since),
     ping: async () => void (await call(['ping'])),
     jails: sharedJails(allJails, () => since),
-    async counts(jail) {
-      const status = pairs(await call(['status', jail, 'short']))
-      const [actions, filter] = [pairs(status.get('Actions') ?? null), pairs(status.get('Filter') ?? null)]
-      return {
-        current_bans: countOf(actions.get('Currently banned')),
-        total_banned: countOf(actions.get('Total banned')),
-        current_failed: countOf(filter.get('Currently failed')),
-        total_failed: countOf(filter.get('Total failed')),
-      }
-    },
+    counts: async jail => countsOf(await call(['status', jail, 'short'])),
     async thresholds(jail) {
       const value = (what: string): Promise<number> => count(['get', jail, what])
       return { maxretry: await value('maxretry'), bantime: await value('bantime'), findtime: await value('findtime') }
     },
-    async abilities(jail) {
-      const get = (what: string): Promise<Pickled> => call(['get', jail, what])
-      return {
-        ignoreCommand: String((await get('ignorecommand')) ?? ''),
-        expressions: strings(await get('failregex')).length,
-        actions: strings(await get('actions')),
-      }
-    },
+    abilities: jail => abilitiesOf(what => call(['get', jail, what])),
     bantime: jail => count(['get', jail, 'bantime']),
     logpath: jail => list(['get', jail, 'logpath']),
     async sources(jail) {
@@ -194,28 +166,13 @@ export const createEngine = (options: EngineOptions): Engine => {
       return { files: strings(filter.get('File list')), journalMatches }
     },
     actions: jail => list(['get', jail, 'actions']),
-    async actionOption(jail, action, option) {
-      try {
-        // fail2ban logs an error for an option that an action does not have.
-        if (!(await propertiesOf(jail, action)).has(option)) return null
-        const value = await call(['get', jail, 'action', action, option])
-        return typeof value === 'string' ? value : null
-      } catch (error) {
-        if (error instanceof EngineRefused) return null
-        throw error
-      }
-    },
+    actionOption: createOptionReader(call, () => since),
     async banned(maxAge = 0) {
       if (since === null || bannedReader.readAt() < since || steadyNow() - bannedReader.readAt() >= maxAge)
         bannedReader.take(await call(['banned'], 20_000, bannedReader.read), steadyNow())
       return bannedReader.places()
     },
-    async jailsThatBan(ips) {
-      if (ips.length === 0) return new Map()
-      const reply = await call(['banned', ...ips])
-      const rows = isList(reply) ? reply : []
-      return new Map(ips.map((ip, index) => [ip, strings(rows[index])]))
-    },
+    jailsThatBan: async ips => (ips.length === 0 ? new Map() : jailsByAddress(ips, await call(['banned', ...ips]))),
     lengths: createLengthReader((jail, read) => call(['get', jail, 'banip', '--with-time'], 20_000, read)),
     isBanned: async (jail, ip) => (await count(['get', jail, 'banned', ip])) === 1,
     ban: (jail, ip) => count(['set', jail, 'banip', ip]),
@@ -254,6 +211,51 @@ export const createEngine = (options: EngineOptions): Engine => {
       for (const words of stream) await call(words, 60_000)
     },
     close: () => socket.close(),
+  }
+}
+
+const createOptionReader = (
+  call: (words: readonly Word[]) => Promise<Pickled>,
+  since: () => number | null,
+): Engine['actionOption'] => {
+  let asked: { readonly key: string; readonly at: number; readonly names: Promise<ReadonlySet<string>> } | null = null
+  /** The options of an action; one answer serves the questions for many options. */
+  const namesOf = (jail: string, action: string): Promise<ReadonlySet<string>> => {
+    const key = `${jail}|${action}`
+    if (asked?.key !== key || steadyNow() - asked.at > propertiesKept || since() === null)
+      asked = {
+        key,
+        at: steadyNow(),
+        names: call(['get', jail, 'actionproperties', action]).then(reply => new Set(strings(reply))),
+      }
+    return asked.names
+  }
+  return async (jail, action, option) => {
+    try {
+      // fail2ban logs an error for an option that an action does not have.
+      if (!(await namesOf(jail, action)).has(option)) return null
+      const value = await call(['get', jail, 'action', action, option])
+      return typeof value === 'string' ? value : null
+    } catch (error) {
+      if (error instanceof EngineRefused) return null
+      throw error
+    }
+  }
+}
+
+const jailsByAddress = (ips: readonly string[], reply: Pickled): Map<string, string[]> => {
+  const rows = isList(reply) ? reply : []
+  return new Map(ips.map((ip, index) => [ip, strings(rows[index])]))
+}
+
+const countsOf = (reply: Pickled): JailCounts => {
+  const status = pairs(reply)
+  const [actions, filter] = [pairs(status.get('Actions') ?? null), pairs(status.get('Filter') ?? null)]
+  return {
+    current_bans: countOf(actions.get('Currently banned')),
+    total_banned: countOf(actions.get('Total banned')),
+    current_failed: countOf(filter.get('Currently failed')),
+    total_failed: countOf(filter.get('Total failed')),
   }
 }
 
@@ -304,6 +306,12 @@ const portions = (values: readonly string[]): string[][] => {
 }
 
 const strings = (value: Pickled | undefined): string[] => asList(value).map(item => String(item))
+
+const abilitiesOf = async (get: (what: string) => Promise<Pickled>): Promise<JailAbilities> => ({
+  ignoreCommand: String((await get('ignorecommand')) ?? ''),
+  expressions: strings(await get('failregex')).length,
+  actions: strings(await get('actions')),
+})
 
 /** `None` and `:memory:` are no files: fail2ban forgets its bans with its process. */
 export const databasePathOf = (value: Pickled): string | null =>

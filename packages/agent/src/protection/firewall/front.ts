@@ -66,18 +66,20 @@ const fateIn = (dialect: Dialect, chain: string, traffic: Traffic, depth = 0): '
   for (const rule of dialect.chains.get(chain) ?? []) {
     const passage = dialect.passageOf(rule, traffic)
     if (passage === null) continue
-    const target = dialect.targetOf(rule)
-    if (target === null) {
-      const verdict = dialect.verdictOf(rule)
-      if (dialect.stops(rule)) return 'other'
-      if (verdict === 'accept' && passage.isSure && passage.device === null) return 'accept'
-      if (verdict === 'return') return null
-      continue
-    }
-    const fate = depth < maxDepth ? fateIn(dialect, target, traffic, depth + 1) : 'other'
+    if (dialect.verdictOf(rule) === 'return') return null
+    const fate = fateBy(dialect, rule, traffic, depth)
+    // One that is not met by every packet decides nothing when it accepts.
     if (fate === 'other' || (fate === 'accept' && passage.isSure && passage.device === null)) return fate
   }
   return null
+}
+
+/** What a rule does with a packet that it meets. */
+const fateBy = (dialect: Dialect, rule: string, traffic: Traffic, depth: number): ReturnType<typeof fateIn> => {
+  const target = dialect.targetOf(rule)
+  if (target !== null) return depth < maxDepth ? fateIn(dialect, target, traffic, depth + 1) : 'other'
+  if (dialect.stops(rule)) return 'other'
+  return dialect.verdictOf(rule) === 'accept' ? 'accept' : null
 }
 
 const frontIn = (dialect: Dialect, rules: readonly string[], traffic: Traffic): Passage[] =>
