@@ -1,6 +1,6 @@
 import * as fs from 'node:fs'
 import { join } from 'node:path'
-import { sleep, type Host } from '../../host.ts'
+import { sleep, until, type Host } from '../../host.ts'
 import { sources, type Neighbours } from '../../neighbours.ts'
 import { reports } from '../../protection.ts'
 import type { RecordedScene } from '../../stage.ts'
@@ -38,13 +38,16 @@ export const jailText = (row: Row, jail: string, directory: string): string => {
 }
 export const logOf = (jail: string, directory: string): string => join(directory, 'log', `${jail}.log`)
 
-/** Whether the condition comes true in this time; it is asked twice a second. */
+/** Whether the condition comes true in this time. */
 const within = async (seconds: number, condition: () => Promise<boolean> | boolean): Promise<boolean> => {
-  const until = Date.now() + seconds * 1000
-  for (;;) {
-    if (await condition()) return true
-    if (Date.now() >= until) return false
-    await sleep(300)
+  let isOver = false
+  let isTrue = false
+  const timer = setTimeout(() => (isOver = true), seconds * 1000)
+  try {
+    await until(async () => (isTrue = await condition()) || isOver, 'the words of a host, or the end of its time')
+    return isTrue
+  } finally {
+    clearTimeout(timer)
   }
 }
 

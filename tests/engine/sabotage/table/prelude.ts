@@ -21,10 +21,13 @@ fail_once() {
   echo "$(date '+%b %e %H:%M:%S') host sshd[$((RANDOM + 3000))]: Failed password for root from \${1:-203.0.113.61} port 4000 ssh2" >>"$LOG"
 }
 attack() {
-  (while :; do for time in 1 2 3; do fail_once "$BAD"; done; sleep 2; done) >/dev/null 2>&1 &
+  (while :; do for time in 1 2 3; do fail_once "\${1:-$BAD}"; done; sleep 2; done) >/dev/null 2>&1 &
   echo $! >"$DIR/attack"
 }
 end_attack() { kill "$(cat "$DIR/attack")"; }
+forget_filter() {
+  while "$F2B" -c "$DIR/etc" get "$JAIL" failregex | grep -q '\\[0\\]'; do f2b set "$JAIL" delfailregex 0; done
+}
 start_firewalld() {
   setsid firewalld --nofork >/run/firewalld.log 2>&1 </dev/null &
   for time in $(seq 150); do
