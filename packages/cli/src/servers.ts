@@ -5,6 +5,7 @@ import type { Protection, ProtectionLevel } from '@stockade/contract'
 import type { LastSelfTest } from '@stockade/contract/command-types/self-test.ts'
 import { contextOf } from './context.ts'
 import { addEnrolment } from './enrolment.ts'
+import { addEnrolmentTokens } from './enrolment-tokens.ts'
 import { addServerFigures } from './figures.ts'
 import { findServer } from './named.ts'
 import { addQuarantine } from './quarantine.ts'
@@ -76,6 +77,7 @@ export const addServerCommands = (program: Command): void => {
     printPlace('servers', list, list.servers.length)
   })
   addEnrolment(servers)
+  addEnrolmentTokens(servers)
   addQuarantine(servers)
   addTags(servers)
   addServerFigures(servers)

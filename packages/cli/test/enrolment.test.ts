@@ -54,7 +54,7 @@ afterAll(async () => {
 })
 
 const lines = (text: string) => text.trimEnd().split('\n')
-const tokenIn = (command: string | undefined) => / --token (sit_\w+)$/.exec(command ?? '')?.[1] ?? ''
+const tokenIn = (command: string | undefined) => / --token (s[ie]t_\w+)$/.exec(command ?? '')?.[1] ?? ''
 /** What the installer does with the token: the host's key; the status of the refusal where it is worth nothing. */
 const enrol = (command: string | undefined, hostname: string, { server } = place) =>
   server
@@ -410,4 +410,25 @@ test("the guide's user data is a script with the command of one host", async () 
   expect([shell, more]).toEqual(['#!/bin/sh', []])
   expect(await enrol(command, 'web-07.example')).toMatchObject({ server_id: expect.any(String) as string })
   expect(await enrol(command, 'copy-of-it')).toBe(401)
+})
+
+test('one token for many hosts: made, used, listed, shown and revoked', async () => {
+  const made = await run(['tokens', 'add', 'rack 7', '--servers', '2', '--for', '2h', '--tags', 'rack,eu', '--plain'])
+  expect(made).toMatchObject({ code: 0, err: '' })
+  expect(made.out).toMatch(/^curl -fsSL http:\S+\/install\.sh \| sudo sh -s -- --token set_\w{40}\n$/)
+  const ids = [await beat(made.out.trim(), 'rack-7-a'), await beat(made.out.trim(), 'rack-7-b')]
+  expect(await enrol(made.out.trim(), 'rack-7-c')).toBe(409)
+  const list = await run(['tokens'])
+  expect(lines(list.out)[1]).toMatch(/rack 7 {2,}used up {2,}2 of 2 .* eu, rack {2,}anywhere/)
+  expect(list.out).not.toContain('set_')
+  const shown = await run(['tokens', 'show', 'rack 7'])
+  expect(shown.out).toContain('rack 7: used up, 2 of 2 used.')
+  for (const id of ids) expect(shown.out).toContain(id)
+  expect(await run(['tokens', 'revoke', 'rack 7'])).toMatchObject({
+    code: 0,
+    out: 'rack 7 enrols nothing any more. 2 servers that it enrolled stay.\n',
+  })
+  expect(await enrol(made.out.trim(), 'rack-7-c')).toBe(403)
+  expect(await run(['tokens', 'show', 'nothing'])).toMatchObject({ code: 1 })
+  expect(await run(['tokens', 'add', 'without a number'])).toMatchObject({ code: 2 })
 })
