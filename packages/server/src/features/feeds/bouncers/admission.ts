@@ -25,16 +25,12 @@ const mostCounts = 20_000
 
 const form = /^(feed_[0-9A-Za-z]{40})(?:\.([0-9A-Za-z_-]{1,32}))?$/
 
-/** Who asks, and how often. Keys that are none are counted by address, as wrong passwords are. */
-export const createBouncerAdmission = (needs: {
-  readonly clock: Clock
-  readonly find: (token: string) => Promise<FeedRow | undefined>
-}) => {
+/** Counts within each minute. The function that it returns throws a Problem 429 beyond the limit. */
+const createCounts = (clock: Clock) => {
   let bucket = 0
   const counts = new Map<string, number>()
-  /** @throws Problem 429 */
-  const spend = (who: string, limit: number) => {
-    const now = needs.clock()
+  return (who: string, limit: number): void => {
+    const now = clock()
     const begun = Math.floor(now / minute) * minute
     if (begun !== bucket) {
       bucket = begun
@@ -45,8 +41,18 @@ export const createBouncerAdmission = (needs: {
     counts.set(counted, count)
     if (count > limit) throw tooManyRequests(Math.max(1, Math.ceil((bucket + minute - now) / second)))
   }
+}
+
+/** Who asks, and how often. Keys that are none are counted by address, as wrong passwords are. */
+export const createBouncerAdmission = (needs: {
+  readonly clock: Clock
+  readonly find: (token: string) => Promise<FeedRow | undefined>
+}) => {
+  const spend = createCounts(needs.clock)
+  // With counts of their own, so that strangers at many addresses take no room from bouncers.
+  const spendOfStranger = createCounts(needs.clock)
   const refuse = (ip: string): never => {
-    spend(`refused ${addressKey(ip)}`, most.refused)
+    spendOfStranger(addressKey(ip), most.refused)
     // In the words of the protocol: bouncers show them.
     throw forbidden('access forbidden')
   }
