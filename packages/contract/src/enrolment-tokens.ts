@@ -16,7 +16,7 @@ const enrolledServer = resource('EnrolledServer', {
   server_id: field(uuid, 'The server; it may have been removed since.'),
   hostname: field(Type.String(), 'Name that it got at its enrolment.'),
   ip: field(Type.String(), 'Address that the request came from.'),
-  enrolled_at: timestamp,
+  enrolled_at: field(timestamp, 'Time at which the server was enrolled.'),
 })
 const fields = {
   id,
@@ -27,7 +27,7 @@ const fields = {
   ),
   servers: field(count, 'Number of servers that it may enrol in all.'),
   used: field(count, 'Number of servers that it has enrolled.'),
-  ends_at: timestamp,
+  ends_at: field(timestamp, 'Time from which it enrols nobody.'),
   networks: field(
     nullable(Type.Array(Type.String({ examples: ['203.0.113.0/24'] }))),
     'Networks from which it is taken; null for all.',
