@@ -4,8 +4,8 @@ export const prelude = `
 set -e
 f2b() { "$F2B" -c "$DIR/etc" "$@" >/dev/null; }
 # fail2ban restores bans after it has answered.
-again() {
-  f2b restart "$JAIL"
+again() { f2b restart "$JAIL"; restored; }
+restored() {
   for time in $(seq 50); do
     if test "$("$F2B" -c "$DIR/etc" get "$JAIL" banned "$BAD")" = 1; then break; fi
     sleep 0.2
@@ -24,7 +24,8 @@ attack() {
   (while :; do for time in 1 2 3; do fail_once "\${1:-$BAD}"; done; sleep 2; done) >/dev/null 2>&1 &
   echo $! >"$DIR/attack"
 }
-end_attack() { kill "$(cat "$DIR/attack")"; }
+# fail2ban reads the last lines.
+end_attack() { kill "$(cat "$DIR/attack")"; sleep 3; }
 forget_filter() {
   while "$F2B" -c "$DIR/etc" get "$JAIL" failregex | grep -q '\\[0\\]'; do f2b set "$JAIL" delfailregex 0; done
 }

@@ -75,7 +75,7 @@ const ofIptables: readonly Row[] = [
   },
   {
     name: "accepted on the attacker's network card only (-i)",
-    on: ['iptables', 'ipset'],
+    on: ['iptables'],
     harm: 'opens',
     does: 'iptables -w -I INPUT -i att0 -p tcp --dport $PORT -j ACCEPT',
     undoes: 'unrule',
@@ -83,7 +83,7 @@ const ofIptables: readonly Row[] = [
   {
     // Test packets do not come by that card, and the agent may not read these rules: only the log can tell.
     name: "accepted on the attacker's network card only, and the attack goes on",
-    on: ['legacy'],
+    on: ['legacy', 'ipset'],
     harm: 'opens',
     hasLog: true,
     does: 'iptables -w -I INPUT -i att0 -p tcp --dport $PORT -j ACCEPT; attack',
@@ -620,7 +620,7 @@ const ofNetwork: readonly Row[] = [
     on: ['nftables', 'iptables', 'ipset'],
     harm: 'none',
     does: 'ufw allow $PORT/tcp; ufw --force enable',
-    undoes: 'ufw --force disable; ufw --force delete allow $PORT/tcp; iptables -w -F INPUT; again',
+    undoes: 'ufw --force disable; ufw --force delete allow $PORT/tcp',
   },
   {
     name: 'action ufw',
@@ -653,7 +653,14 @@ const ofNetwork: readonly Row[] = [
 
 /** What is done to fail2ban. */
 const ofEngine: readonly Row[] = [
-  { name: 'fail2ban stopped', on: all, harm: 'blinds', does: 'f2b stop', undoes: 'f2b start', isAtRealPace: true },
+  {
+    name: 'fail2ban stopped',
+    on: all,
+    harm: 'blinds',
+    does: 'f2b stop',
+    undoes: 'f2b start; restored',
+    isAtRealPace: true,
+  },
   {
     name: 'fail2ban stopped by a signal (SIGSTOP)',
     isAtRealPace: true,
@@ -668,7 +675,7 @@ const ofEngine: readonly Row[] = [
     on: all,
     harm: 'blinds',
     does: 'rm $DIR/run/f2b.sock',
-    undoes: 'kill $(cat $DIR/run/f2b.pid); while test -e $DIR/run/f2b.pid; do sleep 0.2; done; f2b start',
+    undoes: 'kill $(cat $DIR/run/f2b.pid); while test -e $DIR/run/f2b.pid; do sleep 0.2; done; f2b start; restored',
   },
   { name: 'jail stopped', on: all, harm: 'blinds', does: 'f2b stop $JAIL', undoes: 'f2b reload' },
   {
