@@ -1,5 +1,5 @@
 import * as fs from 'node:fs'
-import { dirname, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { codeOf } from '@stockade/contract/error-code.ts'
 import { readOr } from '@stockade/contract/untrusted.ts'
 
@@ -100,5 +100,16 @@ export const linkTree = (from: string, to: string): void => {
     const source = join(from, entry.name)
     if (fs.statSync(source, { throwIfNoEntry: false })?.isDirectory()) linkTree(source, join(to, entry.name))
     else fs.symlinkSync(source, join(to, entry.name))
+  }
+}
+
+/** The path without links. A file that is not there yet is where its folder is; null when that is unknown too. */
+export const realPath = (path: string): string | null => {
+  try {
+    return fs.realpathSync(path)
+  } catch {
+    // A link that leads nowhere may lead somewhere a moment later.
+    if (fs.lstatSync(path, { throwIfNoEntry: false }) !== undefined) return null
+    return readOr(null, () => join(fs.realpathSync(dirname(path)), basename(path)))
   }
 }

@@ -1,7 +1,7 @@
 import * as fs from 'node:fs'
-import { basename, dirname, isAbsolute, join, normalize } from 'node:path'
+import { isAbsolute, join, normalize } from 'node:path'
 import { isRecord, readOr } from '@stockade/contract/untrusted.ts'
-import { readText } from '../files.ts'
+import { readText, realPath } from '../files.ts'
 import { asFields, asList, asText, isList } from '../json.ts'
 
 /* Where the files are that fail2ban names, when it runs in a container. */
@@ -100,16 +100,6 @@ const staysBelow = (path: string, folder: string): boolean => {
 const isPlain = (path: string): boolean => {
   const stat = readOr(undefined, () => fs.statSync(path, { throwIfNoEntry: false }))
   return stat === undefined || stat.isFile() || stat.isDirectory()
-}
-
-const realPath = (path: string): string | null => {
-  try {
-    return fs.realpathSync(path)
-  } catch {
-    // A link that leads nowhere may lead somewhere a moment later.
-    if (fs.lstatSync(path, { throwIfNoEntry: false }) !== undefined) return null
-    return readOr(null, () => join(fs.realpathSync(dirname(path)), basename(path)))
-  }
 }
 
 /**

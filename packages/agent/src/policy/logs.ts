@@ -1,6 +1,4 @@
-import * as fs from 'node:fs'
-import { basename, dirname, join } from 'node:path'
-import { readOr } from '@stockade/contract/untrusted.ts'
+import { realPath } from '../files.ts'
 import { globPattern, isGlob } from '../glob.ts'
 
 const logDirectory = '/var/log'
@@ -18,16 +16,6 @@ export const isAllowedLog = (path: string, globs: readonly string[]): boolean =>
 /** Whether one of the globs says so of a path as it is written, which may be a glob as well. */
 export const isNamedLog = (path: string, globs: readonly string[]): boolean =>
   globs.some(glob => path === glob || globPattern(glob).test(path))
-
-/** The path without links. A file that is not there yet is where its folder is; null when that is unknown too. */
-const realPath = (path: string): string | null => {
-  try {
-    return fs.realpathSync(path)
-  } catch {
-    if (fs.lstatSync(path, { throwIfNoEntry: false }) !== undefined) return null
-    return readOr(null, () => join(fs.realpathSync(dirname(path)), basename(path)))
-  }
-}
 
 const isBelow = (path: string, folder: string): boolean => path.startsWith(`${folder}/`)
 
