@@ -62,12 +62,16 @@ const sourcesUrl = new URL('../../../', bundleUrl)
 const require = requireFrom(import.meta.url), __filename = pathOf(import.meta.url), __dirname = pathOf(new URL('.', import.meta.url))
 `
 
-/** The folders of the packages that the bundle holds code of, such as `node_modules/fastify`: for the licences of a release. */
+/**
+ * The folders of the packages that the bundle holds code of, such as `node_modules/fastify` or `packages/server/node_modules/ajv`: for the licences of a
+ * release. Inputs are named from the folder of the packages.
+ */
 const bundledFolders = ({ inputs }) => {
   const folders = Object.keys(inputs).flatMap(
-    file => /^.*?(node_modules\/(?:.*\/node_modules\/)?(?:@[^/]+\/)?[^/]+)\//.exec(file)?.[1] ?? [],
+    file =>
+      /^.*?(?:^|\/)(?:\.\.\/)?node_modules\/(?:.*\/node_modules\/)?(?:@[^/]+\/)?[^/]+(?=\/)/.exec(file)?.[0] ?? [],
   )
-  return [...new Set(folders)].sort()
+  return [...new Set(folders.map(folder => (folder.startsWith('../') ? folder.slice(3) : `packages/${folder}`)))].sort()
 }
 
 export const buildServer = async () => {

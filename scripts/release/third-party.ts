@@ -31,7 +31,8 @@ const withDependencies = (names: readonly string[], from: string): string[] =>
     const folder = folderOf(name, from)
     return folder ? [...closureOf(folder)] : []
   })
-const isOurs = (folder: string): boolean => lockfile.packages[folder]?.link === true || folder.startsWith('packages/')
+const isOurs = (folder: string): boolean =>
+  lockfile.packages[folder]?.link === true || (folder.startsWith('packages/') && !folder.includes('/node_modules/'))
 
 export interface ThirdParty {
   readonly folder: string
