@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Page } from 'playwright-core'
-import { password, startServer, within } from '@stockade/server/testing'
+import { eventually, password, startServer, within } from '@stockade/server/testing'
 import type { Signed, TestServer } from '@stockade/server/testing'
 import { breaches, go, hasBrowser, overflows, settled, signIn, viewports } from './browser.ts'
 import type { Visit } from './browser.ts'
@@ -86,12 +86,14 @@ describe.runIf(hasBrowser)('the overview', () => {
         return said ? [[link.href, Number(said[0].replaceAll(',', ''))]] : []
       })`,
     )
-  const checkLinks = async (within?: string, least = 1) => {
-    const links = await linksOf(within)
-    expect(links.length).toBeGreaterThanOrEqual(least)
-    for (const [href, count] of links) expect(await totalOf(href), href).toBe(count)
-    return links.length
-  }
+  /** The page follows changes a moment later, so its numbers are read again until they agree. */
+  const checkLinks = (within?: string, least = 1): Promise<number> =>
+    eventually(async () => {
+      const links = await linksOf(within)
+      expect(links.length).toBeGreaterThanOrEqual(least)
+      for (const [href, count] of links) expect(await totalOf(href), href).toBe(count)
+      return links.length
+    }, 250)
 
   it('asks for a server where there is none', async () => {
     await page.getByRole('heading', { name: 'No servers yet' }).waitFor()
