@@ -29,7 +29,7 @@ interface Subject {
   readonly path: string
   readonly key: string
   ban(ips: readonly string[]): Promise<void>
-  /** Starts the program anew, so that its memory does not hold what the reports took. */
+  /** Restarts the program, so that memory used by the reports is not counted. */
   restart(): Promise<void>
   stop(): Promise<void>
 }
@@ -129,7 +129,7 @@ const aStockade = async (): Promise<Subject> => {
 
 interface Figures {
   readonly first: number
-  /** Milliseconds of CPU that the first one took, and one of which the text is made anew. */
+  /** CPU time in milliseconds of the first stream, and of one whose text is built again. */
   readonly firstCpu: number
   readonly anewCpu: number
   readonly anew: number
@@ -156,7 +156,7 @@ const measure = async (subject: Subject): Promise<Figures> => {
   await subject.restart()
   await pause(short ? 1000 : 5000)
   const before = status(subject.pid, 'VmRSS')
-  // From here on the kernel notes the highest value anew.
+  // Resets the peak value that the kernel keeps.
   writeFileSync(`/proc/${subject.pid}/clear_refs`, '5')
   let bytes = 0
   const atFirst = cpuOf(subject.pid)

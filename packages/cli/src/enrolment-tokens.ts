@@ -10,14 +10,14 @@ type Token = Reply<'GET /servers/enrolment-tokens'>['tokens'][number]
 
 const tokenNamed = async (client: Client, typed: string): Promise<Token> => {
   const { tokens } = await client.call('GET /servers/enrolment-tokens')
-  const named = tokens.filter(({ name }) => name === typed)
-  const found = tokens.find(({ id }) => String(id) === typed) ?? named[0]
-  if (!found) throw new Failure(`There is no enrolment token ${typed}. See: stockade servers tokens`)
-  if (named.length > 1 && String(found.id) !== typed)
+  const namesakes = tokens.filter(({ name }) => name === typed)
+  const token = tokens.find(({ id }) => String(id) === typed) ?? namesakes[0]
+  if (!token) throw new Failure(`There is no enrolment token ${typed}. See: stockade servers tokens`)
+  if (namesakes.length > 1 && String(token.id) !== typed)
     throw new Failure(
-      `${named.length} enrolment tokens are called so. Take one by its id: ${named.map(({ id }) => id).join(' or ')}`,
+      `${namesakes.length} enrolment tokens are called so. Take one by its id: ${namesakes.map(({ id }) => id).join(' or ')}`,
     )
-  return found
+  return token
 }
 const words: Readonly<Record<Token['state'], string>> = {
   open: 'open',

@@ -24,7 +24,7 @@ const lineOf = (id: string): string => {
  * @param tells whether the server may see texts from the logs of a jail; else it gets the number only
  */
 export const otherIdsOf = (banned: BannedPlaces, tells: (jail: string) => boolean): ReadonlyMap<string, OtherIds> => {
-  const found = new Map<string, OtherIds>()
+  const idsByJail = new Map<string, OtherIds>()
   let room: number = perHost
   for (const [jail, places] of banned) {
     let count = 0
@@ -36,7 +36,7 @@ export const otherIdsOf = (banned: BannedPlaces, tells: (jail: string) => boolea
       if (ids.length < most) ids.push(lineOf(id))
     }
     room -= ids.length
-    if (count > 0) found.set(jail, { count, ids })
+    if (count > 0) idsByJail.set(jail, { count, ids })
   }
-  return found
+  return idsByJail
 }

@@ -57,8 +57,8 @@ export const createPlaces = ({ map, share }: Pick<EngineSettings, 'map' | 'share
     outside(path) {
       const clean = cleanPath(path)
       if (clean === nullDevice) return clean
-      const found = clean === null ? null : translated(folders, clean, 'inside', 'outside')
-      return found !== null && staysBelow(found.path, found.folder.outside) && isPlain(found.path) ? found.path : null
+      const place = clean === null ? null : translated(folders, clean, 'inside', 'outside')
+      return place !== null && staysBelow(place.path, place.folder.outside) && isPlain(place.path) ? place.path : null
     },
     inside(path) {
       const clean = cleanPath(path)
