@@ -89,8 +89,11 @@ export async function ownMachine(host: Host): Promise<OwnMachine | { readonly ca
       running = { nspawn, ended: new Promise(resolve => nspawn.once('exit', resolve)) }
       await until(async () => {
         if (nspawn.exitCode !== null) throw new Error(said)
-        const state = await machine.run('systemctl is-system-running || true').catch(String)
-        return /running|degraded/.test(sight('the machine', typeof state === 'string' ? state : state.stdout))
+        // An error names the command, and with it "running".
+        const state = await machine
+          .run('systemctl is-system-running || true')
+          .catch((error: unknown) => ({ stdout: String(error) }))
+        return /^(?:running|degraded)$/m.test(sight('the machine', state.stdout))
       }, 'the end of its start')
     },
     async cutPower() {

@@ -130,6 +130,8 @@ export const playRow = async (
     (error: unknown) => `cannot be undone: ${textOf(error)}`,
   )
   const undoneAt = Date.now()
+  // fail2ban lists a restored ban before its action has ended, and an unban in between leaves the firewall's rule there.
+  if (/\b(again|restored)\b/.test(row.undoes ?? '')) await within(15, isOut)
   await host.client('unban', attacker).catch(() => undefined)
   const remaining = (): string[] =>
     (reports(scene).at(-1)?.checks ?? []).flatMap(({ state, detail }) =>
