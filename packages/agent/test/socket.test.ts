@@ -264,3 +264,20 @@ it('the check of fail2ban keeps its connection while the same socket stands at t
   await stop()
   expect(await states()).toEqual(['bad'])
 })
+
+it('the check of fail2ban waits for a daemon that takes questions, and calls it stuck when it goes on', async () => {
+  let isSilent = true
+  await listen(() => (isSilent ? undefined : [0, 'pong']))
+  const check = engineCheck({ socketPath: path, sockets: () => '', deadline: 20 })
+  const states = async () => (await check.look())?.map(({ state }) => state) ?? null
+  const silence = async (looks: number) => {
+    const seen = []
+    for (let look = 0; look < looks; look += 1) seen.push(await states())
+    return seen
+  }
+  expect(await silence(4)).toEqual([null, null, null, null])
+  isSilent = false
+  expect(await states()).toEqual(['ok'])
+  isSilent = true
+  expect(await silence(6)).toEqual([null, null, null, null, ['bad'], ['bad']])
+})

@@ -26,6 +26,16 @@ attack() {
 }
 # fail2ban reads the last lines.
 end_attack() { kill "$(cat "$DIR/attack")"; sleep 3; }
+# Takes questions and answers none, as a name server behind a broken network.
+silent_resolver() {
+  python3 -c 'import signal, socket
+taken = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+taken.bind(("127.0.0.53", 53))
+signal.pause()' >/dev/null 2>&1 &
+  echo $! >"$DIR/resolver"
+  echo nameserver 127.0.0.53 >/etc/resolv.conf
+}
+end_silent_resolver() { kill "$(cat "$DIR/resolver")"; echo nameserver 127.0.0.1 >/etc/resolv.conf; }
 forget_filter() {
   while "$F2B" -c "$DIR/etc" get "$JAIL" failregex | grep -q '\\[0\\]'; do f2b set "$JAIL" delfailregex 0; done
 }

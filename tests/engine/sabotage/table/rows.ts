@@ -770,6 +770,14 @@ const ofEngine: readonly Row[] = [
   { name: 'fail2ban reload', on: all, harm: 'none', does: 'f2b reload', isAtRealPace: true },
   { name: 'jail restart', on: all, harm: 'none', does: 'f2b restart $JAIL', isAtRealPace: true },
   { name: 'fail2ban restart', on: all, harm: 'none', does: 'f2b restart', isAtRealPace: true },
+  ...['jail', 'fail2ban'].map((what): Row => ({
+    name: `${what} restart, while the name server never answers`,
+    on: all,
+    harm: 'none',
+    // fail2ban-client gives up before the daemon does.
+    does: `silent_resolver; f2b restart ${what === 'jail' ? '$JAIL' : ''} || true; end_silent_resolver; restored`,
+    isAtRealPace: true,
+  })),
   {
     name: 'ban by hand, lifted again',
     on: all,

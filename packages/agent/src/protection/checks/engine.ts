@@ -7,18 +7,25 @@ import { readText } from '../../files.ts'
 import { bad, ok, warning } from '../model.ts'
 import type { Check, Finding } from '../model.ts'
 
-const deadline = 2000
+/** Milliseconds for an answer. */
+const defaultDeadline = 2000
 /** Only every twelfth check searches for a second fail2ban: the kernel lists the sockets and command lines of all programs. */
 const looksForOthers = 12
 const maxNamed = 5
+/**
+ * A daemon that took this many questions in a row and answered none is stuck. fail2ban answers nobody while it asks a name server, as it does in a
+ * restart: a server that is never reached holds it for 20 s and more, and its bans go on.
+ */
+const silencesOfStuck = 5
 
 /** Whether fail2ban answers, asked over a connection of its own: the agent's other requests may take long. And whether there is a second one. */
 export const engineCheck = (needs: {
   socketPath: string
   whereabouts?: Pick<Whereabouts, 'listensAs'>
   sockets?: () => string
+  deadline?: number
 }): Check => {
-  const { socketPath } = needs
+  const { socketPath, deadline = defaultDeadline } = needs
   const sockets = needs.sockets ?? (() => readText('/proc/net/unix') ?? '')
   /** Stays connected between looks while the same socket file exists. A new daemon has another file and gets a new connection. */
   const socket = createEngineSocket({ path: socketPath, onLost: () => undefined })
@@ -26,17 +33,23 @@ export const engineCheck = (needs: {
   let looks = 0
   let others: readonly Finding[] = []
   let pathsSeen = ''
+  let silences = 0
 
-  const answers = async (): Promise<Finding> => {
+  /** Null: it may still answer. */
+  const answers = async (): Promise<Finding | null> => {
     const present = fs.statSync(socketPath, { throwIfNoEntry: false })?.ino ?? null
     if (present !== inode) socket.close()
     inode = present
     try {
       await socket.call(['ping'], deadline)
+      silences = 0
       return ok(null)
     } catch (error) {
+      silences = error instanceof EngineHung ? silences + 1 : 0
       if (error instanceof EngineHung)
-        return bad(null, `fail2ban does not answer (it is stopped or stuck): nothing new is banned`)
+        return silences < silencesOfStuck
+          ? null
+          : bad(null, `fail2ban does not answer (it is stopped or stuck): nothing new is banned`)
       if (error instanceof EngineDown) return bad(null, 'fail2ban is not running: nothing is banned')
       throw error
     }
@@ -60,7 +73,8 @@ export const engineCheck = (needs: {
     async look() {
       if (looks % looksForOthers === 0) lookForOthers()
       looks += 1
-      return [await answers(), ...others]
+      const answer = await answers()
+      return answer === null ? null : [answer, ...others]
     },
   }
 }
