@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
 import { conditionMs, testMs } from './packages/server/src/testing/waiting.ts'
-import LongestFirst from './scripts/sequence.mjs'
+import Lanes from './scripts/sequence.mjs'
 
 /*
  * The server's suite runs twice, once on each storage engine. Tests that need a host's kernel (network namespaces,
@@ -84,7 +84,7 @@ const onlyShort = (glob: string) => glob.replace('/*.test.ts', '/!(*.long).test.
 export default defineConfig({
   test: {
     reporters: ['default', './scripts/closing-lines.mjs'],
-    sequence: { sequencer: LongestFirst },
+    sequence: { sequencer: Lanes },
     projects: [
       {
         test: {
