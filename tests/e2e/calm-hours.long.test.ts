@@ -80,7 +80,7 @@ const ordinaryHours = (): void => {
   const fleetRound = async (round: number): Promise<void> => {
     const { id } = await server
       .admin()
-      .call('POST /fleet/bans', { body: { entry: `192.0.2.${round % 250}`, target: { all: true }, duration: 300 } })
+      .call('POST /fleet/bans', { body: { entry: `198.18.0.${round % 250}`, target: { all: true }, duration: 300 } })
     if (round % 2 === 1) await server.admin().call('DELETE /fleet/bans/{id}', { params: { id } })
     if (each(20, round)) {
       await server.down()
