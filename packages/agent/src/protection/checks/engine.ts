@@ -14,9 +14,9 @@ const looksForOthers = 12
 const maxNamed = 5
 /**
  * A daemon that took this many questions in a row and answered none is stuck. fail2ban answers nobody while it asks a name server, as it does in a
- * restart: a server that is never reached holds it for 20 s and more, and its bans go on.
+ * restart: one that is never reached holds it for 20 s and more, and its bans go on. With more questions a stuck one would be told after a minute.
  */
-const silencesOfStuck = 5
+const silencesOfStuck = 3
 
 /** Whether fail2ban answers, asked over a connection of its own: the agent's other requests may take long. And whether there is a second one. */
 export const engineCheck = (needs: {

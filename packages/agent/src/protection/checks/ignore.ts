@@ -46,7 +46,8 @@ export const ignoreCheck = (needs: {
   }
   return {
     id: 'ignore',
-    every: 30_000,
+    // It asks fail2ban seven questions for each jail.
+    every: 40_000,
     badAfter: 0,
     looks: 1,
     needsEngine: true,
