@@ -12,16 +12,18 @@ import {
 } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
+import { hasDebianPrograms } from './debian-packages.ts'
 import { makeDeb } from './deb.ts'
-import { canMakeImage, makeImage } from './image.ts'
+import { makeAgentImage } from './agent-image.ts'
 import { pack } from './pack.ts'
 import { debianNames, epoch, root, version } from './places.ts'
 import type { Architecture } from './places.ts'
 import { minisignPublicKey, newEcdsaKey, signEcdsa, signMinisign } from './sign.ts'
+import { makeServerImage } from './server-image.ts'
 import { makeTree } from './tree.ts'
 
 /*
- * `npm run release`: the tarball, the container image, the Debian package, the Node runtimes for hosts, the SBOM, checksums and signatures, in `release/`.
+ * `npm run release`: the tarball, the container images, the Debian package, the Node runtimes for hosts, the SBOM, checksums and signatures, in `release/`.
  * Two runs at the same commit give the same bytes.
  */
 
@@ -94,20 +96,25 @@ const signAgent = async (folder: string, work: string, keys: Keys): Promise<read
   }
   return runtimes
 }
-const composeFiles = ['compose.yaml', 'compose-postgres.yaml']
-/** The files of the image, where this machine can make one. */
-const writeImage = (asked: { tree: string; work: string; output: string; architecture: Architecture }): string[] => {
+const composeFiles = ['compose.yaml', 'compose-postgres.yaml', 'compose-crazymax.yaml', 'compose-linuxserver.yaml']
+const images = { stockade: makeServerImage, 'stockade-agent': makeAgentImage }
+/** The files of the images, where this machine can make them. */
+const writeImages = (asked: { tree: string; work: string; output: string; architecture: Architecture }): string[] => {
   if (!values.image) return []
-  if (asked.architecture !== process.arch || !canMakeImage()) {
+  if (asked.architecture !== process.arch || !hasDebianPrograms()) {
     say('no container image is made: that needs Debian on the same architecture')
     return []
   }
-  say('making the container image')
-  const name = `stockade-${version}-image-${asked.architecture}.tar`
-  mkdirSync(asked.work)
-  makeImage({ ...asked, output: join(asked.output, name) })
+  say('making the container images')
+  const archives = Object.entries(images).map(([name, make]) => {
+    const archive = `${name}-${version}-image-${asked.architecture}.tar`
+    const work = join(asked.work, name)
+    mkdirSync(work, { recursive: true })
+    make({ ...asked, work, output: join(asked.output, archive) })
+    return archive
+  })
   for (const file of composeFiles) execFileSync('cp', [join(root, 'packaging/oci', file), asked.output])
-  return [name, ...composeFiles]
+  return [...archives, ...composeFiles]
 }
 
 const architectureOf = (name: string): Architecture => {
@@ -138,12 +145,12 @@ const release = async () => {
     say('packing the tarball')
     pack(join(output, `${name}.tar.gz`), work, [name])
     pack(join(output, `stockade-agent-runtimes-${version}.tar`), work, runtimes)
-    const images = writeImage({ tree, work: join(work, 'image'), output, architecture })
+    const packedImages = writeImages({ tree, work: join(work, 'image'), output, architecture })
     say('packing the Debian package')
     const deb = `stockade_${version}-1_${debianNames[architecture]}.deb`
     makeDeb({ tree, output: join(output, deb), architecture, compression })
     const artefacts = [
-      ...images,
+      ...packedImages,
       `${name}.tar.gz`,
       `stockade-agent-runtimes-${version}.tar`,
       deb,

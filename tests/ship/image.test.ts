@@ -63,7 +63,7 @@ describe.skipIf(missing.length > 0)('the container image', () => {
 
   beforeAll(async () => {
     const release = inject('shipped').folder
-    const [archive = ''] = readdirSync(release).filter(name => name.includes('-image-'))
+    const [archive = ''] = readdirSync(release).filter(name => /^stockade-\d.*-image-/.test(name))
     await buildah('from', '--name', 'one', `docker-archive:${join(release, archive)}`)
     const inspected = JSON.parse(await buildah('inspect', 'one')) as { Docker: { config: ImageConfig } }
     image = inspected.Docker.config
