@@ -124,6 +124,82 @@ export const ownLines: Readonly<Record<string, readonly (readonly [string | null
       '{"reqId":"a1","level":2,"time":"2026-11-28T08:00:00+00:00","remoteAddr":"198.51.100.96","user":"--","app":"core","method":"POST","url":"/login","message":"User alice logged in"}',
     ],
   ],
+  authelia: [
+    [
+      '203.0.113.101',
+      `time="2026-11-29T01:00:00+01:00" level=error msg="Unsuccessful 1FA authentication attempt by user 'alice'" error="user not found" method=POST path=/api/firstfactor remote_ip=203.0.113.101`,
+    ],
+    [
+      '2001:db8::101',
+      `time="2026-11-29T01:00:01Z" level=error msg="Unsuccessful TOTP authentication attempt by user 'alice' and they are banned until 1:05AM" method=POST path=/api/secondfactor/totp remote_ip="2001:db8::101" stack="x"`,
+    ],
+    [
+      '203.0.113.102',
+      String.raw`time="2026-11-29T01:00:02+01:00" level=error msg="Unsuccessful 1FA authentication attempt by user 'a\" method=POST path=/ remote_ip=198.51.100.9 '" method=POST path=/api/firstfactor remote_ip=203.0.113.102`,
+    ],
+    [
+      '203.0.113.103',
+      `{"error":"not found","level":"error","method":"POST","msg":"Error occurred getting details for user with username input 'x' which usually indicates they do not exist","path":"/api/firstfactor","remote_ip":"203.0.113.103","time":"2026-11-29T01:00:03+01:00"}`,
+    ],
+    [
+      '203.0.113.104',
+      String.raw`{"level":"error","method":"POST","msg":"Unsuccessful 1FA authentication attempt by user 'a\",\"path\":\"/\",\"remote_ip\":\"198.51.100.9\"'","path":"/api/firstfactor","remote_ip":"203.0.113.104","time":"2026-11-29T01:00:04Z"}`,
+    ],
+    [
+      null,
+      `{"level":"info","method":"POST","msg":"Authentication attempt successful","path":"/api/firstfactor","remote_ip":"198.51.100.1","time":"2026-11-29T01:00:05Z","username":"alice"}`,
+    ],
+  ],
+  'home-assistant': [
+    [
+      '203.0.113.111',
+      "2026-11-29 01:00:00.123 WARNING (MainThread) [homeassistant.components.http.ban] Login attempt or request with invalid authentication from host.example (203.0.113.111). Requested URL: '/auth/login_flow/1f'. (Mozilla/5.0)",
+    ],
+    [
+      '2001:db8::111',
+      "2026-11-29 01:00:01.123 WARNING (MainThread) [homeassistant.components.http.ban] Login attempt or request with invalid authentication from 2001:db8::111 (2001:db8::111). Requested URL: '/ (198.51.100.9).'. (from x (198.51.100.9).)",
+    ],
+    [
+      null,
+      '2026-11-29 01:00:02.123 WARNING (MainThread) [custom.component] Login attempt or request with invalid authentication from x (198.51.100.9).',
+    ],
+  ],
+  jellyfin: [
+    [
+      '203.0.113.121',
+      '[2026-11-29 01:00:00.123 +00:00] [INF] [33] Jellyfin.Server.Implementations.Users.UserManager: Authentication request for "alice" has been denied (IP: "203.0.113.121").',
+    ],
+    [
+      '2001:db8::121',
+      '[2026-11-29 01:00:01.123 +00:00] [INF] Authentication request for alice has been denied (IP: 2001:db8::121).',
+    ],
+    [
+      '203.0.113.122',
+      '[2026-11-29 01:00:02.123 +00:00] [INF] [33] Jellyfin.Server.Implementations.Users.UserManager: Authentication request for "x" has been denied (IP: "198.51.100.9")." has been denied (IP: "203.0.113.122").',
+    ],
+    [
+      null,
+      '[2026-11-29 01:00:03.123 +00:00] [INF] [33] Jellyfin.Server.Implementations.Users.UserManager: Authentication request for "alice" has succeeded.',
+    ],
+  ],
+  'proxy-manager': [
+    [
+      '203.0.113.131',
+      '[29/Nov/2026:01:00:00 +0000] - 401 401 - GET https app.example "/admin" [Client 203.0.113.131] [Length 179] [Gzip -] [Sent-to 10.0.0.5] "curl/8" "-"',
+    ],
+    [
+      '2001:db8::131',
+      '[29/Nov/2026:01:00:01 +0000] MISS 502, 401 401 - POST http app.example "/x?[Client 198.51.100.9]" [Client 2001:db8::131] [Length 0] [Gzip 1.20] [Sent-to app] "[Client 198.51.100.9]" "-"',
+    ],
+    [
+      '203.0.113.132',
+      '[29/Nov/2026:01:00:02 +0000] 401 - GET https app.example "/" [Client 203.0.113.132] [Length 179] [Gzip -] "-" "-"',
+    ],
+    [
+      null,
+      '[29/Nov/2026:01:00:03 +0000] - 200 200 - GET https app.example "/ 401 - GET https x" [Client 198.51.100.1] [Length 179] [Gzip -] [Sent-to 10.0.0.5] "-" "-"',
+    ],
+  ],
   'stockade-login': [
     [
       '203.0.113.95',

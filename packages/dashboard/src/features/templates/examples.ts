@@ -35,6 +35,26 @@ const examples: Readonly<Record<string, readonly string[]>> = {
     '{"reqId":"a1","level":2,"time":"2026-11-28T08:00:00+00:00","remoteAddr":"2001:db8::96","user":"--","app":"core","method":"POST","url":"/login","message":"Two-factor challenge failed: totp"}',
     '{"reqId":"a1","level":2,"time":"2026-11-28T08:00:00+00:00","remoteAddr":"198.51.100.96","user":"--","app":"core","method":"POST","url":"/login","message":"User alice logged in"}',
   ],
+  'proxy-manager': [
+    '[29/Nov/2026:01:00:00 +0000] - 401 401 - GET https app.example "/admin" [Client 203.0.113.131] [Length 179] [Gzip -] [Sent-to 192.0.2.10] "curl/8" "-"',
+    '[29/Nov/2026:01:00:02 +0000] 401 - GET https app.example "/" [Client 2001:db8::131] [Length 179] [Gzip -] "-" "-"',
+    '[29/Nov/2026:01:00:03 +0000] - 200 200 - GET https app.example "/" [Client 198.51.100.131] [Length 179] [Gzip -] [Sent-to 192.0.2.10] "-" "-"',
+  ],
+  authelia: [
+    `time="2026-11-29T01:00:00Z" level=error msg="Unsuccessful 1FA authentication attempt by user 'alice'" method=POST path=/api/firstfactor remote_ip=203.0.113.101`,
+    `{"level":"error","method":"POST","msg":"Unsuccessful TOTP authentication attempt by user 'alice'","path":"/api/secondfactor/totp","remote_ip":"2001:db8::101","time":"2026-11-29T01:00:03Z"}`,
+    '{"level":"info","method":"POST","msg":"Authentication attempt successful","path":"/api/firstfactor","remote_ip":"198.51.100.101","time":"2026-11-29T01:00:05Z"}',
+  ],
+  jellyfin: [
+    '[2026-11-29 01:00:00.123 +00:00] [INF] [33] Jellyfin.Server.Implementations.Users.UserManager: Authentication request for "alice" has been denied (IP: "203.0.113.121").',
+    '[2026-11-29 01:00:01.123 +00:00] [INF] Authentication request for "alice" has been denied (IP: "2001:db8::121").',
+    '[2026-11-29 01:00:03.123 +00:00] [INF] [33] Jellyfin.Server.Implementations.Users.UserManager: Authentication request for "alice" has succeeded.',
+  ],
+  'home-assistant': [
+    "2026-11-29 01:00:00.123 WARNING (MainThread) [homeassistant.components.http.ban] Login attempt or request with invalid authentication from host.example (203.0.113.111). Requested URL: '/auth/login_flow/1f'. (Mozilla/5.0)",
+    "2026-11-29 01:00:01.123 WARNING (MainThread) [homeassistant.components.http.ban] Login attempt or request with invalid authentication from 2001:db8::111 (2001:db8::111). Requested URL: '/auth/token'. (curl/8)",
+    '2026-11-29 01:00:02.123 WARNING (MainThread) [homeassistant.components.sensor] Setup of sensor platform is taking over 10 seconds.',
+  ],
   'stockade-login': [
     '2026-11-20T13:11:01.123Z stockade-auth: 401 from 203.0.113.95 POST /api/v1/auth/login user="alice"',
     '2026-11-20T13:11:02.456Z stockade-auth: 401 from 2001:db8::95 POST /api/v1/auth/passkey',

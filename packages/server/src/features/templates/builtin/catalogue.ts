@@ -66,6 +66,10 @@ const logs = {
   squid: ['/var/log/squid/access.log'],
   vaultwarden: ['/var/log/vaultwarden.log', '/var/log/vaultwarden/vaultwarden.log'],
   nextcloud: ['/var/log/nextcloud/nextcloud.log', '/var/log/nextcloud.log'],
+  proxyManager: ['/var/log/npm/proxy-host-*_access.log', '/var/log/nginx-proxy-manager/proxy-host-*_access.log'],
+  authelia: ['/var/log/authelia/authelia.log', '/var/log/authelia.log'],
+  jellyfin: ['/var/log/jellyfin/jellyfin*.log', '/var/log/jellyfin/log_*.log'],
+  homeAssistant: ['/var/log/home-assistant/home-assistant.log', '/var/log/home-assistant.log'],
   stockade: ['/var/log/stockade/security.log'],
 } as const satisfies Record<string, readonly string[]>
 
@@ -139,6 +143,10 @@ const entries: readonly Entry[] = [
   { id: 38, name: 'vaultwarden', title: 'Vaultwarden', watches: 'Failed logins, codes and admin tokens at Vaultwarden', category: 'web', port: 'http,https', log: 'vaultwarden', os: 'DRA' },
   { id: 39, name: 'stockade-login', title: 'Stockade logins', watches: 'Refused sign-ins at this product itself; needs STOCKADE_SECURITY_LOG', category: 'web', port: 'http,https,8420', log: 'stockade', os: 'DRA' },
   { id: 40, name: 'nextcloud', title: 'Nextcloud', watches: 'Failed logins, codes and wrong host names at Nextcloud; needs its logfile under /var/log', category: 'web', port: 'http,https', log: 'nextcloud', os: 'DRA' },
+  { id: 41, name: 'proxy-manager', title: 'Nginx Proxy Manager', watches: 'Wrong passwords at hosts of Nginx Proxy Manager; needs its data/logs folder at /var/log/npm', category: 'web', limits: [10, 600, hour], port: 'http,https', log: 'proxyManager', os: 'DRA' },
+  { id: 42, name: 'authelia', title: 'Authelia', watches: 'Failed logins and codes at Authelia; needs its log file under /var/log', category: 'web', port: 'http,https,9091', log: 'authelia', os: 'DRA' },
+  { id: 43, name: 'jellyfin', title: 'Jellyfin', watches: 'Failed Jellyfin logins; in a container its log folder belongs at /var/log/jellyfin', category: 'web', port: 'http,https,8096,8920', log: 'jellyfin', os: 'DRA' },
+  { id: 44, name: 'home-assistant', title: 'Home Assistant', watches: 'Refused logins and tokens at Home Assistant; needs its log file under /var/log', category: 'web', port: 'http,https,8123', log: 'homeAssistant', os: 'DRA' },
 ]
 
 const builtinOf = (entry: Entry): Builtin => {

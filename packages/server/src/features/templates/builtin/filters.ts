@@ -32,6 +32,27 @@ failregex = ^\s*\{.*?"remoteAddr"\s*:\s*"<ADDR>".*?"message"\s*:\s*"(?:Login fai
 ignoreregex =
 datepattern = ,?\s*"time"\s*:\s*"%%Y-%%m-%%d[T ]%%H:%%M:%%S(%%z)?"
 `,
+  // A message stands in quotes, with the quotes of a user name escaped, and what is closed after it is the program's own.
+  authelia: String.raw`[Definition]
+failregex = ^\s*level=error msg="(?:Unsuccessful [\w -]+ authentication attempt by user|Error occurred getting details for user with username input) '(?:[^"\\]|\\.)*" (?:error=(?:"(?:[^"\\]|\\.)*"|\S+) )?method=[A-Z]+ path=(?:"(?:[^"\\]|\\.)*"|[^"\s]\S*) remote_ip="?<ADDR>"?(?:\s|$)
+            ^\s*\{(?:"error":"(?:[^"\\]|\\.)*",)?"level":"error","method":"[A-Z]+","msg":"(?:Unsuccessful [\w -]+ authentication attempt by user|Error occurred getting details for user with username input) '(?:[^"\\]|\\.)*","path":"(?:[^"\\]|\\.)*","remote_ip":"<ADDR>"
+ignoreregex =
+datepattern = (?:^time=|,"time":)"%%Y-%%m-%%dT%%H:%%M:%%S(?:\.\d+)?%%z"
+`,
+  'home-assistant': String.raw`[Definition]
+failregex = ^\s*WARNING \(MainThread\) \[homeassistant\.components\.http\.ban\] Login attempt or request with invalid authentication from \S+ \(<ADDR>\)\.
+ignoreregex =
+`,
+  // The user name comes before the address, so the address has to end the line.
+  jellyfin: String.raw`[Definition]
+failregex = ^\s*(?:\[\]\s*)?\[INF\] (?:\[\d+\] )?(?:[\w.]+: )?Authentication request (?:for|with|without) .* has been denied \(IP: "?<ADDR>"?\)\.?\s*$
+ignoreregex =
+`,
+  'proxy-manager': String.raw`[Definition]
+failregex = ^\s*\[\] (?:\S+ [\d, :-]+ )?401 - [A-Z]+ https? \S+ "[^"]*" \[Client <ADDR>\]
+ignoreregex =
+datepattern = ^\s*\[({DATE})
+`,
   'stockade-login': String.raw`[Definition]
 failregex = ^\s*stockade-auth: (?:401|429) from <ADDR> POST /api/v1/auth/(?:login|mfa/verify|passkey)(?: user="[^"]*")?\s*$
             ^\s*stockade-auth: 401 from <ADDR> POST /api/v1/(?:setup|agent/enroll)(?: user="[^"]*")?\s*$
