@@ -21,6 +21,7 @@ const tokenNamed = async (client: Client, typed: string): Promise<Token> => {
 }
 const words: Readonly<Record<Token['state'], string>> = {
   open: 'open',
+  suspended: 'suspended',
   used_up: 'used up',
   ended: 'ended',
   revoked: 'revoked',
@@ -76,6 +77,9 @@ const runShow = async (typed: string, _: object, command: Command): Promise<void
   const token = await client.call('GET /servers/enrolment-tokens/{id}', { params: { id } })
   if (json) return printJson(token)
   print(`${safe(token.name)}: ${words[token.state]}, ${token.used} of ${token.servers} used.`)
+  if (token.state === 'suspended') print(`${safe(token.created_by)}, who made it, may not add servers any more.`)
+  if (token.refused_at !== null)
+    print(`Refused ${token.refused} times, at ${shown(token.refused_at)} for ${safe(token.refused_from ?? '')} last.`)
   printTable(
     ['SERVER', 'ADDRESS', 'ENROLLED', 'ID'],
     token.enrolled.map(({ hostname, ip, enrolled_at, server_id }) => [hostname, ip, shown(enrolled_at), server_id]),

@@ -20,6 +20,7 @@ export const conditionKinds = [
   'rollout-paused',
   'agent-not-moved',
   'password-guessed',
+  'enrolment-token',
   'rule-stopped',
   'list-refused',
   'list-stale',

@@ -11,7 +11,7 @@ import { serverTag, serverTags } from './targets.ts'
 const family = { tag: 'Servers', fleet: true, access: 'admin' } as const
 const params = shape({ id })
 
-export const enrolmentTokenState = oneOf(['open', 'used_up', 'ended', 'revoked'])
+export const enrolmentTokenState = oneOf(['open', 'suspended', 'used_up', 'ended', 'revoked'])
 const enrolledServer = resource('EnrolledServer', {
   server_id: field(uuid, 'The server; it may have been removed since.'),
   hostname: field(Type.String(), 'Name that it got at its enrolment.'),
@@ -23,7 +23,7 @@ const fields = {
   name: Type.String(),
   state: field(
     enrolmentTokenState,
-    '`open` while it enrols servers; else it has enrolled as many as it may, its time is over, or somebody revoked it.',
+    '`open` while it enrols servers. `suspended` while who made it may not add servers. Else it has enrolled as many as it may, its time is over, or somebody revoked it.',
   ),
   servers: field(count, 'Number of servers that it may enrol in all.'),
   used: field(count, 'Number of servers that it has enrolled.'),
@@ -36,6 +36,9 @@ const fields = {
   created_by: field(Type.String(), 'Name of the user or API key that made it.'),
   created_at: timestamp,
   revoked_at: field(nullable(timestamp), 'Time at which it was revoked; null before.'),
+  refused: field(count, 'Number of requests with it that were refused.'),
+  refused_at: field(nullable(timestamp), 'Time of the last of them; null before.'),
+  refused_from: field(nullable(Type.String()), 'Address that the last of them came from; null before.'),
 } as const
 export const enrolmentToken = resource('EnrolmentToken', fields)
 export type EnrolmentToken = Static<typeof enrolmentToken>
@@ -51,7 +54,7 @@ export const createEnrolmentToken = endpoint('POST /servers/enrolment-tokens', {
   ...family,
   summary: 'Create a token that enrols many servers',
   description:
-    'Each host that enrols with it becomes a server of its own with a key of its own, within the licence. The token and the command are in this reply and nowhere else.',
+    'Each host that enrols with it becomes a server of its own with a key of its own, within the licence, while the caller may add servers to the whole fleet. The token and the command are in this reply and nowhere else.',
   lasts: true,
   leaves: { what: 'open enrolment tokens', most: bounds.enrolmentTokens.count, per: 'fleet' },
   rate: 'sensitive',

@@ -52,6 +52,8 @@ export const eventKinds = {
   'server.enroll_refused': audit,
   'server.enrolment_token': audit,
   'server.enrolment_token_revoke': audit,
+  // A token for many hosts is used up, was refused many times, or came from outside of its networks.
+  'server.enrolment_token_warn': kind({ audited: true, notify: 'notify_errors' }),
   'server.farewell': kind({ audited: true, live: 'server' }),
   'server.quota': kind({ audited: true, notify: 'notify_errors', live: 'notice' }),
   'server.quarantine': kind({ audited: true, live: 'server' }),

@@ -253,6 +253,12 @@ export const featuresIToZ = below('packages/server/src/features', [
     says: 'A server that should test itself daily does so once.',
   },
   {
+    file: 'servers/token-makers.ts',
+    find: "return user?.role === 'Admin' &&",
+    replace: 'return user !== undefined &&',
+    says: 'The enrolment token of an administrator who was demoted goes on.',
+  },
+  {
     file: 'servers/server-reading.ts',
     find: 'total: rows.length,',
     replace: 'total: shown.length,',

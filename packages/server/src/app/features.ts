@@ -67,7 +67,7 @@ export const buildFeatures = async (core: Core, taken: () => Promise<unknown>) =
   const { service: sessions, proofs } = add(sessionsFeature(people))
   const { service: keys } = add(await keysFeature(people))
   const { service: license } = add(await licenseFeature(below))
-  const hosts = add(await serversFeature({ ...below, keys, license, pin: tls?.isOwn ? pinOf(tls) : null }))
+  const hosts = add(await serversFeature({ ...below, users, keys, license, pin: tls?.isOwn ? pinOf(tls) : null }))
   const { service: servers, registry, tags, targeting } = hosts
   add(accountsFeature({ ...people, sessions, keys, servers, registry }))
   add(oauthFeature({ ...people, sessions, proofs, keys }))

@@ -21,6 +21,7 @@ import { feedSizes } from './migrations/0082-feed-sizes.ts'
 import { whitelistNames } from './migrations/0083-whitelist-names.ts'
 import { feedsSent } from './migrations/0084-feeds-sent.ts'
 import { enrolmentTokens } from './migrations/0085-enrolment-tokens.ts'
+import { tokenMakers } from './migrations/0086-token-makers.ts'
 
 /** Every change of the schema by its name, in order. */
 const migrationsOf = (engine: Database['engine']) => ({
@@ -41,6 +42,7 @@ const migrationsOf = (engine: Database['engine']) => ({
   '0083-whitelist-names': whitelistNames(engine),
   '0084-feeds-sent': feedsSent(engine),
   '0085-enrolment-tokens': enrolmentTokens(engine),
+  '0086-token-makers': tokenMakers(engine),
 })
 
 /** Migrations that only add what an older program can do without. */
@@ -56,6 +58,7 @@ const additive = new Set([
   '0083-whitelist-names',
   '0084-feeds-sent',
   '0085-enrolment-tokens',
+  '0086-token-makers',
 ])
 
 /** Names of all migrations that this code knows, in order. */

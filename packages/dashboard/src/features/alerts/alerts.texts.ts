@@ -83,6 +83,7 @@ const en = {
     'rollout-paused': 'Agent upgrade paused',
     'agent-not-moved': 'Server did not move to the ordered address',
     'password-guessed': 'Password guessed',
+    'enrolment-token': 'Look at an enrolment token',
     'rule-stopped': 'Sharing rule stopped',
     'list-refused': 'Blocklist not applied',
     'list-stale': 'Blocklist out of date',

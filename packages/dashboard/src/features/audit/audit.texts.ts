@@ -16,6 +16,7 @@ const actions: Partial<Record<EventName, string>> = {
   'server.enroll_refused': 'Enrolment refused',
   'server.enrolment_token': 'Created an enrolment token',
   'server.enrolment_token_revoke': 'Revoked an enrolment token',
+  'server.enrolment_token_warn': 'An enrolment token needs a look',
   'server.clone': 'Duplicate agent found',
   'server.clone_settled': 'Duplicate agent resolved',
   'audit.checkpoint': 'Signed a checkpoint of the log',

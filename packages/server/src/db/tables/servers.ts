@@ -73,8 +73,16 @@ export interface EnrolmentTokensTable {
   /** JSON list of the tags that its servers get. */
   tags: JsonText<readonly string[]>
   created_by: string
+  /** `user:ID` or `key:ID`: the token enrols while that account or key may add servers. Null for one from before this was kept. */
+  creator: string | null
   created_at: number
   revoked_at: number | null
+  /** Requests with it that were refused, and those of them that came from outside of its networks. */
+  refused: Generated<number>
+  strayed: Generated<number>
+  /** The last of them. */
+  refused_at: Generated<number | null>
+  refused_from: Generated<string | null>
 }
 /** A host that an enrolment token enrolled. */
 export interface EnrolmentsTable {

@@ -75,7 +75,7 @@ export const createAgents = (needs: {
   events: Events
   registry: Registry
   keys: Pick<KeysService, 'createForServer' | 'remember' | 'retireAgentKeys' | 'reload'>
-  enrolment: Pick<EnrolmentTokens, 'take' | 'taken'>
+  enrolment: Pick<EnrolmentTokens, 'take' | 'taken' | 'noteRefusal'>
   commands: Pick<CommandsService, 'take' | 'waitAndTake' | 'finish'>
   bans: Pick<BansService, 'lifted'>
   templates: Pick<TemplatesService, 'frozen'>

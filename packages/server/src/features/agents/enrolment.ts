@@ -24,7 +24,7 @@ export const createEnrolment = (needs: {
   events: Events
   registry: Pick<Registry, 'put'>
   keys: Pick<KeysService, 'createForServer' | 'remember' | 'retireAgentKeys' | 'reload'>
-  enrolment: Pick<EnrolmentTokens, 'take' | 'taken'>
+  enrolment: Pick<EnrolmentTokens, 'take' | 'taken' | 'noteRefusal'>
 }): Enrol => {
   const { clock, events, registry, keys, enrolment } = needs
   type Input = BodyOf<typeof contract.enroll>
@@ -36,13 +36,14 @@ export const createEnrolment = (needs: {
     return row ? { row, token: undefined } : null
   }
   const noteRefusal = (input: Input, ip: string, reason?: string) =>
-    events.change(change =>
-      change.record({
+    events.change(async change => {
+      await change.record({
         name: 'server.enroll_refused',
         author: { ...system, ip },
         data: { hostname: word(input.hostname, bounds.hostname), ...(reason === undefined ? {} : { reason }) },
-      }),
-    )
+      })
+      if (input.token.startsWith(enrolmentPrefix)) await enrolment.noteRefusal(change, input.token, ip)
+    })
   const enrolIn = (input: Input, ip: string) =>
     events.change(async change => {
       const now = clock()

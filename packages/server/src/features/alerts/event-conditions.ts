@@ -13,6 +13,7 @@ const kinds: Readonly<Partial<Record<EventName, ConditionKind>>> = {
   'server.quota': 'quota-used-up',
   'rollout.stop': 'rollout-paused',
   'auth.guessing': 'password-guessed',
+  'server.enrolment_token_warn': 'enrolment-token',
   'rule.trip': 'rule-stopped',
   'list.refuse': 'list-refused',
   'list.stale': 'list-stale',

@@ -23,6 +23,7 @@ export const kindDefaults: Readonly<Record<AlertKind, KindDefaults>> = {
   'rollout-paused': { name: 'Agent upgrade paused', severity: 'warning', for: 0, isEvent: true },
   'agent-not-moved': { name: 'Server did not move', severity: 'warning', for: 0 },
   'password-guessed': { name: 'Password guessed', severity: 'warning', for: 0, isEvent: true },
+  'enrolment-token': { name: 'Look at an enrolment token', severity: 'warning', for: 0, isEvent: true },
   'rule-stopped': { name: 'Sharing rule stopped', severity: 'warning', for: 0, isEvent: true },
   'list-refused': { name: 'Blocklist not applied', severity: 'warning', for: 0, isEvent: true },
   'list-stale': { name: 'Blocklist out of date', severity: 'warning', for: 0, isEvent: true },

@@ -7,6 +7,7 @@ import { parseJson } from '../../core/json-text.ts'
 import { forbidden } from '../../core/problem.ts'
 import type { Database } from '../../db/database.ts'
 import { accessTagsOf, serversWithTags } from '../users/access-tags.store.ts'
+import { standingOf } from '../users/standing.ts'
 import type { UsersService } from '../users/users.service.ts'
 import type { KeyRow } from './keys.store.ts'
 
@@ -78,13 +79,11 @@ export const createKeyActors = (needs: {
       if (!grant) return null
       // With tags as well: as an agent's, the key speaks for this server.
       if (row.server_no !== null && !sees(grant, row.server_no)) return null
-      // A user without a password loses access when the sign-in provider is switched off.
-      const byProvider = grant.user.oauth_provider !== null && grant.user.password_hash === null
-      if (byProvider && !users.isVouchedFor(grant.user)) return null
-      const mfaMissing = !byProvider && users.lacksFactor(grant.user)
+      const standing = standingOf(users, grant.user)
+      if (!standing) return null
       return {
         ...own,
-        mfaMissing,
+        ...standing,
         permission: lower(row.permissions, grant.permission),
         servers: bound ? new Set([...bound.servers].filter(no => sees(grant, no))) : grant.servers,
         accessTags: bound

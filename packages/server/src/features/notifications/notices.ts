@@ -139,6 +139,30 @@ const ofEntry = ({ text, by }: Told, done: 'added to' | 'removed from'): Words =
   who: by ?? 'system',
 })
 
+const tokenWords = (text: Told['text']): readonly [title: string, advice: string, what: string] => {
+  const token = `The enrolment token ${text('name')}`
+  switch (text('reason')) {
+    case 'used_up':
+      return [
+        `${token} is used up`,
+        `It has enrolled ${text('servers')} servers, as many as it may. Look whether all of them are yours.`,
+        'token used up',
+      ]
+    case 'network':
+      return [
+        `${token} was used from outside of its networks`,
+        'The request was refused. Somebody else may know the token: revoke it and make another one.',
+        'token used from elsewhere',
+      ]
+    default:
+      return [
+        `${token} was refused ${text('refused')} times`,
+        'Servers still try it, or somebody else does. The audit log says why each request was refused.',
+        'token refused',
+      ]
+  }
+}
+
 const wordsOf: Partial<Readonly<Record<EventName, (told: Told) => Words>>> = {
   'server.offline': told =>
     ofServer(told, {
@@ -176,6 +200,18 @@ const wordsOf: Partial<Readonly<Record<EventName, (told: Told) => Words>>> = {
     what: 'passwords guessed',
     who: text('username'),
   }),
+  'server.enrolment_token_warn': ({ text }) => {
+    const [title, advice, what] = tokenWords(text)
+    return {
+      level: 'warning',
+      title,
+      text: advice,
+      facts: { Token: text('name'), 'Last address': text('ip') },
+      page: { path: `/servers/tokens?token=${text('id')}`, label: 'Show the token' },
+      what,
+      who: text('name'),
+    }
+  },
   'rollout.stop': ({ text }) => ({
     level: 'error',
     title: `The upgrade of the agents to ${text('version')} paused`,

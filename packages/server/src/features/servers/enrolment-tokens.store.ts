@@ -33,6 +33,25 @@ export const countUse = async (sql: Sql, { id, used }: EnrolmentTokenRow): Promi
     .where('id', '=', id)
     .execute()
 }
+export const noteRefused = async (
+  sql: Sql,
+  id: number,
+  set: Pick<EnrolmentTokenRow, 'refused' | 'strayed' | 'refused_at' | 'refused_from'>,
+): Promise<void> => {
+  await sql.updateTable('enrolment_tokens').set(set).where('id', '=', id).execute()
+}
+/**
+ * Whether a server has this name, in any letter case. A change that adds servers sees those of the changes before it, since each holds the
+ * licence's row until it is committed.
+ */
+export const isNameTaken = async (sql: Sql, name: string): Promise<boolean> =>
+  (await sql
+    .selectFrom('servers')
+    .select('no')
+    .where(eb => eb.fn<string>('lower', ['hostname']), '=', name.toLowerCase())
+    .where('deleted_at', 'is', null)
+    .limit(1)
+    .executeTakeFirst()) !== undefined
 /** At most `most`, newest first. */
 export const enrolmentsOf = (sql: Sql, tokenId: number, most: number): Promise<EnrolmentRow[]> =>
   sql

@@ -2,6 +2,7 @@ import { hour, second } from '../../core/clock.ts'
 import type { Core, Feature } from '../feature.ts'
 import type { KeysService } from '../keys/keys.service.ts'
 import type { LicenseService } from '../license/license.service.ts'
+import type { UsersService } from '../users/users.service.ts'
 import { createEnrolmentTokens } from './enrolment-tokens.ts'
 import type { EnrolmentTokens } from './enrolment-tokens.ts'
 import { createMetricsHistory } from './metrics-history.ts'
@@ -18,7 +19,13 @@ import { createTargeting } from './targets.ts'
 import type { Targeting } from './targets.ts'
 
 export const serversFeature = async (
-  needs: Core & { keys: KeysService; license: LicenseService; baseUrl: () => string; pin: string | null },
+  needs: Core & {
+    users: UsersService
+    keys: KeysService
+    license: LicenseService
+    baseUrl: () => string
+    pin: string | null
+  },
 ): Promise<
   Feature<ServersService> & {
     readonly registry: Registry

@@ -78,6 +78,7 @@ export const alerts: Texts['alerts'] = {
     'rollout-paused': 'Agenten-Aktualisierung angehalten',
     'agent-not-moved': 'Server ist nicht zur angeordneten Adresse umgezogen',
     'password-guessed': 'Passwort wird erraten',
+    'enrolment-token': 'Registrierungstoken ansehen',
     'rule-stopped': 'Verteilungsregel angehalten',
     'list-refused': 'Sperrliste nicht angewendet',
     'list-stale': 'Sperrliste veraltet',

@@ -336,6 +336,7 @@ export const audit: Texts['audit'] = {
     'server.enroll_refused': 'Registrierung abgelehnt',
     'server.enrolment_token': 'Registrierungstoken erzeugt',
     'server.enrolment_token_revoke': 'Registrierungstoken widerrufen',
+    'server.enrolment_token_warn': 'Registrierungstoken auffällig',
     'server.clone': 'Doppelter Agent gefunden',
     'server.clone_settled': 'Doppelter Agent geklärt',
     'audit.checkpoint': 'Prüfpunkt des Protokolls unterschrieben',

@@ -78,6 +78,7 @@ export const alerts: Texts['alerts'] = {
     'rollout-paused': 'Actualización de agentes en pausa',
     'agent-not-moved': 'El servidor no pasó a la dirección ordenada',
     'password-guessed': 'Intentos de adivinar una contraseña',
+    'enrolment-token': 'Revisar un token de inscripción',
     'rule-stopped': 'Regla de difusión detenida',
     'list-refused': 'Lista de bloqueo no aplicada',
     'list-stale': 'Lista de bloqueo desactualizada',

@@ -546,6 +546,7 @@ export const audit: Texts['audit'] = {
     'server.enroll_refused': 'Inscripción rechazada',
     'server.enrolment_token': 'Creó un token de inscripción',
     'server.enrolment_token_revoke': 'Revocó un token de inscripción',
+    'server.enrolment_token_warn': 'Token de inscripción por revisar',
     'server.clone': 'Agente duplicado detectado',
     'server.clone_settled': 'Agente duplicado resuelto',
     'audit.checkpoint': 'Firmó un punto de control del registro',

@@ -359,6 +359,7 @@ export const audit: Texts['audit'] = {
     'server.enroll_refused': 'Enrôlement refusé',
     'server.enrolment_token': 'A créé un jeton d’enrôlement',
     'server.enrolment_token_revoke': 'A révoqué un jeton d’enrôlement',
+    'server.enrolment_token_warn': 'Jeton d’enrôlement à vérifier',
     'server.clone': 'Agent dupliqué détecté',
     'server.clone_settled': 'Agent dupliqué résolu',
     'audit.checkpoint': 'Point de contrôle du journal signé',

@@ -87,6 +87,7 @@ export const alerts: Texts['alerts'] = {
     'rollout-paused': 'Mise à jour des agents suspendue',
     'agent-not-moved': 'Serveur non passé à l’adresse ordonnée',
     'password-guessed': 'Mot de passe attaqué',
+    'enrolment-token': 'Jeton d’enrôlement à vérifier',
     'rule-stopped': 'Règle de partage arrêtée',
     'list-refused': 'Liste de blocage non appliquée',
     'list-stale': 'Liste de blocage périmée',
