@@ -78,6 +78,7 @@ export const pages: readonly PageOfDashboard[] = [
   { name: 'address', route: '/ip/$addr', path: 'ip/203.0.113.66' },
   { name: 'servers', route: '/servers', path: 'servers' },
   { name: 'add-server', route: '/servers/new', path: 'servers/new' },
+  { name: 'enrolment-tokens', route: '/servers/tokens', path: 'servers/tokens' },
   { name: 'server', route: 'overview', path: ({ server }) => `servers/${server}/overview` },
   { name: 'server-jails', route: 'jails', path: ({ server }) => `servers/${server}/jails` },
   { name: 'server-bans', route: 'bans', path: ({ server }) => `servers/${server}/bans` },

@@ -114,6 +114,7 @@ describe.runIf(hasBrowser)('every page is accessible', () => {
       seen: 'text=Waiting for the command to be run.',
     },
     { name: 'add a server, done', path: () => `servers/new?id=${host.id}`, seen: 'text=View its bans' },
+    { name: 'enrolment tokens', path: () => 'servers/tokens', seen: 'text=An enrolment token enrols' },
     { name: 'bans', path: () => 'bans', seen: '[data-ban]' },
     { name: 'single bans', path: () => 'bans?by=bans', seen: '[data-ban]' },
     {

@@ -25,6 +25,7 @@ describe.runIf(hasBrowser)('languages', () => {
     '',
     'bans',
     'servers',
+    'servers/tokens',
     'whitelist',
     'commands',
     'templates',

@@ -49,6 +49,17 @@ const newServer = createRoute({
   component: forAdmins(lazyRouteComponent(() => import('../../features/add-server/add-server.tsx'), 'AddServer')),
 })
 
+const enrolmentTokens = createRoute({
+  getParentRoute: () => inside,
+  path: '/servers/tokens',
+  // The token whose servers are shown.
+  validateSearch: only((raw): { token?: number } => {
+    const token = Number(raw.token)
+    return Number.isSafeInteger(token) && token > 0 ? { token } : {}
+  }),
+  component: forAdmins(lazyRouteComponent(() => import('../../features/add-server/tokens.tsx'), 'ManyServers')),
+})
+
 const server = page(
   '/servers/$serverId',
   lazyRouteComponent(() => import('../../features/server/server.tsx'), 'ServerPage'),
@@ -243,6 +254,7 @@ export const fleetRoutes = [
   start,
   servers,
   newServer,
+  enrolmentTokens,
   lookUp,
   ip,
   fleetBans,

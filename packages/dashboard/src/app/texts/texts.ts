@@ -7,6 +7,7 @@ import type { undoTexts } from '../../features/fleet/undo.texts.ts'
 import type { accountTexts } from '../../features/account/account.texts.ts'
 import type { preferencesTexts } from '../../features/account/preferences.texts.ts'
 import type { addServerTexts } from '../../features/add-server/add-server.texts.ts'
+import type { enrolmentTokensTexts } from '../../features/add-server/tokens.texts.ts'
 import type { rotateKeyTexts } from '../../features/add-server/rotate-key.texts.ts'
 import type { alertsTexts } from '../../features/alerts/alerts.texts.ts'
 import type { auditTexts } from '../../features/audit/audit.texts.ts'
@@ -77,6 +78,7 @@ export interface Texts {
   preferences: Of<typeof preferencesTexts>
   'add-server': Of<typeof addServerTexts>
   'rotate-key': Of<typeof rotateKeyTexts>
+  'enrolment-tokens': Of<typeof enrolmentTokensTexts>
   audit: Of<typeof auditTexts>
   'ban-dialog': Of<typeof banDialogTexts>
   bans: Of<typeof bansTexts>
@@ -132,7 +134,15 @@ export interface Texts {
   time: Of<typeof timeTexts>
 }
 /** Those of the pages about many servers and about alerts; they travel in a third file. */
-export type Policy = 'alerts' | 'alert-channels' | 'blocklists' | 'feeds' | 'fleet-bans' | 'reports' | 'sharing-rules'
+export type Policy =
+  | 'alerts'
+  | 'alert-channels'
+  | 'blocklists'
+  | 'enrolment-tokens'
+  | 'feeds'
+  | 'fleet-bans'
+  | 'reports'
+  | 'sharing-rules'
 /** Those that nearly everybody needs at once; the others travel in a second file. */
 export type First =
   | 'charts'

@@ -4,6 +4,9 @@ const en = {
   title: 'Add a server',
   titleOf: (name: string) => `Add ${name}`,
   what: 'the server',
+  tabsLabel: 'Ways to add servers',
+  one: 'One server',
+  many: 'Many servers',
 
   step2: 'Run on the server. As root without sudo, leave out “sudo”.',
 
@@ -17,7 +20,14 @@ const en = {
   command:
     'The command downloads the agent, verifies it and starts it as a service. It changes nothing in your fail2ban configuration.',
   waysLabel: 'How it is run',
-  ways: { curl: 'curl', wget: 'wget', cloudInit: 'cloud-init', ansible: 'Ansible', read: 'Read it first' },
+  ways: {
+    curl: 'curl',
+    wget: 'wget',
+    cloudInit: 'cloud-init',
+    ansible: 'Ansible',
+    image: 'Machine image',
+    read: 'Read it first',
+  },
   backfill: 'Also report bans that ended before, as far as fail2ban’s database reaches back',
   worksOnce: (left: string) => `Valid for ${left}, works once.`,
   expired: 'The command has expired.',

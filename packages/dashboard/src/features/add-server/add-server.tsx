@@ -9,7 +9,6 @@ import { optionsQuery, queries, serverQuery, summaryQuery } from '../../api/quer
 import type { Server } from '../../api/queries.ts'
 import { useKeptState } from '../../kit/draft.ts'
 import { ButtonLink } from '../../kit/button-link.tsx'
-import { CopyField } from '../../kit/copy.tsx'
 import { TextField } from '../../kit/form-fields.tsx'
 import { useWords } from '../../kit/now.ts'
 import { GonePage } from '../../kit/gone-page.tsx'
@@ -17,7 +16,6 @@ import { Page, Panel } from '../../kit/page.tsx'
 import parts from '../../kit/parts.module.css'
 import { PlainForm } from '../../kit/plain-form.tsx'
 import { Refusal, Trouble, fieldProblem } from '../../kit/trouble.tsx'
-import { Segmented } from '../../kit/segmented.tsx'
 import { Waiting } from '../../kit/waiting.tsx'
 import { nameOf } from '../../lib/clip.ts'
 import { isLocal } from '../../lib/local-url.ts'
@@ -30,8 +28,8 @@ import { addServerTexts } from './add-server.texts.ts'
 import { Arrival } from './arrival.tsx'
 import { kept } from './kept-command.ts'
 import { Expected, Meanwhile } from './meanwhile.tsx'
-import { commandFor, waysOf } from './ways.ts'
-import type { Way } from './ways.ts'
+import { Tabs } from './tabs.tsx'
+import { Ways } from './way-choice.tsx'
 import styles from './add-server.module.css'
 
 const hour = 3_600_000
@@ -62,7 +60,7 @@ const NameIt = () => {
     if (hostname.trim() && !create.isPending) create.mutate()
   }
   return (
-    <Page title={t.title}>
+    <Page title={t.title} tools={<Tabs />}>
       <Hero>
         <PlainForm onSubmit={submit}>
           <TextField
@@ -233,25 +231,5 @@ const Command = ({ server }: { server: Server }) => {
       )}
       <Refusal error={renew.error} />
     </div>
-  )
-}
-
-/** The command as it is run: by curl, or in one of the other ways. */
-const Ways = ({ command }: { command: string }) => {
-  const t = textsOf(addServerTexts)
-  const [way, setWay] = useState<Way>('curl')
-  const ways = waysOf(command)
-  return (
-    <>
-      {ways.length > 1 && (
-        <Segmented
-          label={t.waysLabel}
-          value={way}
-          options={ways.map(value => ({ value, text: t.ways[value] }))}
-          onChange={setWay}
-        />
-      )}
-      <CopyField key={way} text={commandFor(way, command)} label={t.commandLabel} />
-    </>
   )
 }

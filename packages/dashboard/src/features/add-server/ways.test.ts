@@ -31,6 +31,29 @@ describe('the ways to run the install command', () => {
       ].join('\n'),
     )
   })
+  it('are for a token of many hosts a playbook with the token apart, and a machine image', () => {
+    const many = `${pinned.replace('stk_1', 'set_1')} --insecure-http`
+    expect(waysOf(many, true)).toEqual(['curl', 'cloudInit', 'ansible', 'image'])
+    expect(commandFor('ansible', many, true)).toBe(
+      [
+        '- hosts: all',
+        '  become: true',
+        '  vars:',
+        '    stockade_token: set_1',
+        '  tasks:',
+        '    - name: Install the Stockade agent',
+        '      ansible.builtin.shell:',
+        `        cmd: "curl -fsSLk --pinnedpubkey 'sha256//abc=' https://stockade.example/install.sh | STOCKADE_TOKEN={{ stockade_token | quote }} sh -s -- --pin 'sha256//abc=' --insecure-http"`,
+        '        creates: /etc/stockade-agent/agent.json',
+        '      register: stockade_installed',
+        '      until: stockade_installed is succeeded',
+        '      retries: 5',
+        '      delay: 60',
+        '      no_log: true',
+      ].join('\n'),
+    )
+    expect(commandFor('image', many, true)).toBe(`${many} --image\nsudo truncate -s 0 /etc/machine-id`)
+  })
   it('keep the pin of a certificate, and leave it to curl', () => {
     expect(waysOf(pinned)).toEqual(['curl', 'cloudInit', 'ansible', 'read'])
     expect(commandFor('read', pinned)).toContain(`curl -fsSLk --pinnedpubkey 'sha256//abc=' -o stockade-install.sh`)

@@ -1,7 +1,8 @@
 /* The install command in other words: for machines without curl, for images of a cloud, for a playbook, and for those who read first. */
 
 const wayNames = ['curl', 'wget', 'cloudInit', 'ansible', 'read'] as const
-export type Way = (typeof wayNames)[number]
+const wayNamesForMany = ['curl', 'wget', 'cloudInit', 'ansible', 'image'] as const
+export type Way = (typeof wayNames)[number] | (typeof wayNamesForMany)[number]
 
 const file = 'stockade-install.sh'
 
@@ -9,12 +10,14 @@ const file = 'stockade-install.sh'
  * The ways that are offered. A certificate that only a pin vouches for is left to curl, which sends nothing before it has compared
  * the key.
  */
-export const waysOf = (command: string): readonly Way[] => {
+export const waysOf = (command: string, isForMany = false): readonly Way[] => {
   if (partsOf(command) === null) return ['curl']
-  return command.includes(' --pinnedpubkey ') ? wayNames.filter(way => way !== 'wget') : wayNames
+  const ways: readonly Way[] = isForMany ? wayNamesForMany : wayNames
+  return command.includes(' --pinnedpubkey ') ? ways.filter(way => way !== 'wget') : ways
 }
 
-export const commandFor = (way: Way, command: string): string => {
+/** @param isForMany the token of the command enrols many hosts: docs/guides/enrolment.md has what is made of it */
+export const commandFor = (way: Way, command: string, isForMany = false): string => {
   const found = partsOf(command)
   if (found === null) return command
   const { options, url, args } = found
@@ -25,7 +28,9 @@ export const commandFor = (way: Way, command: string): string => {
       // It runs as root. JSON is YAML.
       return `#cloud-config\nruncmd:\n  - ${JSON.stringify(`curl ${options} ${url} | sh -s -- ${args}`)}`
     case 'ansible':
-      return ansibleTask(`curl ${options} ${url} | sh -s -- ${args}`)
+      return isForMany ? playbook(found) : ansibleTask(`curl ${options} ${url} | sh -s -- ${args}`)
+    case 'image':
+      return `${command} --image\nsudo truncate -s 0 /etc/machine-id`
     case 'read':
       return `curl ${options} -o ${file} ${url}\nless ${file}\nsudo sh ${file} ${args}`
     default:
@@ -43,8 +48,38 @@ const ansibleTask = (command: string) =>
     '    creates: /etc/stockade-agent/agent.json',
   ].join('\n')
 
+/**
+ * The token stands apart, because it stays good: it belongs into a vault, and not into what Ansible prints. Hosts behind one address
+ * come ten a minute, so one that is refused tries again.
+ */
+const playbook = ({ options, url, args }: Parts): string => {
+  const [, token = '', rest = ''] = /^--token (\S+)(.*)$/.exec(args) ?? []
+  const installer = `curl ${options} ${url} | STOCKADE_TOKEN={{ stockade_token | quote }} sh${rest && ` -s --${rest}`}`
+  return [
+    '- hosts: all',
+    '  become: true',
+    '  vars:',
+    `    stockade_token: ${token}`,
+    '  tasks:',
+    '    - name: Install the Stockade agent',
+    '      ansible.builtin.shell:',
+    `        cmd: ${JSON.stringify(installer)}`,
+    '        creates: /etc/stockade-agent/agent.json',
+    '      register: stockade_installed',
+    '      until: stockade_installed is succeeded',
+    '      retries: 5',
+    '      delay: 60',
+    '      no_log: true',
+  ].join('\n')
+}
+
+interface Parts {
+  readonly options: string
+  readonly url: string
+  readonly args: string
+}
 /** `curl -fsSL URL | sudo sh -s -- ARGUMENTS`, as the server makes it; null for anything else. */
-const partsOf = (command: string) => {
+const partsOf = (command: string): Parts | null => {
   const [, options, url, args] = /^curl (-.+) (\S+\/install\.sh'?) \| sudo sh -s -- (.+)$/.exec(command) ?? []
   return options === undefined || url === undefined || args === undefined ? null : { options, url, args }
 }

@@ -6,6 +6,7 @@ import styles from './identity.module.css'
 type Section =
   | `/account/${'profile' | 'security' | 'keys' | 'preferences'}`
   | `/settings/${'general' | 'security' | 'oauth' | 'notifications' | 'channels' | 'reputation' | 'agents' | 'backup' | 'licence'}`
+  | `/servers/${'new' | 'tokens'}`
   | `/siem/${'destination' | 'delivery' | 'queue' | 'replay'}`
   | (typeof listTabsOfAdmins)[number]['to']
   | `/portknock/${'sequences' | 'open' | 'history' | 'blocked' | 'stats'}`

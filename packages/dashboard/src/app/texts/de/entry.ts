@@ -112,6 +112,9 @@ export const addServer: Texts['add-server'] = {
   title: 'Server hinzufügen',
   titleOf: name => `${name} hinzufügen`,
   what: 'der Server',
+  tabsLabel: 'Wege, Server hinzuzufügen',
+  one: 'Ein Server',
+  many: 'Viele Server',
 
   step2: 'Auf dem Server ausführen. Als root ohne sudo lassen Sie „sudo“ weg.',
 
@@ -125,7 +128,14 @@ export const addServer: Texts['add-server'] = {
   command:
     'Der Befehl lädt den Agenten, prüft ihn und startet ihn als Dienst. An Ihrer fail2ban-Konfiguration ändert er nichts.',
   waysLabel: 'Art der Ausführung',
-  ways: { curl: 'curl', wget: 'wget', cloudInit: 'cloud-init', ansible: 'Ansible', read: 'Erst lesen' },
+  ways: {
+    curl: 'curl',
+    wget: 'wget',
+    cloudInit: 'cloud-init',
+    ansible: 'Ansible',
+    image: 'Maschinenabbild',
+    read: 'Erst lesen',
+  },
   backfill: 'Auch frühere, schon beendete Sperren melden, soweit die Datenbank von fail2ban zurückreicht',
   worksOnce: left => `Noch ${left} gültig, einmal verwendbar.`,
   expired: 'Der Befehl ist abgelaufen.',

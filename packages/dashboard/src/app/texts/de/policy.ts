@@ -1,6 +1,7 @@
 import type { Policy, Texts } from '../texts.ts'
 import { blocklists } from './blocklists.ts'
 import { alertChannels, alerts } from './alerts.ts'
+import { enrolmentTokens } from './enrolment-tokens.ts'
 import { feeds } from './feeds.ts'
 import { fleetBans } from './fleet-bans.ts'
 import { reports } from './reports.ts'
@@ -10,6 +11,7 @@ export const texts: Pick<Texts, Policy> = {
   blocklists,
   alerts,
   'alert-channels': alertChannels,
+  'enrolment-tokens': enrolmentTokens,
   feeds,
   'fleet-bans': fleetBans,
   reports,

@@ -133,6 +133,9 @@ export const addServer: Texts['add-server'] = {
   title: 'Añadir un servidor',
   titleOf: name => `Añadir ${name}`,
   what: 'el servidor',
+  tabsLabel: 'Formas de añadir servidores',
+  one: 'Un servidor',
+  many: 'Muchos servidores',
 
   step2: 'Ejecute en el servidor. Como root sin sudo, omita «sudo».',
 
@@ -146,7 +149,14 @@ export const addServer: Texts['add-server'] = {
   command:
     'El comando descarga el agente, lo verifica y lo inicia como servicio. No cambia nada en su configuración de fail2ban.',
   waysLabel: 'Forma de ejecución',
-  ways: { curl: 'curl', wget: 'wget', cloudInit: 'cloud-init', ansible: 'Ansible', read: 'Leer antes' },
+  ways: {
+    curl: 'curl',
+    wget: 'wget',
+    cloudInit: 'cloud-init',
+    ansible: 'Ansible',
+    image: 'Imagen de máquina',
+    read: 'Leer antes',
+  },
   backfill: 'Informar también de los bloqueos ya terminados, hasta donde llegue la base de datos de fail2ban',
   worksOnce: left => `Válido durante ${left}, un solo uso.`,
   expired: 'El comando ha caducado.',

@@ -134,6 +134,9 @@ export const addServer: Texts['add-server'] = {
   title: 'Ajouter un serveur',
   titleOf: name => `Ajouter ${name}`,
   what: 'le serveur',
+  tabsLabel: 'Façons d’ajouter des serveurs',
+  one: 'Un serveur',
+  many: 'Plusieurs serveurs',
 
   step2: 'À exécuter sur le serveur. En root sans sudo, omettez « sudo ».',
 
@@ -147,7 +150,14 @@ export const addServer: Texts['add-server'] = {
   command:
     'La commande télécharge l’agent, le vérifie et le démarre comme service. Elle ne change rien à votre configuration fail2ban.',
   waysLabel: 'Mode d’exécution',
-  ways: { curl: 'curl', wget: 'wget', cloudInit: 'cloud-init', ansible: 'Ansible', read: 'Lire d’abord' },
+  ways: {
+    curl: 'curl',
+    wget: 'wget',
+    cloudInit: 'cloud-init',
+    ansible: 'Ansible',
+    image: 'Image de machine',
+    read: 'Lire d’abord',
+  },
   backfill: 'Signaler aussi les bans déjà terminés, aussi loin que remonte la base de fail2ban',
   worksOnce: left => `Valable ${left}, une seule fois.`,
   expired: 'La commande a expiré.',
