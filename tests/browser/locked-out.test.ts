@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Page } from 'playwright-core'
 import { password, raw, startServer } from '@stockade/server/testing'
-import type { TestServer } from '@stockade/server/testing'
-import { breaches, hasBrowser, overflows, signIn } from './browser.ts'
+import type { Signed, TestServer } from '@stockade/server/testing'
+import { breaches, hasBrowser, overflows, settled, signIn } from './browser.ts'
 import { aNewHost } from './host.ts'
 import type { Host } from './host.ts'
 import { useBrowser } from './use-browser.ts'
@@ -13,12 +13,14 @@ const { visit } = useBrowser()
 
 describe.runIf(hasBrowser)('locked out', () => {
   let server: TestServer
+  let admin: Signed
   let hosts: Host[]
   let page: Page
   let close: () => Promise<void>
   beforeAll(async () => {
     server = await startServer({ env: { STOCKADE_TRUSTED_PROXIES: '127.0.0.1' } })
-    const { client } = await server.setUp()
+    admin = await server.setUp()
+    const { client } = admin
     hosts = []
     for (const hostname of ['web-01', 'web-02']) {
       const host = await aNewHost(server, client, hostname)
@@ -83,5 +85,39 @@ describe.runIf(hasBrowser)('locked out', () => {
     await page.getByRole('dialog').getByRole('button', { name: 'Done', exact: true }).click()
     await page.getByRole('dialog').waitFor({ state: 'detached' })
     await page.getByRole('region', { name: 'News' }).getByText('198.51.100.7 is unbanned on 2 servers').waitFor()
+  })
+
+  it('a Viewer lifts the ban of the address of the phone where it is allowed, and is told until when', async () => {
+    const { client } = admin
+    await client.call('POST /users', {
+      body: { username: 'joe', email: 'joe@stockade.example', password, role: 'Viewer' },
+    })
+    const visited = await visit(server.url, {
+      viewportName: 'phone',
+      bypassCSP: true,
+      extraHTTPHeaders: { 'x-forwarded-for': '198.51.100.77' },
+    })
+    try {
+      await signIn(visited.page, 'joe', password)
+      await hosts[0]?.ban('198.51.100.77', { jail: 'sshd', ban_duration: 3600 })
+      const notice = visited.page.getByRole('alert').filter({ hasText: '198.51.100.77' })
+      await notice.getByText('An Operator can unban it.').waitFor()
+      await client.call('PATCH /settings', { body: { security: { own_unban: true } } })
+      await visited.page.reload()
+      const lift = notice.getByRole('button', { name: 'Unban for an hour' })
+      await lift.waitFor()
+      await settled(visited.page)
+      expect(await overflows(visited.page)).toBe(false)
+      expect(await breaches(visited.page)).toEqual([])
+      await lift.click()
+      await visited.page.getByText('Your address is whitelisted until').waitFor()
+      const { whitelist } = await client.call('GET /whitelist', { query: { search: '198.51.100.77' } })
+      expect(whitelist).toMatchObject([{ ip: '198.51.100.77', created_by: 'joe' }])
+      const [order] = (await hosts[0]?.orders()) ?? []
+      expect(order).toMatchObject({ type: 'unban-ip', params: { ip: '198.51.100.77', jail: '*' } })
+      expect(visited.complaints).toEqual([])
+    } finally {
+      await visited.close()
+    }
   })
 })

@@ -110,6 +110,7 @@ export const me = endpoint('GET /auth/me', {
     tags: field(Type.Array(serverTag), 'Tags that the access is by; empty with access to all servers.'),
     /** Of how many servers the account may see. */
     server_count: count,
+    own_unban: field(Type.Boolean(), 'Whether the user may lift the ban of the address that the request comes from.'),
     addresses: field(
       Type.Array(
         resource('SessionAddress', {

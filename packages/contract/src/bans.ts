@@ -98,6 +98,23 @@ export const removeBan = endpoint('DELETE /servers/{serverId}/bans/{ip}', {
   refusals: [404],
 })
 
+export const liftOwnBan = endpoint('POST /bans/own-unban', {
+  tag,
+  summary: 'Lift the ban of the address that one comes from',
+  description:
+    'Puts the address of this request on the whitelist for an hour, which lifts its bans. For users with access to all servers, where `security.own_unban` is on. What a person or a blocklist banned stays: 409.',
+  access: 'session',
+  lasts: false,
+  leaves: { what: 'own unbans of 24 hours', most: bounds.ownUnbans, per: 'user' },
+  reply: resource('OwnUnban', {
+    ip: field(Type.String(), 'The address, as the server sees it.'),
+    expires_at: field(timestamp, 'Time at which the whitelist entry ends.'),
+    lifted_bans: field(count, 'Number of active bans that were asked to be lifted.'),
+    left: field(count, 'How often the user may do it again within 24 hours of the first time.'),
+  }),
+  refusals: [403, 409],
+})
+
 const share = { count }
 /** Jails that a statistic gives a series of its own. */
 export const seriesJails = 5

@@ -43,6 +43,8 @@ export const eventKinds = {
   'ban.create': audit,
   'ban.remove': audit,
   'ban.reputation': audit,
+  // A user lifted the ban of the address that the user comes from.
+  'ban.own_unban': kind({ audited: true, notify: 'notify_errors' }),
   'server.create': kind({ audited: true, live: 'server' }),
   'server.update': kind({ audited: true, live: 'server' }),
   'server.tags': kind({ audited: true, live: 'server' }),

@@ -55,6 +55,8 @@ export const bounds = {
   ruleExclusions: 1000,
   /** Enrolment tokens: how many, servers that one enrols, and seconds until it ends. */
   enrolmentTokens: { count: 100, servers: 10_000, seconds: 366 * 86_400 },
+  /** Bans of their own address that a user lifts in 24 hours. */
+  ownUnbans: 3,
   /** Feeds, and entries of one. */
   feeds: 100,
   reportSchedules: 50,

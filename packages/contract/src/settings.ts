@@ -45,6 +45,10 @@ const sections = {
       Type.Boolean(),
       'Whether new passwords that are among the most common ones are refused.',
     ),
+    own_unban: field(
+      Type.Boolean(),
+      'Whether users with access to all servers may lift the ban of the address that they come from.',
+    ),
     self_tests: field(
       oneOf(['off', 'enrolment', 'daily']),
       'When a server tests by itself that a ban stops packets: never, after its enrolment and each upgrade of its agent, or every day as well.',

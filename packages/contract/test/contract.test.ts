@@ -216,6 +216,7 @@ const additions = [
   'GET /whitelist/names',
   'POST /whitelist/names',
   'DELETE /whitelist/names/{id}',
+  'POST /bans/own-unban',
   'GET /servers/enrolment-tokens',
   'POST /servers/enrolment-tokens',
   'GET /servers/enrolment-tokens/{id}',

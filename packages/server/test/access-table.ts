@@ -299,6 +299,7 @@ export const table: Readonly<Record<string, Row>> = {
   'GET /bans/export': read,
   'GET /bans/{banId}': readHere,
   'POST /bans/{banId}/report': write,
+  'POST /bans/own-unban': session,
   'GET /bans/lookup/{ip}': read,
   'POST /bans': agent,
   'POST /bans/batch': agent,

@@ -125,6 +125,19 @@ export const featuresIToZ = below('packages/server/src/features', [
     edge: true,
   },
   {
+    file: 'own-unban/own-unban.service.ts',
+    find: "if (actor.servers !== 'all')",
+    replace: "if (actor.permission !== 'read' && actor.servers !== 'all')",
+    says: 'A Viewer of some servers lifts bans on all of them.',
+  },
+  {
+    file: 'own-unban/own-unban.service.ts',
+    find: 'times >= bounds.ownUnbans',
+    replace: 'times > bounds.ownUnbans',
+    says: 'A user lifts four bans of the own address a day in place of three.',
+    edge: true,
+  },
+  {
     file: 'passkeys/passkeys.store.ts',
     find: ".where('id', '=', id)\n    .where('user_id', '=', userId)\n    .returningAll()\n    .executeTakeFirst()\n  if (row)",
     replace: ".where('id', '=', id)\n    .returningAll()\n    .executeTakeFirst()\n  if (row)",

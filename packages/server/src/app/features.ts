@@ -26,6 +26,7 @@ import { monitoringFeature } from '../features/monitoring/monitoring.feature.ts'
 import { notificationsFeature } from '../features/notifications/notifications.feature.ts'
 import { oauthFeature } from '../features/oauth/oauth.feature.ts'
 import { passkeysFeature } from '../features/passkeys/passkeys.feature.ts'
+import { ownUnbanFeature } from '../features/own-unban/own-unban.feature.ts'
 import { portknockFeature } from '../features/portknock/portknock.feature.ts'
 import { preferencesFeature } from '../features/preferences/preferences.feature.ts'
 import { reachFeature } from '../features/reach/reach.feature.ts'
@@ -98,6 +99,7 @@ export const buildFeatures = async (core: Core, taken: () => Promise<unknown>) =
   add(selfTestsFeature(fleet))
   add(rolloutsFeature(fleet))
   const { service: audit, noteRefusal } = add(auditFeature(below))
+  add(ownUnbanFeature({ ...held, whitelist }))
   add(retentionFeature({ ...fleet, audit }))
   add(backupsFeature({ ...below, backupRunner: createBackupRunner(core.config) }))
   add(alertsFeature({ ...fleet, license, channels, moves }))

@@ -50,6 +50,7 @@ describe('spec access: Auth', { retry: 0 }, () => {
         server_access: 'all',
         server_count: integer,
         tags: [text],
+        own_unban: false,
         addresses: [
           {
             ip: text,

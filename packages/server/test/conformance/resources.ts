@@ -353,7 +353,7 @@ export const systemSettings = {
   service: { site_name: text, site_url: text, timezone: text },
   security: extended(
     { session_timeout: integer, mfa_required: yesNo, password_min_length: integer },
-    { 'no page': { passkey_required: text, refuse_common_passwords: yesNo, self_tests: text } },
+    { 'no page': { passkey_required: text, refuse_common_passwords: yesNo, own_unban: yesNo, self_tests: text } },
   ),
   notifications: { chat_enabled: yesNo, email_enabled: yesNo, daily_summary: yesNo, daily_summary_hour: integer },
   integrations: { reputation_enabled: yesNo, reputation_rate_limit: integer },

@@ -106,7 +106,14 @@ describe('spec settings: Settings', { retry: 0 }, () => {
         service: { site_name: 'Stockade', site_url: text, timezone: 'UTC' },
         security: extended(
           { session_timeout: 604_800, mfa_required: false, password_min_length: 8 },
-          { 'no page': { passkey_required: 'off', refuse_common_passwords: false, self_tests: 'enrolment' } },
+          {
+            'no page': {
+              passkey_required: 'off',
+              refuse_common_passwords: false,
+              own_unban: false,
+              self_tests: 'enrolment',
+            },
+          },
         ),
         notifications: { chat_enabled: false, email_enabled: false, daily_summary: false, daily_summary_hour: 8 },
         integrations: { reputation_enabled: false, reputation_rate_limit: 1000 },

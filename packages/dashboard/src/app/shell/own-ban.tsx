@@ -1,8 +1,9 @@
 import { Suspense, lazy, useState } from 'react'
 import { Button } from '@mantine/core'
-import { useQuery } from '@tanstack/react-query'
+import { useMutation, useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { meQuery } from '../../api/queries.ts'
+import { api } from '../../api/client.ts'
+import { meQuery, queries } from '../../api/queries.ts'
 import type { Me } from '../../api/queries.ts'
 import { useMay, useMe } from '../../api/session.ts'
 import { lookUpQuery } from '../../features/fleet/queries.ts'
@@ -11,7 +12,10 @@ import { browserWords } from '../../features/identity/browser-words.ts'
 import { textsOf } from '../../lib/texts/catalogue.ts'
 import { Shape } from '../../kit/state.tsx'
 import { TimeSentence } from '../../kit/time.tsx'
+import { toasts } from '../../kit/toasts.ts'
+import { Refusal } from '../../kit/trouble.tsx'
 import { nameOf } from '../../lib/clip.ts'
+import { dayTime } from '../../lib/time.ts'
 import { shellTexts } from '../../features/navigation/shell.texts.ts'
 import receipt from '../../kit/receipt.module.css'
 import styles from './own-ban.module.css'
@@ -58,9 +62,25 @@ const useUnban = (address: Address, onUnban: (found: LookUp) => void) => {
   return { may, canLift: found !== undefined, asking, lift }
 }
 
+/** For those who may lift nothing else: the ban of the address that they come from, where that is allowed. */
+const useLift = (address: Address) => {
+  const t = textsOf(shellTexts)
+  const { may } = useMay('write')
+  const isOffered = useMe()?.own_unban === true && address.current && !may
+  const lift = useMutation({
+    mutationFn: async () => {
+      const { expires_at } = await api.call('POST /bans/own-unban')
+      toasts.show({ text: t.ownLifted(dayTime(Date.parse(expires_at), Date.now())) })
+      await queries.invalidateQueries({ queryKey: meQuery.queryKey })
+    },
+  })
+  return { isOffered, lift }
+}
+
 const Card = ({ address, onUnban }: { address: Address; onUnban: (found: LookUp) => void }) => {
   const t = textsOf(shellTexts)
   const { may, canLift, asking, lift } = useUnban(address, onUnban)
+  const own = useLift(address)
   const [first, ...others] = address.active_bans
   const servers = new Set(address.active_bans.map(({ server_id }) => server_id)).size
   const where = first ? t.bannedOn(nameOf(first.server), first.jail, others.length) : ''
@@ -78,8 +98,9 @@ const Card = ({ address, onUnban }: { address: Address; onUnban: (found: LookUp)
               <TimeSentence at={address.last_activity} say={device} />,{' '}
             </>
           )}
-          <bdi>{address.ip}</bdi>. <bdi>{where}</bdi>. {!may && t.ownAsk}
+          <bdi>{address.ip}</bdi>. <bdi>{where}</bdi>. {!may && !own.isOffered && t.ownAsk}
         </p>
+        <Refusal error={own.lift.error} />
       </div>
       <div className={styles.acts}>
         <Link to="/ip/$addr" params={{ addr: address.ip }} search={{}} className={styles.details}>
@@ -88,6 +109,11 @@ const Card = ({ address, onUnban }: { address: Address; onUnban: (found: LookUp)
         {may && (
           <Button onClick={() => void lift()} disabled={!canLift} loading={asking}>
             {t.ownUnban}
+          </Button>
+        )}
+        {own.isOffered && (
+          <Button onClick={() => own.lift.mutate()} loading={own.lift.isPending}>
+            {t.ownLift}
           </Button>
         )}
       </div>

@@ -5,6 +5,7 @@ import type { Catalogue } from '../../lib/texts/catalogue.ts'
 const actions: Partial<Record<EventName, string>> = {
   'ban.create': 'Requested a ban',
   'ban.remove': 'Requested an unban',
+  'ban.own_unban': 'Lifted the ban of their own address',
   'ban.reputation': 'Reported an address',
   'server.create': 'Added a server',
   'server.update': 'Changed a server',

@@ -24,6 +24,7 @@ const settingNames = (): Readonly<Record<string, string>> => {
     'security.passkey_required': t.passkey,
     'security.password_min_length': t.length,
     'security.refuse_common_passwords': t.common,
+    'security.own_unban': t.ownUnban,
     'security.self_tests': t.selfTests,
     'reputation.enabled': t.reputationEnabled,
     'reputation.api_key': t.reputationKey,

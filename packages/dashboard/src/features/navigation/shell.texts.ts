@@ -52,6 +52,8 @@ const en = {
   bannedOn: (server: string, jail: string, others: number) =>
     others === 0 ? `Banned on ${server} (${jail})` : `Banned on ${server} (${jail}) and ${others} more`,
   ownUnban: 'Unban everywhere',
+  ownLift: 'Unban for an hour',
+  ownLifted: (time: string) => `Your address is whitelisted until ${time}.`,
   ownDetails: 'Details',
   ownAsk: 'An Operator can unban it.',
   retry: 'Retry',

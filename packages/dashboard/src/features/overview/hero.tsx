@@ -190,7 +190,7 @@ const You = () => {
         <small>
           {on > 0 ? (
             <>
-              <Mark tone="danger">{t.banned(on)}</Mark> {!may && t.askOperator}
+              <Mark tone="danger">{t.banned(on)}</Mark> {!may && me?.own_unban !== true && t.askOperator}
             </>
           ) : mine.whitelisted ? (
             <Mark tone="allow">{t.whitelisted}</Mark>

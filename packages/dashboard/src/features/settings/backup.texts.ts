@@ -49,6 +49,7 @@ const en = {
     'security.passkey_required': 'Require a passkey',
     'security.password_min_length': 'Minimum password length',
     'security.refuse_common_passwords': 'Refuse common passwords',
+    'security.own_unban': 'Lifting one’s own ban',
     'security.self_tests': 'Self-tests of servers',
     'notifications.chat_enabled': 'Post to the chat',
     'notifications.email_enabled': 'Send emails',

@@ -17,6 +17,7 @@ const fieldDefaults = {
   'security.passkey_required': 'off',
   'security.password_min_length': 8,
   'security.refuse_common_passwords': false,
+  'security.own_unban': false,
   'security.self_tests': 'enrolment',
   'notifications.chat_enabled': false,
   'notifications.email_enabled': false,

@@ -33,6 +33,7 @@ export const fieldsOf = () => {
     mfa_required: t.factor,
     passkey_required: { label: t.passkey, say: (value: Security['passkey_required']) => t.passkeyFor[value] },
     refuse_common_passwords: t.common,
+    own_unban: t.ownUnban,
     self_tests: { label: t.selfTests, say: (value: Security['self_tests']) => t.selfTestsAt[value] },
   }
 }

@@ -83,6 +83,7 @@ const SecurityForm = ({ is }: { is: Security }) => {
       </Panel>
       <Panel title={t.serversTitle}>
         <div className={parts.form}>
+          <CheckField {...form.bind('own_unban')} meaning={<Help of="security.own_unban">{t.ownUnbanHelp}</Help>} />
           <SelectField
             {...form.bind('self_tests')}
             options={(['off', 'enrolment', 'daily'] as const).map(value => ({ value, text: t.selfTestsAt[value] }))}

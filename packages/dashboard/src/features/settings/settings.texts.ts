@@ -37,6 +37,9 @@ const en = {
   passkeyFor: { off: 'Nobody', admins: 'Admins', all: 'All users without a provider' },
   common: 'Refuse common passwords',
   commonHelp: 'New passwords must not be among the most common ones. Existing passwords stay valid.',
+  ownUnban: 'Users may lift the ban of their own address',
+  ownUnbanHelp:
+    'Of the address that they come from, where fail2ban or a sharing rule banned it: for an hour, 3 times a day. For users with access to all servers.',
   selfTests: 'Self-tests of servers',
   selfTestsHelp:
     'A server proves with a packet that a ban stops it. A test that fails is reported like a failed command.',

@@ -212,6 +212,15 @@ const wordsOf: Partial<Readonly<Record<EventName, (told: Told) => Words>>> = {
       who: text('name'),
     }
   },
+  'ban.own_unban': ({ text, by }) => ({
+    level: 'warning',
+    title: `${by ?? 'A user'} lifted the ban of the own address ${text('ip')}`,
+    text: `The address is on the whitelist until ${text('expires_at')}.`,
+    facts: { Address: text('ip'), By: by, Until: text('expires_at') },
+    page: { path: `/ip/${encodeURIComponent(text('ip'))}`, label: 'Show the address' },
+    what: `${text('ip')} unbanned`,
+    who: by ?? 'system',
+  }),
   'rollout.stop': ({ text }) => ({
     level: 'error',
     title: `The upgrade of the agents to ${text('version')} paused`,

@@ -5,6 +5,7 @@ import { iso } from '../../core/clock.ts'
 import type { Clock } from '../../core/clock.ts'
 import type { LookupService } from '../lookup/lookup.service.ts'
 import type { Registry } from '../servers/registry.ts'
+import type { SettingsService } from '../settings/settings.service.ts'
 import type { SessionsService } from './sessions.model.ts'
 
 type Reply = ReplyOf<typeof auth.me>
@@ -19,6 +20,7 @@ export const createMe = (needs: {
   clock: Clock
   sessions: Pick<SessionsService, 'me' | 'listOf'>
   lookup: Pick<LookupService, 'standing'>
+  settings: Pick<SettingsService, 'get'>
   registry: Pick<Registry, 'all'>
 }): Me => {
   const { version, clock, sessions, lookup, registry } = needs
@@ -45,7 +47,7 @@ export const createMe = (needs: {
   return async actor => {
     const account = await sessions.me(actor, version)
     // A user who must still set up a required second factor gets no data of the fleet.
-    if (actor.mfaMissing) return { ...account, server_count: 0, addresses: [] }
+    if (actor.mfaMissing) return { ...account, server_count: 0, own_unban: false, addresses: [] }
     const addresses = await sessionAddresses(actor)
     const standing = await lookup.standing(
       actor,
@@ -54,6 +56,7 @@ export const createMe = (needs: {
     return {
       ...account,
       server_count: registry.all().filter(({ row }) => sees(actor, row.no)).length,
+      own_unban: needs.settings.get('security.own_unban') && actor.servers === 'all',
       addresses: addresses.map((address, index) => ({
         ...address,
         whitelisted: standing[index]?.whitelisted ?? false,

@@ -69,7 +69,10 @@ export interface SessionsService {
   refresh(refreshToken: string): Promise<{ access_token: string; expires_in: number }>
   logout(actor: UserActor): Promise<void>
   /** The caller's account, without what concerns the fleet. */
-  me(actor: UserActor, version: string): Promise<Omit<ReplyOf<typeof auth.me>, 'server_count' | 'addresses'>>
+  me(
+    actor: UserActor,
+    version: string,
+  ): Promise<Omit<ReplyOf<typeof auth.me>, 'server_count' | 'own_unban' | 'addresses'>>
   setUp(input: SetUp, from: Visitor): Promise<SignIn>
   setupRequired(): Promise<boolean>
   /** Whom an invitation is for. @throws Problem 401 when it was used, replaced or is too old. */

@@ -26,6 +26,7 @@ const fields = {
   'security.passkey_required': plain<'off' | 'admins' | 'all'>('off'),
   'security.password_min_length': plain(8),
   'security.refuse_common_passwords': plain(false),
+  'security.own_unban': plain(false),
   'security.self_tests': plain<'off' | 'enrolment' | 'daily'>('enrolment'),
   'reputation.enabled': plain(false),
   'reputation.api_key': secret(),

@@ -22,6 +22,7 @@ const stored = {
   'security.passkey_required': ['security.passkey_required'],
   'security.password_min_length': ['security.password_min_length'],
   'security.refuse_common_passwords': ['security.refuse_common_passwords'],
+  'security.own_unban': ['security.own_unban'],
   'security.self_tests': ['security.self_tests'],
   'notifications.chat_enabled': ['chat.enabled'],
   'notifications.email_enabled': ['email.enabled'],
@@ -45,6 +46,7 @@ export const sectionsOf = (get: Get, baseUrl: () => string): contract.SystemSett
     passkey_required: get('security.passkey_required'),
     password_min_length: get('security.password_min_length'),
     refuse_common_passwords: get('security.refuse_common_passwords'),
+    own_unban: get('security.own_unban'),
     self_tests: get('security.self_tests'),
   },
   notifications: {

@@ -19,6 +19,7 @@ const defaults = {
     passkey_required: 'off',
     password_min_length: 8,
     refuse_common_passwords: false,
+    own_unban: false,
     self_tests: 'enrolment',
   },
   notifications: { chat_enabled: false, email_enabled: false, daily_summary: false, daily_summary_hour: 8 },

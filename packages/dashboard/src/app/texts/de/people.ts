@@ -325,6 +325,7 @@ export const audit: Texts['audit'] = {
   actions: {
     'ban.create': 'Sperre veranlasst',
     'ban.remove': 'Entsperrung veranlasst',
+    'ban.own_unban': 'Sperre der eigenen Adresse aufgehoben',
     'ban.reputation': 'Adresse gemeldet',
     'server.create': 'Server hinzugefügt',
     'server.update': 'Server geändert',

@@ -38,6 +38,9 @@ export const settings: Texts['settings'] = {
   passkeyFor: { off: 'Niemand', admins: 'Admins', all: 'Alle Benutzer ohne Anbieter' },
   common: 'Häufige Passwörter ablehnen',
   commonHelp: 'Neue Passwörter dürfen nicht zu den häufigsten gehören. Bestehende bleiben gültig.',
+  ownUnban: 'Benutzer dürfen die Sperre ihrer eigenen Adresse aufheben',
+  ownUnbanHelp:
+    'Der Adresse, von der sie kommen, wenn fail2ban oder eine Regel sie gesperrt hat: für eine Stunde, 3-mal am Tag. Für Benutzer mit Zugriff auf alle Server.',
   selfTests: 'Selbsttests der Server',
   selfTestsHelp:
     'Ein Server beweist mit einem Paket, dass eine Sperre es aufhält. Ein gescheiterter Test wird wie ein gescheiterter Befehl gemeldet.',
@@ -275,6 +278,7 @@ export const backup: Texts['backup'] = {
     'security.passkey_required': 'Passkey verlangen',
     'security.password_min_length': 'Mindestlänge des Passworts',
     'security.refuse_common_passwords': 'Häufige Passwörter ablehnen',
+    'security.own_unban': 'Sperre der eigenen Adresse aufheben',
     'security.self_tests': 'Selbsttests der Server',
     'notifications.chat_enabled': 'In den Chat schreiben',
     'notifications.email_enabled': 'E-Mails senden',

@@ -136,6 +136,8 @@ export const shell: Texts['shell'] = {
   bannedOn: (server, jail, others) =>
     others === 0 ? `Gesperrt auf ${server} (${jail})` : `Gesperrt auf ${server} (${jail}) und ${others}-mal anderswo`,
   ownUnban: 'Überall entsperren',
+  ownLift: 'Für eine Stunde entsperren',
+  ownLifted: time => `Ihre Adresse steht bis ${time} auf der Whitelist.`,
   ownDetails: 'Details',
   ownAsk: 'Ein Operator kann sie entsperren.',
   retry: 'Noch einmal versuchen',

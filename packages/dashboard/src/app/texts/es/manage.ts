@@ -535,6 +535,7 @@ export const audit: Texts['audit'] = {
   actions: {
     'ban.create': 'Solicitó un bloqueo',
     'ban.remove': 'Solicitó un desbloqueo',
+    'ban.own_unban': 'Levantó el bloqueo de su propia dirección',
     'ban.reputation': 'Denunció una dirección',
     'server.create': 'Añadió un servidor',
     'server.update': 'Cambió un servidor',

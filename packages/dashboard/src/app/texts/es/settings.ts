@@ -322,6 +322,7 @@ export const backup: Texts['backup'] = {
     'security.passkey_required': 'Exigir una llave de acceso',
     'security.password_min_length': 'Longitud mínima de la contraseña',
     'security.refuse_common_passwords': 'Rechazar contraseñas comunes',
+    'security.own_unban': 'Levantar el bloqueo de la propia dirección',
     'security.self_tests': 'Autopruebas de los servidores',
     'notifications.chat_enabled': 'Publicar en el chat',
     'notifications.email_enabled': 'Enviar correos',
@@ -367,6 +368,9 @@ export const settings: Texts['settings'] = {
   passkeyFor: { off: 'Nadie', admins: 'Administradores', all: 'Todos los usuarios sin proveedor' },
   common: 'Rechazar contraseñas comunes',
   commonHelp: 'Las contraseñas nuevas no pueden estar entre las más comunes. Las existentes siguen siendo válidas.',
+  ownUnban: 'Los usuarios pueden levantar el bloqueo de su propia dirección',
+  ownUnbanHelp:
+    'De la dirección desde la que vienen, si la bloqueó fail2ban o una regla: durante una hora, 3 veces al día. Para usuarios con acceso a todos los servidores.',
   selfTests: 'Autopruebas de los servidores',
   selfTestsHelp:
     'Un servidor demuestra con un paquete que un bloqueo lo detiene. Una prueba fallida se notifica como un comando fallido.',

@@ -135,6 +135,8 @@ export const shell: Texts['shell'] = {
   bannedOn: (server, jail, others) =>
     others === 0 ? `Bloqueada en ${server} (${jail})` : `Bloqueada en ${server} (${jail}) y ${others} más`,
   ownUnban: 'Desbloquear en todas partes',
+  ownLift: 'Desbloquear durante una hora',
+  ownLifted: time => `Su dirección está en la whitelist hasta ${time}.`,
   ownDetails: 'Detalles',
   ownAsk: 'Un Operator puede desbloquearla.',
   retry: 'Reintentar',

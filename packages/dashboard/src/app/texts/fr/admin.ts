@@ -348,6 +348,7 @@ export const audit: Texts['audit'] = {
   actions: {
     'ban.create': 'A demandé un ban',
     'ban.remove': 'A demandé un débannissement',
+    'ban.own_unban': 'A levé le ban de sa propre adresse',
     'ban.reputation': 'Adresse signalée',
     'server.create': 'Serveur ajouté',
     'server.update': 'Serveur modifié',
@@ -671,6 +672,9 @@ export const settings: Texts['settings'] = {
   common: 'Refuser les mots de passe courants',
   commonHelp:
     'Les nouveaux mots de passe ne doivent pas figurer parmi les plus courants. Ceux qui existent restent valables.',
+  ownUnban: 'Les utilisateurs peuvent lever le ban de leur propre adresse',
+  ownUnbanHelp:
+    'De l’adresse d’où ils viennent, si fail2ban ou une règle l’a bannie : pour une heure, 3 fois par jour. Pour les utilisateurs qui ont accès à tous les serveurs.',
   selfTests: 'Autotests des serveurs',
   selfTestsHelp:
     'Un serveur prouve avec un paquet qu’un ban l’arrête. Un test échoué est signalé comme une commande échouée.',

@@ -183,6 +183,7 @@ export const backup: Texts['backup'] = {
     'security.passkey_required': 'Exiger une clé d’accès',
     'security.password_min_length': 'Longueur minimale du mot de passe',
     'security.refuse_common_passwords': 'Refuser les mots de passe courants',
+    'security.own_unban': 'Lever le ban de sa propre adresse',
     'security.self_tests': 'Autotests des serveurs',
     'notifications.chat_enabled': 'Publier dans le chat',
     'notifications.email_enabled': 'Envoyer des e-mails',

@@ -138,6 +138,8 @@ export const shell: Texts['shell'] = {
       ? `Bannie sur ${server} (${jail})`
       : `Bannie sur ${server} (${jail}) et ${plural(others, { one: `${others} autre`, other: `${others} autres` })}`,
   ownUnban: 'Débannir partout',
+  ownLift: 'Débannir pour une heure',
+  ownLifted: time => `Votre adresse est sur la whitelist jusqu’à ${time}.`,
   ownDetails: 'Détails',
   ownAsk: 'Un Operator peut la débannir.',
   retry: 'Réessayer',
