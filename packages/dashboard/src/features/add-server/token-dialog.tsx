@@ -24,7 +24,7 @@ import { limitsTexts } from '../identity/limits.texts.ts'
 import { guardTexts } from '../server/guard.texts.ts'
 import { addServerTexts } from './add-server.texts.ts'
 import { readTokensAgain } from './token-queries.ts'
-import { enrolmentTokensTexts } from './tokens.texts.ts'
+import { enrolmentTokensTexts } from './enrolment-tokens.texts.ts'
 import { Ways } from './way-choice.tsx'
 
 export type NewToken = Reply<'POST /servers/enrolment-tokens'>

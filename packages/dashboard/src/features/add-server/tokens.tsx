@@ -26,7 +26,7 @@ import { Tabs } from './tabs.tsx'
 import type { NewToken } from './token-dialog.tsx'
 import { readTokensAgain, tokenQuery, tokensQuery } from './token-queries.ts'
 import type { EnrolmentToken } from './token-queries.ts'
-import { enrolmentTokensTexts } from './tokens.texts.ts'
+import { enrolmentTokensTexts } from './enrolment-tokens.texts.ts'
 import styles from './tokens.module.css'
 
 const NewTokenDialog = lazy(() => import('./token-dialog.tsx'))
