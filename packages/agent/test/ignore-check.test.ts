@@ -3,7 +3,7 @@ import { ignoreCheck } from '../src/protection/checks/ignore.ts'
 import { bad, ok, warning } from '../src/protection/model.ts'
 import type { Finding } from '../src/protection/model.ts'
 
-const able = { ignoreCommand: '', expressions: 2, actions: ['nftables-multiport'] }
+const able = { ignoreCommand: '', expressions: 2, ignoreExpressions: 0, actions: ['nftables-multiport'] }
 
 it('names a jail from which somebody took what it needs to ban, and one that hardly bans', async () => {
   const jail = {

@@ -17,6 +17,7 @@ export const protectionChecks = [
   'ignore',
   'log',
   'journal',
+  'filter',
   'enforced',
   'shield',
   'keep',

@@ -20,8 +20,9 @@ export interface JailCounts {
 export interface JailAbilities {
   /** The program that decides whom the jail ignores; empty: none. */
   readonly ignoreCommand: string
-  /** How many expressions find attempts. */
+  /** How many expressions find attempts, and how many take lines out again. */
   readonly expressions: number
+  readonly ignoreExpressions: number
   readonly actions: readonly string[]
 }
 
@@ -310,6 +311,7 @@ const strings = (value: Pickled | undefined): string[] => asList(value).map(item
 const abilitiesOf = async (get: (what: string) => Promise<Pickled>): Promise<JailAbilities> => ({
   ignoreCommand: String((await get('ignorecommand')) ?? ''),
   expressions: strings(await get('failregex')).length,
+  ignoreExpressions: strings(await get('ignoreregex')).length,
   actions: strings(await get('actions')),
 })
 

@@ -22,6 +22,7 @@ import { clockCheck } from './checks/clock.ts'
 import { configCheck } from './checks/config.ts'
 import { databaseCheck } from './checks/database.ts'
 import { enforcedCheck } from './checks/enforced.ts'
+import { filterCheck } from './checks/filter.ts'
 import { engineCheck } from './checks/engine.ts'
 import { ignoreCheck } from './checks/ignore.ts'
 import { jailCheck } from './checks/jail.ts'
@@ -44,6 +45,8 @@ import { createPacketProof } from './firewall/packet-proof.ts'
 import { createPrograms } from './firewall/programs.ts'
 import { createRulesMark } from './firewall/rules-mark.ts'
 import { createPositions } from './log-positions.ts'
+import { createJournalLogins } from './logins/journal.ts'
+import { createUtmpLogins } from './logins/utmp.ts'
 import { bad } from './model.ts'
 import type { Check, Finding } from './model.ts'
 import { defaultPatience } from './tracker.ts'
@@ -122,7 +125,7 @@ export const createProtection = (needs: {
   })
 }
 
-/** What shows whether bans hold. */
+/** What shows whether attackers are seen and bans hold. */
 const banChecks = (
   needs: Pick<
     Parameters<typeof createProtection>[0],
@@ -164,6 +167,11 @@ const banChecks = (
       isRefused: (jail, ip) => ports.isWhollyClosed(jail) && packets.isStopped(jail, ip),
     }),
     ports.check,
+    filterCheck({
+      ...{ engine, config, ownAddresses },
+      sources: [createJournalLogins(), createUtmpLogins()],
+      pace: needs.options.checkPace,
+    }),
   ]
   return checks.map((check, index) => here(check, index === 0 ? [bad(null, ownNetworkText)] : []))
 }

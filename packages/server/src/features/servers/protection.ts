@@ -66,6 +66,7 @@ const markOfCheck: Readonly<Record<ProtectionCheckId, MarkName>> = {
   ignore: 'jails',
   log: 'logs',
   journal: 'logs',
+  filter: 'logs',
   enforced: 'firewall',
   shield: 'firewall',
   keep: 'firewall',
