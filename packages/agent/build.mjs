@@ -14,6 +14,7 @@ const programs = {
   probe: ['probe.py'],
   positions: ['positions.py'],
   journal: ['journal.py'],
+  preview: ['preview.py'],
 }
 
 /**

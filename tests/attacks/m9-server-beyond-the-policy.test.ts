@@ -11,6 +11,7 @@ const ordered: readonly (readonly [string, Record<string, unknown>])[] = [
   ['ban-ip', { ip: '203.0.113.50' }],
   ['unban-ip', { ip: '203.0.113.9', jail: '*' }],
   ['jail-status', { jail: 'sshd' }],
+  ['jail-preview', { jail: 'sshd' }],
   ['jail-enable', { jail: 'nginx-http-auth' }],
   ['jail-disable', { jail: 'sshd' }],
   ['jail-reload', { jail: 'sshd' }],

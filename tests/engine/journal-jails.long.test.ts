@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { loudly } from './host.ts'
 import { canRunJournald, ownJournald } from './own-journald.ts'
 import { seen, wellAgain } from './protection.ts'
-import { reported } from './scenarios.ts'
+import { carriedOut, reported } from './scenarios.ts'
 import { onStage } from './stage.ts'
 
 const journald = ownJournald()
@@ -33,6 +33,15 @@ describe.skipIf(!canRun)('on a journald', () => {
         attack('203.0.113.7')
         await reported(scene(), '203.0.113.7')
         await wellAgain(scene())
+      })
+
+      it('is previewed with what the journal has', async () => {
+        const { success, output } = await carriedOut(scene(), 'jail-preview', { jail: 'door', maxretry: 2 })
+        expect([success, output]).toEqual([true, expect.stringContaining('"banned":1')])
+        expect(JSON.parse(output)).toMatchObject({
+          addresses: [{ ip: '203.0.113.7', failures: 3, bans: 1 }],
+          log: { total_bytes: null, cut: null },
+        })
       })
 
       it('is named when journald is stopped, and when it stands still', async () => {

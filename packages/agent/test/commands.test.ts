@@ -106,6 +106,7 @@ const unusedHandlers: Handlers = {
   'ban-ip': unused,
   'unban-ip': unused,
   'jail-status': unused,
+  'jail-preview': unused,
   'jail-enable': unused,
   'jail-disable': unused,
   'jail-reload': unused,

@@ -54,6 +54,29 @@ const readTest = (fields: Fields): HandlerParams['self-test'] => {
   return { ...level, ports: [...new Set(ports)] }
 }
 
+const mostPreviewDays = 7
+const mostIgnored = 100
+const readPreview = (fields: Fields): HandlerParams['jail-preview'] => {
+  const number = (name: string, least: number, most: number): Record<string, number> => {
+    if (fields[name] === undefined || fields[name] === null) return {}
+    const value = asInteger(fields[name], least - 1)
+    if (value < least || value > most) throw new Refused(`"${name}" must be ${least} to ${most}`)
+    return { [name]: value }
+  }
+  const bantime = readDuration({ duration: fields['bantime'] })
+  const ignored = asList(fields['ignoreip']).map(entry => canonicalIp(asText(entry)))
+  if (ignored.length > mostIgnored || ignored.includes(null))
+    throw new Refused(`"ignoreip" must be at most ${mostIgnored} addresses and ranges`)
+  return {
+    jail: readJail(fields),
+    ...number('days', 1, mostPreviewDays),
+    ...number('maxretry', 1, 1000),
+    ...number('findtime', 1, bounds.seconds),
+    ...(bantime === undefined ? {} : { bantime }),
+    ...(fields['ignoreip'] === undefined ? {} : { ignoreip: ignored.flatMap(entry => entry ?? []) }),
+  }
+}
+
 const jailOnly = (fields: Fields) => ({ jail: readJail(fields) })
 const nothing = () => ({})
 const rangeOnly = ({ ip }: Fields) => {
@@ -81,6 +104,7 @@ const readers: Readers = {
     jail: fields['jail'] === undefined || fields['jail'] === '*' ? '*' : readJail(fields),
   }),
   'jail-status': jailOnly,
+  'jail-preview': readPreview,
   'jail-enable': jailOnly,
   'jail-disable': jailOnly,
   'jail-reload': jailOnly,

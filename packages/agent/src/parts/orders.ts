@@ -1,8 +1,10 @@
 import { createGuard } from '../commands/guard.ts'
 import { createHandlers } from '../commands/handlers.ts'
+import { createPreview } from '../commands/preview.ts'
 import { createRunner } from '../commands/runner.ts'
 import { createShieldOrders } from '../commands/shield-orders.ts'
 import { serviceKind } from '../host.ts'
+import { ownAddresses } from '../protection/firewall/facts.ts'
 import { createProtection } from '../protection/protection.ts'
 import { createHostSelfTest } from '../self-test/host-self-test.ts'
 import { createTemplates } from '../templates/templates.ts'
@@ -43,6 +45,11 @@ export const createOrders = (parts: Assembled, held: ReturnType<typeof createHel
       ...{ probe, probeAll, engine, config, loader, places, whereabouts, options, now },
       testBan: shield.testBan,
       isShielded: ip => shield.has(ip),
+    }),
+    preview: createPreview({
+      ...{ engine, config, python, policy, ownAddresses, now },
+      isHere: () => !whereabouts.hasOwnFiles(),
+      whitelisted: whitelist.covers,
     }),
     upgrade: upgrades.handler,
   })

@@ -6,6 +6,7 @@ import { banIp } from './ban-ip.ts'
 import { deployTemplate } from './deploy-template.ts'
 import { jailDisable } from './jail-disable.ts'
 import { jailEnable } from './jail-enable.ts'
+import { jailPreview } from './jail-preview.ts'
 import { jailReload } from './jail-reload.ts'
 import { jailStatus } from './jail-status.ts'
 import type { CommandType } from './names.ts'
@@ -21,6 +22,7 @@ export const commandTypes = {
   'ban-ip': banIp,
   'unban-ip': unbanIp,
   'jail-status': jailStatus,
+  'jail-preview': jailPreview,
   'jail-enable': jailEnable,
   'jail-disable': jailDisable,
   'jail-reload': jailReload,
@@ -48,6 +50,8 @@ export type Command<T extends CommandType = CommandType> = {
 
 export { frozenTemplate } from './deploy-template.ts'
 export type { FrozenTemplate } from './deploy-template.ts'
+export { jailPreviewResult } from './jail-preview.ts'
+export type { JailPreviewResult } from './jail-preview.ts'
 export { commandTypeNames, isCommandType } from './names.ts'
 export type { CommandType } from './names.ts'
 export { lastSelfTest, outcomeOfSelfTest, selfTestResult } from './self-test.ts'

@@ -3,6 +3,7 @@ export const commandTypeNames = [
   'ban-ip',
   'unban-ip',
   'jail-status',
+  'jail-preview',
   'jail-enable',
   'jail-disable',
   'jail-reload',

@@ -13,6 +13,7 @@ export const commandTypes = [
   'ban-ip',
   'unban-ip',
   'jail-status',
+  'jail-preview',
   'jail-enable',
   'jail-disable',
   'jail-reload',

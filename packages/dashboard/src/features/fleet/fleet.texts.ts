@@ -91,6 +91,7 @@ const en = {
     'ban-ip': 'Ban',
     'unban-ip': 'Unban',
     'jail-status': 'Status of a jail',
+    'jail-preview': 'Preview a jail',
     'jail-enable': 'Enable a jail',
     'jail-disable': 'Disable a jail',
     'jail-reload': 'Reload a jail',

@@ -400,6 +400,7 @@ export const fleet: Texts['fleet'] = {
     'ban-ip': 'Sperren',
     'unban-ip': 'Entsperren',
     'jail-status': 'Zustand eines Jails',
+    'jail-preview': 'Vorschau eines Jails',
     'jail-enable': 'Jail einschalten',
     'jail-disable': 'Jail ausschalten',
     'jail-reload': 'Jail neu laden',

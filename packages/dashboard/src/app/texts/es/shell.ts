@@ -344,6 +344,7 @@ export const fleet: Texts['fleet'] = {
     'ban-ip': 'Bloquear',
     'unban-ip': 'Desbloquear',
     'jail-status': 'Estado de una jail',
+    'jail-preview': 'Vista previa de una jail',
     'jail-enable': 'Activar una jail',
     'jail-disable': 'Desactivar una jail',
     'jail-reload': 'Recargar una jail',

@@ -414,6 +414,7 @@ export const fleet: Texts['fleet'] = {
     'ban-ip': 'Bannir',
     'unban-ip': 'Débannir',
     'jail-status': 'État d’un jail',
+    'jail-preview': 'Aperçu d’un jail',
     'jail-enable': 'Activer un jail',
     'jail-disable': 'Désactiver un jail',
     'jail-reload': 'Recharger un jail',
