@@ -1,11 +1,13 @@
 import type { Command } from 'commander'
 import { contextOf } from './context.ts'
+import { addJailPreview } from './jail-preview.ts'
 import { places, send, targetsAsked } from './orders.ts'
 import type { Where } from './orders.ts'
 import { agreeToUnguard } from './ssh.ts'
 
 export const addJailCommands = (program: Command): void => {
-  const jails = program.command('jails').description('switch jails on and off')
+  const jails = program.command('jails').description('switch jails on and off, and preview other settings')
+  addJailPreview(jails)
 
   places(
     jails

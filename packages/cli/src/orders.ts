@@ -94,12 +94,15 @@ export interface Where extends Signing {
 }
 /** Adds the options that say where, and whether the results are awaited. */
 export const places = (command: Command): Command =>
+  placesOnly(command)
+    .option('--wait', 'wait for the result of each server; exit 1 unless all succeed')
+    .option('--timeout <seconds>', `with --wait: how long at most (default: ${patience})`, wholeOf)
+/** The options that say where. */
+export const placesOnly = (command: Command): Command =>
   signable(command)
     .option('--server <name-or-id...>', 'on these servers')
     .option('--tag <tag...>', 'on servers that have one of these tags now')
     .option('--all', 'on all servers that have an agent')
-    .option('--wait', 'wait for the result of each server; exit 1 unless all succeed')
-    .option('--timeout <seconds>', `with --wait: how long at most (default: ${patience})`, wholeOf)
 const placesGiven = ({ server, tag, all }: Where): number =>
   [server, tag, all].filter(given => given !== undefined).length
 const requireOnePlace = (where: Where): void => {
@@ -159,16 +162,16 @@ const queue = async (
 }
 
 /**
- * Queues one order for each of the servers, and says so or, with --wait, what became of it.
+ * Queues one order for each of the servers.
  * @param atOnce servers that one request names at most; for more there are several requests
  */
-export const send = async (
+export const queueAll = async (
   context: Context,
   options: SendOptions,
   targets: readonly Target[],
   command: AnyOrder,
   atOnce: number = bounds.commands,
-): Promise<void> => {
+): Promise<readonly Batch[]> => {
   const batches: Batch[] = []
   for (let from = 0; from < targets.length; from += atOnce)
     try {
@@ -177,6 +180,18 @@ export const send = async (
       if (from === 0) throw error
       throw new Failure(`${errorText(error)} It is queued for the first ${from} of ${targets.length} servers.`)
     }
+  return batches
+}
+
+/** Queues one order for each of the servers, and says so or, with --wait, what became of it. `atOnce`: as for `queueAll`. */
+export const send = async (
+  context: Context,
+  options: SendOptions,
+  targets: readonly Target[],
+  command: AnyOrder,
+  atOnce?: number,
+): Promise<void> => {
+  const batches = await queueAll(context, options, targets, command, atOnce)
   if (options.wait) return follow(context, batches, options.timeout)
   if (context.json) return printBatches(batches)
   printQueued(

@@ -4,6 +4,7 @@ import { aHost, startServer } from '../../server/src/testing/index.ts'
 import { stockade } from './run.ts'
 import type { EnrolledHost, Signed, TestServer } from '../../server/src/testing/index.ts'
 import { onTerminal } from './terminal.ts'
+import { eventually } from '../../server/src/testing/waiting.ts'
 
 const launcher = fileURLToPath(new URL('../../../scripts/stockade.cjs', import.meta.url))
 let server: TestServer
@@ -179,4 +180,76 @@ test('a self-test goes as far as it is asked to, and says how far the host went'
       code: 2,
       err: expect.stringContaining('Give 1 to 10 ports from 1 to 65535'),
     })
+})
+
+const preview = (more: object = {}) => ({
+  jail: 'sshd',
+  settings: { maxretry: 3, findtime: 600, bantime: -1 },
+  ...{ banned: 2, whitelisted: 1, signed_in: 1, failures: 20, other_ids: 0 },
+  addresses: [
+    ['203.0.113.7', 9, false, '2026-11-21T09:00:00.000Z'],
+    ['203.0.113.8', 6, false, null],
+    ['203.0.113.9', 5, true, null],
+  ].map(([ip, failures, whitelisted, signed_in_at]) => ({
+    ...{ ip, failures, whitelisted, signed_in_at, bans: 1, stopped: 2 },
+    banned_at: '2026-11-21T08:00:00.000Z',
+  })),
+  log: {
+    ...{ from: '2026-11-20T09:42:00.000Z', to: '2026-11-21T09:42:00.000Z', lines: 240, long_lines: 0 },
+    ...{ read_bytes: 9000, total_bytes: 9000, cut: null },
+  },
+  ...more,
+})
+
+test('what a jail would have banned is shown for several servers, and what hosts say does no harm', async () => {
+  const answer = (host: EnrolledHost, output: string, success = true) =>
+    eventually(async () => {
+      const { commands } = await host.client.call('GET /servers/{serverId}/commands/pending', {
+        params: { serverId: host.id },
+      })
+      const [asked] = commands.filter(({ type }) => type === 'jail-preview')
+      if (!asked) throw new Error('nothing was ordered')
+      await host.client.call('POST /commands/{commandId}/result', {
+        params: { commandId: asked.id },
+        body: { success, output },
+      })
+      return asked.params
+    })
+  const asked = (outputs: readonly [string, string], ...args: string[]) =>
+    Promise.all([
+      run('jails', 'preview', 'sshd', '--all', ...args),
+      answer(web, outputs[0]),
+      answer(db, outputs[1], outputs[1].startsWith('{')),
+    ])
+  const [told, params] = await asked(
+    [`${JSON.stringify(preview())} (signed by ops)`, 'the jail sshd is not enabled on this host'],
+    ...['--maxretry', '3', '--bantime', 'perm', '--findtime', '10m', '--ignore', '203.0.113.9', '--days', '2'],
+  )
+  expect(params).toEqual({
+    ...{ jail: 'sshd', maxretry: 3, findtime: 600, bantime: -1, days: 2, ignoreip: ['203.0.113.9'] },
+  })
+  expect(told).toMatchObject({ code: 1, err: 'stockade: 1 of 2 servers gave no preview.\n' })
+  expect(told.out.replaceAll(/ {2,}/g, ' | ')).toBe(
+    [
+      'db-01: the jail sshd is not enabled on this host',
+      '',
+      'web-01: 2 addresses banned with maxretry 3, findtime 600 s, bantime without an end. 1 address spared by the whitelist or ignoreip. From 1 of the banned somebody signed in later. Log read from 2026-11-20T09:42:00Z to 2026-11-21T09:42:00Z, 240 lines.',
+      'ADDRESS | ATTEMPTS | FIRST BAN | BANS | STOPPED | NOTE',
+      '203.0.113.7 | 9 | 2026-11-21T08:00:00Z | 1 | 2 | signed in 2026-11-21T09:00:00Z',
+      '203.0.113.8 | 6 | 2026-11-21T08:00:00Z | 1 | 2 | -',
+      '203.0.113.9 | 5 | 2026-11-21T08:00:00Z | 1 | 2 | whitelisted',
+      '',
+      '',
+    ].join('\n'),
+  )
+  const hostile = JSON.stringify(preview({ addresses: [{ ip: '\u001b[2J', banned_at: 7 }] }))
+  const empty = preview({ banned: 0, whitelisted: 0, signed_in: 0, addresses: [] })
+  const [odd] = await asked([hostile, JSON.stringify({ ...empty, log: { ...empty.log, from: null, cut: 'bytes' } })])
+  expect(odd.code).toBe(0)
+  expect(odd.out).not.toContain('\u001b')
+  expect(odd.out).toContain(
+    'db-01: 0 addresses banned with maxretry 3, findtime 600 s, bantime without an end. The log has no line of this time. Older lines were left out: the log is too long.\n',
+  )
+  const [json] = await asked([JSON.stringify(preview()), JSON.stringify(preview())], '--json')
+  expect(JSON.parse(json.out)).toMatchObject([{ type: 'jail-preview', status: 'completed' }, { status: 'completed' }])
 })
