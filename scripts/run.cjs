@@ -35,13 +35,65 @@ function must(program, args, options) {
   }
   if (done.status !== 0) process.exit(done.status === null ? 1 : done.status)
 }
-function install() {
+/** Whether the process with this number runs. */
+function isAlive(pid) {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (error) {
+    return error.code === 'EPERM'
+  }
+}
+/** Whether the command that made the lock was killed. */
+function isLeft(lock) {
+  try {
+    var owner = Number(fs.readFileSync(lock, 'utf8'))
+    return owner > 0 && !isAlive(owner)
+  } catch (error) {
+    return false
+  }
+}
+/** Does what two commands in one checkout must not do at once, such as `npm start` and `npm test` in two terminals. */
+function alone(work) {
+  var lock = path.join(root, '.preparing')
+  var isTold = false
+  for (;;) {
+    try {
+      fs.writeFileSync(lock, String(process.pid), { flag: 'wx' })
+      break
+    } catch (error) {
+      if (error.code !== 'EEXIST') throw error
+    }
+    if (isLeft(lock)) fs.unlinkSync(lock)
+    else if (!isTold) say('another command prepares this checkout; waiting for it')
+    isTold = true
+    childProcess.spawnSync(process.execPath, ['-e', 'setTimeout(Function(), 1000)'])
+  }
+  var release = function () {
+    try {
+      fs.unlinkSync(lock)
+    } catch (error) {
+      // It is gone already.
+    }
+  }
+  process.once('exit', release)
+  work()
+  process.removeListener('exit', release)
+  release()
+}
+function isInstalled() {
   // npm writes the hidden lockfile last: when it is newer than ours, everything in ours is installed.
   var installed = mtime(path.join(root, 'node_modules', '.package-lock.json'))
-  if (installed > 0 && installed >= mtime(path.join(root, 'package-lock.json'))) return
-  say('installing packages (once, about half a minute)')
-  must('npm', ['ci', '--no-audit', '--no-fund'], { shell: process.platform === 'win32' })
-  fs.utimesSync(path.join(root, 'node_modules', '.package-lock.json'), new Date(), new Date())
+  return installed > 0 && installed >= mtime(path.join(root, 'package-lock.json'))
+}
+function install() {
+  if (isInstalled()) return
+  alone(function () {
+    if (isInstalled()) return
+    say('installing packages (once, about half a minute)')
+    must('npm', ['ci', '--no-audit', '--no-fund'], { shell: process.platform === 'win32' })
+    fs.utimesSync(path.join(root, 'node_modules', '.package-lock.json'), new Date(), new Date())
+  })
 }
 /** The Node that Stockade runs on: the one among the packages, else this one where it is new enough. */
 function node() {
@@ -77,7 +129,9 @@ function hand(program, args) {
   })
 }
 function build() {
-  must(node(), [path.join(root, 'scripts', 'build.mjs')], { env: environment() })
+  alone(function () {
+    must(node(), [path.join(root, 'scripts', 'build.mjs')], { env: environment() })
+  })
 }
 function loadPrograms(suite) {
   must(node(), [path.join(root, 'scripts', 'test-programs.mjs'), suite], { env: environment() })
