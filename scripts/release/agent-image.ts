@@ -3,8 +3,8 @@ import { chmodSync, cpSync, existsSync, mkdirSync, readdirSync, symlinkSync, wri
 import { join } from 'node:path'
 import { unpackPackages } from './debian-packages.ts'
 import { packImage } from './image.ts'
+import type { ImageRequest } from './image.ts'
 import { root } from './places.ts'
-import type { Architecture } from './places.ts'
 
 /*
  * The image of the agent, for a host whose fail2ban runs in a container: the firewall programs and Python of Debian, fail2ban's classes, Node, and the agent.
@@ -54,13 +54,7 @@ const config = {
   Healthcheck: { Test: ['CMD', 'stockade-agent', 'alive'], Interval: 30e9, Timeout: 10e9, StartPeriod: 60e9 },
 }
 
-/** Makes the archive from a tree, which stays as it is. `work` is an empty folder of its own. */
-export const makeAgentImage = (asked: {
-  readonly tree: string
-  readonly work: string
-  readonly output: string
-  readonly architecture: Architecture
-}): void => {
+export const makeAgentImage = (asked: ImageRequest): void => {
   const at = (name: string) => join(asked.work, name)
   writeBase(at('base'), at('packages'))
   writeProgram(asked.tree, at('runtime'), at('application'))

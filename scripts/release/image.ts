@@ -97,18 +97,27 @@ const writeIndex = (
   write('manifest.json', [{ Config: pathOf(about), RepoTags: [name], Layers: layers.map(({ blob }) => pathOf(blob)) }])
 }
 
-/** Makes the archive `output`. `work` is a folder of its own. */
-export const packImage = (asked: {
-  readonly title: string
-  /** Its name without the version. */
-  readonly name: string
-  /** As the specification of OCI has it, without labels. */
-  readonly config: object
-  readonly layers: readonly LayerFolder[]
+/** What an image is made from and where it goes. */
+export interface ImageRequest {
+  /** The files of a release, which stay as they are. */
+  readonly tree: string
+  /** An empty folder of its own. */
   readonly work: string
   readonly output: string
   readonly architecture: Architecture
-}): void => {
+}
+
+/** Makes the archive. */
+export const packImage = (
+  asked: ImageRequest & {
+    readonly title: string
+    /** Its name without the version. */
+    readonly name: string
+    /** As the specification of OCI has it, without labels. */
+    readonly config: object
+    readonly layers: readonly LayerFolder[]
+  },
+): void => {
   const { title, name, work, output, architecture } = asked
   const image = join(work, 'image')
   const write = blobWriter(image)

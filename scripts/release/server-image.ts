@@ -2,8 +2,8 @@ import { chmodSync, cpSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFil
 import { join } from 'node:path'
 import { unpackPackages } from './debian-packages.ts'
 import { packImage } from './image.ts'
+import type { ImageRequest } from './image.ts'
 import { root } from './places.ts'
-import type { Architecture } from './places.ts'
 
 /*
  * The image of the server. Three layers, so that an update moves the last one only: the C library of Debian, the Node that it runs on, the
@@ -68,13 +68,7 @@ const config = {
   },
 }
 
-/** Makes the archive from a tree, which stays as it is. `work` is an empty folder of its own. */
-export const makeServerImage = (asked: {
-  readonly tree: string
-  readonly work: string
-  readonly output: string
-  readonly architecture: Architecture
-}): void => {
+export const makeServerImage = (asked: ImageRequest): void => {
   const at = (name: string) => join(asked.work, name)
   writeBase(at('base'), at('packages'))
   writeProgram(asked.tree, at('runtime'), at('application'))
