@@ -130,7 +130,7 @@ export const playRow = async (
     (error: unknown) => `cannot be undone: ${textOf(error)}`,
   )
   const undoneAt = Date.now()
-  // fail2ban lists a restored ban before its action has ended, and an unban in between leaves the firewall's rule there.
+  // With firewalld an unban right after a restored ban left the rule in the firewall: the action was probably still at work.
   if (/\b(again|restored)\b/.test(row.undoes ?? '')) await within(15, isOut)
   await host.client('unban', attacker).catch(() => undefined)
   const remaining = (): string[] =>
