@@ -14,7 +14,7 @@ import { onStage, type RecordedScene } from './stage.ts'
 
 const hour = 3600
 let lastPid = 9000
-/** Lines of sshd, so many hours ago and ten seconds apart. */
+/** Log lines of sshd, ten seconds apart, that begin the given number of hours ago. */
 const lines = (text: string, { ago, times = 1 }: { ago: number; times?: number }): string =>
   Array.from(
     { length: times },

@@ -87,7 +87,7 @@ export const createPreview = (needs: {
     const paths = checked.stream.flatMap(([, , what, path]) => (what === 'addlogpath' ? [String(path)] : []))
     if (paths.length > mostFiles) throw new Refused(`the jail ${jail} reads more than ${mostFiles} logs`)
     const isRunning = (await engine.jails(sharedAge).catch((): string[] => [])).includes(jail)
-    const settings = given(params, isRunning ? await engine.thresholds(jail) : null)
+    const settings = settingsOf(params, isRunning ? await engine.thresholds(jail) : null)
     const ignoreip = params.ignoreip ?? (await ignoredNow(jail, checked, isRunning))
     const input = {
       ...{ name: jail, stream: checked.stream, files: paths.flatMap(path => filesOf(path, since)), since },
@@ -105,7 +105,7 @@ export const createPreview = (needs: {
 }
 
 /** The settings that were asked for; null: as the jail has them. */
-const given = (
+const settingsOf = (
   { maxretry, findtime, bantime }: Params,
   own: { readonly maxretry: number; readonly findtime: number; readonly bantime: number } | null,
 ): Record<'maxretry' | 'findtime' | 'bantime', number | null> => ({

@@ -45,7 +45,7 @@ export const createOwnUnban = (
       bans.some(({ banned_by }) => (banned_by ?? 'engine') !== 'engine') ||
       fleetBans.some(({ source }) => source === 'manual')
     if (isDecided) throw conflict(`Somebody banned ${ip.text} on purpose. An operator can lift it.`)
-    // Whoever uses the other addresses of the range did not ask.
+    // Lifting it would also unban the other addresses of the range.
     if (fleetBans.some(({ entry }) => entry !== ip.text))
       throw conflict(`A range that contains ${ip.text} is banned. An operator can lift it.`)
   }

@@ -217,68 +217,68 @@ describe('what a token may give', () => {
     if (!('access_token' in reply)) throw new Error('no token')
     const client = server.client(reply.access_token)
     const { id: keyId, key } = await client.call('POST /keys', { body: { name: `${name} key`, permissions: 'admin' } })
-    const made = await server.client(byKey ? key : reply.access_token).call('POST /servers/enrolment-tokens', {
+    const token = await server.client(byKey ? key : reply.access_token).call('POST /servers/enrolment-tokens', {
       body: { name: `of ${name}`, servers: 10, seconds: 3600 },
     })
-    expect((await enrol(made.token)).status).toBe(201)
-    return { id, keyId, client, made }
+    expect((await enrol(token.token)).status).toBe(201)
+    return { id, keyId, client, token }
   }
   const stateOf = async (id: number) => (await read(id)).state
 
   test('ends with the maker: demoted, and back again', async () => {
-    const { id, made } = await aMaker('demoted')
+    const { id, token } = await aMaker('demoted')
     await admin.client.call('PATCH /users/{userId}', { params: { userId: id }, body: { role: 'Operator' } })
-    expect(await enrol(made.token)).toMatchObject({
+    expect(await enrol(token.token)).toMatchObject({
       status: 403,
       json: { message: expect.stringContaining('demoted may not add servers any more') },
     })
-    expect(await stateOf(made.id)).toBe('suspended')
+    expect(await stateOf(token.id)).toBe('suspended')
     await admin.client.call('PATCH /users/{userId}', { params: { userId: id }, body: { role: 'Admin' } })
-    expect((await enrol(made.token)).status).toBe(201)
-    expect(await stateOf(made.id)).toBe('open')
+    expect((await enrol(token.token)).status).toBe(201)
+    expect(await stateOf(token.id)).toBe('open')
   })
   test('ends with the maker: restricted to servers with a tag', async () => {
-    const { id, made } = await aMaker('restricted')
+    const { id, token } = await aMaker('restricted')
     await admin.client.call('PATCH /users/{userId}', { params: { userId: id }, body: { role: 'Operator' } })
     await admin.client.call('PUT /users/{userId}/server-access', {
       params: { userId: id },
       body: { access_type: 'specific', server_ids: [], tags: ['web'] },
     })
-    expect((await enrol(made.token)).status).toBe(403)
+    expect((await enrol(token.token)).status).toBe(403)
   })
   test('ends with the maker: deleted, also where a new account has the name', async () => {
-    const { id, made } = await aMaker('deleted')
+    const { id, token } = await aMaker('deleted')
     await admin.client.call('DELETE /users/{userId}', { params: { userId: id } })
     await admin.client.call('POST /users', {
       body: { username: 'deleted', email: 'deleted2@stockade.example', password, role: 'Admin' },
     })
-    expect((await enrol(made.token)).status).toBe(403)
-    expect(await stateOf(made.id)).toBe('suspended')
+    expect((await enrol(token.token)).status).toBe(403)
+    expect(await stateOf(token.id)).toBe('suspended')
   })
   test('ends with the maker: who must set up a second factor first', async () => {
-    const { id, made } = await aMaker('unproved')
+    const { id, token } = await aMaker('unproved')
     await admin.client.call('PATCH /users/{userId}', { params: { userId: id }, body: { mfa_required: true } })
-    expect((await enrol(made.token)).status).toBe(403)
+    expect((await enrol(token.token)).status).toBe(403)
   })
   test('ends with the key that made it, and with the key of a demoted owner', async () => {
-    const { keyId, client, made } = await aMaker('key_owner', true)
+    const { keyId, client, token } = await aMaker('key_owner', true)
     await client.call('DELETE /keys/{keyId}', { params: { keyId } })
-    expect((await enrol(made.token)).status).toBe(403)
+    expect((await enrol(token.token)).status).toBe(403)
     const owner = await aMaker('demoted_owner', true)
     await admin.client.call('PATCH /users/{userId}', { params: { userId: owner.id }, body: { role: 'Viewer' } })
-    expect((await enrol(owner.made.token)).status).toBe(403)
-    expect(await stateOf(owner.made.id)).toBe('suspended')
+    expect((await enrol(owner.token.token)).status).toBe(403)
+    expect(await stateOf(owner.token.id)).toBe('suspended')
   })
   test('of a suspended token no lost answer is given again', async () => {
-    const { id, made } = await aMaker('lost_answer')
-    expect((await enrol(made.token, { machine: machine('e') })).status).toBe(201)
+    const { id, token } = await aMaker('lost_answer')
+    expect((await enrol(token.token, { machine: machine('e') })).status).toBe(201)
     await admin.client.call('PATCH /users/{userId}', { params: { userId: id }, body: { role: 'Viewer' } })
-    expect((await enrol(made.token, { machine: machine('e') })).status).toBe(403)
+    expect((await enrol(token.token, { machine: machine('e') })).status).toBe(403)
   })
 })
 
 describe('what is told of a token', () => {
-  const told = async (name: string) => {
+  const warningsOf = async (name: string) => {
     const { entries } = await admin.client.call('GET /settings/audit', {
       query: { action: 'server.enrolment_token_warn', limit: 100 },
     })
@@ -288,23 +288,23 @@ describe('what is told of a token', () => {
   test('that it is used up', async () => {
     const { token } = await made({ name: 'small', servers: 1 })
     await enrol(token)
-    expect(await told('small')).toMatchObject([{ reason: 'used_up', servers: 1 }])
+    expect(await warningsOf('small')).toMatchObject([{ reason: 'used_up', servers: 1 }])
   })
   test('that it came from outside of its networks: the first time and each tenfold', async () => {
     const { id, token } = await made({ name: 'near', networks: ['203.0.113.0/24'] })
     for (let n = 0; n < 9; n++) expect((await enrol(token)).status).toBe(403)
-    expect(await told('near')).toMatchObject([{ reason: 'network', ip: '127.0.0.1' }])
+    expect(await warningsOf('near')).toMatchObject([{ reason: 'network', ip: '127.0.0.1' }])
     expect((await enrol(token)).status).toBe(403)
-    expect(await told('near')).toHaveLength(2)
+    expect(await warningsOf('near')).toHaveLength(2)
     expect(await read(id)).toMatchObject({ refused: 10, refused_from: '127.0.0.1', refused_at: expect.any(String) })
   })
   test('that it was refused many times', async () => {
     const { id, token } = await made({ name: 'old' })
     await admin.client.call('DELETE /servers/enrolment-tokens/{id}', { params: { id } })
     for (let n = 0; n < 9; n++) expect((await enrol(token)).status).toBe(403)
-    expect(await told('old')).toEqual([])
+    expect(await warningsOf('old')).toEqual([])
     expect((await enrol(token)).status).toBe(403)
-    expect(await told('old')).toMatchObject([{ reason: 'refused', refused: 10 }])
+    expect(await warningsOf('old')).toMatchObject([{ reason: 'refused', refused: 10 }])
   })
   test('by an alert, and nothing of a token that is none', async () => {
     expect((await enrol('set_unknown')).status).toBe(401)

@@ -70,7 +70,7 @@ export interface EnrolmentTokens {
 
 export const enrolmentPrefix = 'set_'
 const mostShown = 1000
-/** The first of many, then each tenfold: who tries for ever is told of a few times. */
+/** The first refusal and each tenfold count after it, so that endless attempts cause a few messages only. */
 const isWorthTelling = (times: number): boolean => /^10*$/.test(String(times))
 
 export const createEnrolmentTokens = (

@@ -32,7 +32,7 @@ failregex = ^\s*\{.*?"remoteAddr"\s*:\s*"<ADDR>".*?"message"\s*:\s*"(?:Login fai
 ignoreregex =
 datepattern = ,?\s*"time"\s*:\s*"%%Y-%%m-%%d[T ]%%H:%%M:%%S(%%z)?"
 `,
-  // A message stands in quotes, with the quotes of a user name escaped, and what is closed after it is the program's own.
+  // Authelia quotes the message and escapes quotes in user names, so a name cannot end the message and forge the fields after it.
   authelia: String.raw`[Definition]
 failregex = ^\s*level=error msg="(?:Unsuccessful [\w -]+ authentication attempt by user|Error occurred getting details for user with username input) '(?:[^"\\]|\\.)*" (?:error=(?:"(?:[^"\\]|\\.)*"|\S+) )?method=[A-Z]+ path=(?:"(?:[^"\\]|\\.)*"|[^"\s]\S*) remote_ip="?<ADDR>"?(?:\s|$)
             ^\s*\{(?:"error":"(?:[^"\\]|\\.)*",)?"level":"error","method":"[A-Z]+","msg":"(?:Unsuccessful [\w -]+ authentication attempt by user|Error occurred getting details for user with username input) '(?:[^"\\]|\\.)*","path":"(?:[^"\\]|\\.)*","remote_ip":"<ADDR>"
