@@ -40,7 +40,7 @@ const suite = process.env.STOCKADE_TEST_SUITE ?? 'all'
 const long = '**/*.long.test.{ts,tsx}'
 /** The files of one suite among these of all suites. */
 const filesOf = (include: string[], exclude: string[] = []) => ({
-  include: suite === 'rest' ? include.map(glob => glob.replace('*.test.', '*.long.test.')) : include,
+  include: suite === 'rest' ? include.map(glob => glob.replace(/(?<!\.long)\.test\./, '.long.test.')) : include,
   exclude: suite === 'daily' ? [...exclude, long] : exclude,
 })
 
@@ -56,7 +56,8 @@ const sameOnEither = [
   'packages/server/test/clients/*.test.ts',
   'packages/server/test/attacks/*.test.ts',
   'packages/server/test/{backups,guard,guides,openapi,page-headers,fuzz,readers}.{,long.}test.ts',
-  'packages/server/src/http/{http,tls}.test.ts',
+  'packages/server/src/http/{http,tls,large-body}.{,long.}test.ts',
+  'packages/server/src/features/blocklists/list-threads.long.test.ts',
   'packages/server/test/conformance/*.test.ts',
   'packages/server/src/admin/admin.test.ts',
   'packages/server/src/features/{channels,license,lookup,mfa,monitoring,notifications,oauth,passkeys,preferences,reputation,rollouts,self-tests}/*.test.ts',

@@ -21,7 +21,7 @@ const seconds = new Map([
   ['tests/engine/sabotage/sabotage.long.test.ts', 60],
   ['tests/engine/many-bans.long.test.ts', 60],
   ['tests/engine/bans.test.ts', 60],
-  ['tests/engine/containers.test.ts', 55],
+  ['tests/engine/containers.long.test.ts', 55],
   ['tests/engine/templates.long.test.ts', 55],
   ['packages/server/src/features/alerts/alerts.test.ts', 55],
   ['tests/engine/at-rest.long.test.ts', 50],
@@ -53,7 +53,9 @@ const pages = [
   'tests/browser/fleet-pages.test.ts',
   'tests/browser/fleet.test.ts',
   'tests/browser/drafts.test.ts',
+  'tests/browser/settings.test.ts',
   'tests/browser/first-ban.test.ts',
+  'tests/browser/receipts.test.ts',
 ]
 const rankOfPage = new Map(pages.map((path, rank) => [path, rank]))
 

@@ -151,7 +151,7 @@ describe('for any text', () => {
         expect(found.at + found.length).toBeLessThanOrEqual(text.length)
         expect(found.length).toBeGreaterThan(0)
       }),
-      { numRuns: 3000 },
+      { numRuns: 1000 },
     )
   })
   test('what is printed reads as the same', () => {
@@ -160,7 +160,7 @@ describe('for any text', () => {
         const tree = read(text)
         expect(meaning(read(printQuery(tree)))).toEqual(meaning(tree))
       }),
-      { numRuns: 2000 },
+      { numRuns: 700 },
     )
   })
 })

@@ -274,7 +274,7 @@ describe('the list', () => {
     expect(new Set(rows.map(ban => ban.id)).size).toBe(200)
     expect(await list({ server_id: a.id, page: 50 })).toMatchObject({ bans: [], total: 200, page: 50 })
   })
-  test('has exact totals for every filter and any mix of them', async () => {
+  test('has exact totals for every filter and mixes of them', async () => {
     const rows = await everything()
     expect(rows).toHaveLength(300)
     const ids = new Set([a.id, b.id])
@@ -288,6 +288,7 @@ describe('the list', () => {
     const inV4 = (ip: string) => ip.startsWith('8.8.')
     const froms = [undefined, at(-3 * 24 * hour - 1234), at(-90 * 60)]
     const tos = [undefined, at(-24 * hour - 777), at(-30 * 60)]
+    let mixes = 0
     for (const server_id of [undefined, a.id])
       for (const jail of [undefined, 'list-nginx', 'never-seen'])
         for (const country of [undefined, 'us', 'ZZ'])
@@ -295,7 +296,8 @@ describe('the list', () => {
             for (const active of [undefined, true, false])
               for (const from of froms)
                 for (const to of tos) {
-                  if (from && to && from > to) continue
+                  // Each fifth: five has no factor of the numbers of values, so each pair of them comes.
+                  if ((from && to && from > to) || mixes++ % 5 !== 0) continue
                   const query = Object.fromEntries(
                     Object.entries({ server_id, jail, country, ip, active, from, to }).filter(
                       ([, value]) => value !== undefined,

@@ -276,7 +276,7 @@ describe('a search', () => {
         const reply = await list({ q, ...filter, sort, limit: 40, page: page + 1 })
         expect([reply.total, idsOf(reply.bans)]).toEqual([wanted.length, ids])
       }),
-      { numRuns: 250 },
+      { numRuns: 100 },
     )
   })
 })

@@ -1,0 +1,3 @@
+import { firstBan } from './first-ban.ts'
+
+firstBan('desktop')

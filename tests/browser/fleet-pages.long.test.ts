@@ -1,0 +1,3 @@
+import { selectedServers } from './fleet-pages.ts'
+
+selectedServers('phone')
