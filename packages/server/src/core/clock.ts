@@ -1,5 +1,9 @@
 /** Epoch milliseconds. Passed in wherever time matters, so that tests can move it. */
-export type Clock = () => number
+export interface Clock {
+  (): number
+  /** Of a clock that tests move: calls `listener` after each move, as timers know nothing of it. */
+  readonly onMove?: (listener: () => void) => void
+}
 
 /** `2026-11-20T09:30:00.000Z`, or null. */
 export const iso = (at: number): string => new Date(at).toISOString()

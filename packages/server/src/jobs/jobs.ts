@@ -102,6 +102,12 @@ export const createJobs = (
             }),
         })
       for (const job of jobs) timers.push(setInterval(() => once(job), job.every))
+      let before = clock()
+      clock.onMove?.(() => {
+        const passed = clock() - before
+        before = clock()
+        for (const job of jobs) if (job.every <= passed) once(job)
+      })
       const lead = jobs.find(job => job.name === 'lead')
       if (lead) once(lead)
     },

@@ -369,21 +369,21 @@ export const openPoll = async ({ id, client }: Pick<EnrolledHost, 'id' | 'client
   }
 }
 
-/** A clock that goes on by `forward` alone: what takes long on a busy machine takes no time by it. */
-export const standingClock = (): Clock & { forward(seconds: number): void } => {
-  let now = Date.now()
-  return Object.assign(() => now, {
-    forward(seconds: number) {
-      now += seconds * 1000
-    },
-  })
-}
-/** A clock that goes on by itself, and that tests move besides. */
-export const movableClock = (): Clock & { forward(seconds: number): void } => {
+const clockOf = (now: () => number) => {
   let ahead = 0
-  return Object.assign(() => Date.now() + ahead, {
+  const listeners: (() => void)[] = []
+  return Object.assign(() => now() + ahead, {
     forward(seconds: number) {
       ahead += seconds * 1000
+      for (const listener of listeners) listener()
     },
+    onMove: (listener: () => void) => void listeners.push(listener),
   })
 }
+/** A clock that goes on by `forward` alone: what takes long on a busy machine takes no time by it. */
+export const standingClock = (): Clock & { forward(seconds: number): void } => {
+  const now = Date.now()
+  return clockOf(() => now)
+}
+/** A clock that goes on by itself, and that tests move besides. */
+export const movableClock = (): Clock & { forward(seconds: number): void } => clockOf(() => Date.now())

@@ -72,7 +72,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 let now = Date.now()
 const dataDir = mkdtempSync(join(tmpdir(), 'stockade-active-'))
 let database: Awaited<ReturnType<typeof freshDatabase>> = null
-/** Two processes on PostgreSQL, two users of one file on SQLite. */
+/** Two processes on PostgreSQL; twice the same one on SQLite, whose file no other may write. */
 let processes: Database[] = []
 beforeAll(async () => {
   database = await freshDatabase()
@@ -80,11 +80,12 @@ beforeAll(async () => {
     STOCKADE_DATA_DIR: dataDir,
     ...(database ? { STOCKADE_DATABASE_URL: database.url, STOCKADE_SECRET_KEY: 'x'.repeat(32) } : {}),
   })
-  processes = [await openStorage(config), await openStorage(config)]
+  const first = await openStorage(config)
+  processes = [first, first.engine === 'sqlite' ? first : await openStorage(config)]
   for (const each of processes) await migrate(each)
 })
 afterAll(async () => {
-  for (const each of processes) await each.close()
+  for (const each of new Set(processes)) await each.close()
   await database?.drop()
   rmSync(dataDir, { recursive: true, force: true })
 })

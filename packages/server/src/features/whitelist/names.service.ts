@@ -1,9 +1,9 @@
-import { whitelistNames as contract } from '@stockade/contract'
+import { bounds, whitelistNames as contract } from '@stockade/contract'
 import type { BodyOf, ReplyOf } from '@stockade/contract'
 import type { Author } from '../../core/author.ts'
 import { authorOf, system } from '../../core/author.ts'
 import type { Principal } from '../../core/actor.ts'
-import { day, iso, isoOrNull } from '../../core/clock.ts'
+import { day, iso, isoOrNull, second } from '../../core/clock.ts'
 import { parseIp } from '../../core/ip.ts'
 import { jsonText, parseJson } from '../../core/json-text.ts'
 import { admit, creatorOf } from '../../core/leaving.ts'
@@ -145,7 +145,8 @@ export const createWhitelistNames = (
           addresses: jsonText([]),
           since: null,
           checked_at: null,
-          next_at: now,
+          // It is looked at below; by the job only if this process ends before.
+          next_at: now + bounds.whitelistNames.interval.minimum * second,
           failing_since: null,
           last_error: null,
           created_by: actor.name,
