@@ -33,8 +33,8 @@ test('a planted export that nobody uses is found', () => {
   ])
 })
 
-/** Read by tools, not imported. */
-const isTool = (name: string) => name.startsWith('@types/')
+/** Read by tools, or by style sheets. */
+const isTool = (name: string) => /^@types\/|^@fontsource/.test(name)
 const dependenciesOf = (directory: string): string[] => {
   const { dependencies, devDependencies } = JSON.parse(
     readFileSync(join(root, directory, 'package.json'), 'utf8'),
@@ -42,16 +42,21 @@ const dependenciesOf = (directory: string): string[] => {
   return Object.keys({ ...dependencies, ...devDependencies }).filter(name => !isTool(name))
 }
 
-test.each(['', 'packages/contract/', 'packages/client/', 'packages/agent/', 'packages/cli/', 'packages/server/'])(
-  'every dependency of "%s" is used',
-  directory => {
-    const own = sources.filter(({ path }) => path.startsWith(directory))
-    expect(
-      unusedDependencies(dependenciesOf(directory), own),
-      `Remove it: npm uninstall${directory && ` -w ${directory}`} NAME`,
-    ).toEqual([])
-  },
-)
+test.each([
+  '',
+  'packages/contract/',
+  'packages/client/',
+  'packages/agent/',
+  'packages/cli/',
+  'packages/dashboard/',
+  'packages/server/',
+])('every dependency of "%s" is used', directory => {
+  const own = sources.filter(({ path }) => path.startsWith(directory))
+  expect(
+    unusedDependencies(dependenciesOf(directory), own),
+    `Remove it: npm uninstall${directory && ` -w ${directory}`} NAME`,
+  ).toEqual([])
+})
 
 test('a planted dependency that nobody uses is found', () => {
   const planted = [{ path: 'packages/cli/src/x.ts', text: "import { a } from 'used'\nimport '@scope/used/x.css'\n" }]

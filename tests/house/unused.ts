@@ -114,6 +114,6 @@ export const unusedExports = (
 /** The dependencies that no file of their package names. */
 export const unusedDependencies = (dependencies: readonly string[], sources: readonly Source[]): string[] =>
   dependencies.filter(name => {
-    const imported = new RegExp(`['"/]${name.replaceAll(/[/.]/g, '[/.]')}(?:['"/])`)
+    const imported = new RegExp(`['"/\`]${name.replaceAll(/[/.]/g, '[/.]')}(?:['"/])`)
     return !sources.some(({ text }) => imported.test(text))
   })
