@@ -34,6 +34,10 @@ export default {
       'Write constants in camelCase.',
       'VariableDeclaration:not([declare=true]) > VariableDeclarator[id.name=/^[A-Z][A-Z0-9_]+$/]',
     ),
+    'noun-names': refuse(
+      'Name what the value is: a participle alone says what was done (docs/STYLE.md, rule 8).',
+      'VariableDeclarator[id.name=/^(found|known|told|made|said|asked|given|kept|held|seen|shown|wanted|taken|named)$/]',
+    ),
     'named-interfaces': refuse(
       'Name the interface.',
       'TSTypeAliasDeclaration > TSTypeReference[typeName.name="ReturnType"]',

@@ -29,6 +29,12 @@ const lines = (count: number, line: (index: number) => string) =>
 
 const planted: [what: string, path: string, code: string, sentence: RegExp][] = [
   [
+    'a variable whose name is a participle',
+    'packages/cli/src/planted-name.ts',
+    'export const count = (rows: readonly number[]): number => {\n  const kept = rows.filter(row => row > 0)\n  return kept.length\n}\n',
+    /Name what the value is/,
+  ],
+  [
     'a file of 500 lines',
     'packages/server/src/features/bans/planted-lines.ts',
     lines(500, n => `export const value${n} = ${n}`),

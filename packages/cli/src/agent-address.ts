@@ -5,7 +5,7 @@ import { contextOf } from './context.ts'
 import { Failure } from './failure.ts'
 import { print, printFields, printJson, printTable } from './print.ts'
 import { safe } from './safe.ts'
-import { shown, wholeOf } from './times.ts'
+import { timeText, wholeOf } from './times.ts'
 import { patiently } from './wait.ts'
 
 interface MoveOptions {
@@ -33,7 +33,7 @@ const runAddress = async (_options: object, command: Command): Promise<void> => 
   if (address.url === null) return print('Agents are not ordered to another address.')
   printFields([
     ['address', safe(address.url)],
-    ['ordered', `${shown(address.ordered_at) ?? '-'} by ${safe(address.ordered_by ?? '-')}`],
+    ['ordered', `${timeText(address.ordered_at) ?? '-'} by ${safe(address.ordered_by ?? '-')}`],
     ['servers', countsOf(address)],
   ])
   printTable(
@@ -41,7 +41,7 @@ const runAddress = async (_options: object, command: Command): Promise<void> => 
     servers.map(({ server, state, reason, changed_at }) => [
       safe(server.hostname),
       state,
-      shown(changed_at) ?? '-',
+      timeText(changed_at) ?? '-',
       safe(reason ?? ''),
     ]),
   )

@@ -8,7 +8,7 @@ import { Failure } from './failure.ts'
 import { findServer } from './named.ts'
 import { print, printEither, printFields, printJson, printTable } from './print.ts'
 import { safe } from './safe.ts'
-import { shown, wholeOf } from './times.ts'
+import { timeText, wholeOf } from './times.ts'
 import { patiently } from './wait.ts'
 
 type Rollout = Reply<'GET /agents/rollouts/{id}'>
@@ -81,8 +81,8 @@ const runUpgrade = async (options: UpgradeOptions, command: Command): Promise<vo
   const server_ids = server && (await Promise.all(server.map(name => findServer(client, name))))
   if (dryRun) return printDryRun(context, server_ids)
   const body = { ...(server_ids ? { server_ids } : {}), ...(waves ? { waves: [...waves] } : {}) }
-  const made = await client.call('POST /agents/rollouts', { body })
-  const rollout = wait ? await untilEnded(client, made.id, timeout) : made
+  const newRollout = await client.call('POST /agents/rollouts', { body })
+  const rollout = wait ? await untilEnded(client, newRollout.id, timeout) : newRollout
   printEither(json, rollout, headOf(rollout))
   if (wait && (rollout.state !== 'finished' || rollout.counts.failed > 0))
     throw new Failure('Not every server runs it.')
@@ -102,7 +102,7 @@ const runShow = async (id: number, _options: object, command: Command): Promise<
     rollout.waves.map(({ servers, started_at, counts }, wave) => [
       String(wave + 1),
       String(servers),
-      shown(started_at) ?? '-',
+      timeText(started_at) ?? '-',
       numberOf(counts, ['done', 'watched', 'ordered', 'waiting', 'skipped', 'failed']),
     ]),
   )
@@ -121,7 +121,7 @@ const runList = async (_options: object, command: Command): Promise<void> => {
       rollout.state,
       stateOf(rollout),
       rollout.created_by,
-      shown(rollout.created_at) ?? '-',
+      timeText(rollout.created_at) ?? '-',
     ]),
   )
 }
@@ -152,13 +152,15 @@ export const addAgentCommands = (program: Command): void => {
     .action(runUpgrade)
   addAddressCommands(agents)
   agents.command('rollouts').description('List the rollouts, newest first.').action(runList)
-  const named = (name: string, description: string) =>
+  const rolloutCommand = (name: string, description: string) =>
     agents.command(name).argument('<id>', 'number of the rollout', wholeOf).description(description)
-  named('show', 'Show a rollout, with the servers that failed.').action(runShow)
-  named('pause', 'Order no further server.').action(acting('pause'))
-  named('resume', 'Go on with a paused rollout.').action(acting('resume'))
-  named('abort', 'End a rollout; upgraded servers keep their release.').action(acting('abort'))
-  named('rollback', 'Return the servers that a rollout upgraded to the release before.').action(acting('rollback'))
+  rolloutCommand('show', 'Show a rollout, with the servers that failed.').action(runShow)
+  rolloutCommand('pause', 'Order no further server.').action(acting('pause'))
+  rolloutCommand('resume', 'Go on with a paused rollout.').action(acting('resume'))
+  rolloutCommand('abort', 'End a rollout; upgraded servers keep their release.').action(acting('abort'))
+  rolloutCommand('rollback', 'Return the servers that a rollout upgraded to the release before.').action(
+    acting('rollback'),
+  )
 }
 
 const wavesOf = (typed: string, before: readonly number[] = []): readonly number[] => [...before, wholeOf(typed)]

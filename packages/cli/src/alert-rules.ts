@@ -10,7 +10,7 @@ import { print, printEither, printJson, printTable } from './print.ts'
 import { safe } from './safe.ts'
 import { isTargeted, targetOf, whereOf, withTarget } from './targets.ts'
 import type { TargetOptions } from './targets.ts'
-import { durationOf, shown, spanOf, wholeOf } from './times.ts'
+import { durationOf, timeText, spanOf, wholeOf } from './times.ts'
 
 type Rule = Reply<'GET /alerts/rules'>['rules'][number]
 type NewRule = CallInput<'POST /alerts/rules'>['body']
@@ -58,9 +58,9 @@ const settingsOf = async (client: Client, options: RuleOptions) =>
 
 const ruleNamed = async (client: Client, typed: string): Promise<Rule> => {
   const { rules } = await client.call('GET /alerts/rules')
-  const found = rules.find(({ id, name }) => id === typed || name.toLowerCase() === typed.toLowerCase())
-  if (!found) throw new Failure(`There is no rule ${typed}. See: stockade alerts rules`)
-  return found
+  const rule = rules.find(({ id, name }) => id === typed || name.toLowerCase() === typed.toLowerCase())
+  if (!rule) throw new Failure(`There is no rule ${typed}. See: stockade alerts rules`)
+  return rule
 }
 
 const runRules = async (_options: object, command: Command): Promise<void> => {
@@ -92,13 +92,13 @@ const runAdd = async (name: string, options: RuleOptions, command: Command): Pro
 }
 const runTry = async (options: RuleOptions, command: Command): Promise<void> => {
   const { client, json } = contextOf(command)
-  const found = await client.call('POST /alerts/rules/preview', { body: await bodyOf(client, 'preview', options) })
-  if (json) return printJson(found)
-  if (!found.supported) throw new Failure('No sums are kept for this condition, so it cannot be tried on the past.')
-  if (found.times.length === 0) return print('It would not have fired in the last 7 days.')
+  const preview = await client.call('POST /alerts/rules/preview', { body: await bodyOf(client, 'preview', options) })
+  if (json) return printJson(preview)
+  if (!preview.supported) throw new Failure('No sums are kept for this condition, so it cannot be tried on the past.')
+  if (preview.times.length === 0) return print('It would not have fired in the last 7 days.')
   printTable(
     ['FROM', 'TO', 'HIGHEST'],
-    found.times.map(({ from, to, highest }) => [shown(from), shown(to), String(highest)]),
+    preview.times.map(({ from, to, highest }) => [timeText(from), timeText(to), String(highest)]),
   )
 }
 const runChange = async (typed: string, options: RuleOptions, command: Command): Promise<void> => {
@@ -148,7 +148,7 @@ const kindOption = () => new Option('--kind <kind>', 'what it watches').choices(
 /** `stockade alerts rules …` */
 export const addAlertRuleCommands = (alerts: Command): void => {
   const rules = alerts.command('rules').description('List the rules.').action(runRules)
-  const named = (name: string, description: string) =>
+  const ruleCommand = (name: string, description: string) =>
     rules.command(name).description(description).argument('<rule>', 'id or name of the rule')
   withConditions(withSettings(rules.command('add').description('Add a rule over bans.').addOption(kindOption())))
     .argument('<name>', 'how it is called')
@@ -156,8 +156,8 @@ export const addAlertRuleCommands = (alerts: Command): void => {
   withConditions(withSettings(rules.command('try').description('When it would have fired in the last 7 days.')))
     .addOption(kindOption())
     .action(runTry)
-  withConditions(withSettings(named('change', 'Change a rule.'))).action(runChange)
-  named('remove', 'Delete a rule of your own.').action(runRemove)
-  named('on', 'Switch a rule on.').action(switching(true))
-  named('off', 'Switch a rule off.').action(switching(false))
+  withConditions(withSettings(ruleCommand('change', 'Change a rule.'))).action(runChange)
+  ruleCommand('remove', 'Delete a rule of your own.').action(runRemove)
+  ruleCommand('on', 'Switch a rule on.').action(switching(true))
+  ruleCommand('off', 'Switch a rule off.').action(switching(false))
 }

@@ -6,7 +6,7 @@ import { contextOf } from './context.ts'
 import { findServer } from './named.ts'
 import { print, printEither, printJson, printTable } from './print.ts'
 import { safe } from './safe.ts'
-import { shown, wholeOf } from './times.ts'
+import { timeText, wholeOf } from './times.ts'
 
 type Alert = Reply<'GET /alerts'>['alerts'][number]
 type State = NonNullable<NonNullable<CallInput<'GET /alerts'>['query']>['state']>
@@ -35,7 +35,7 @@ const runList = async (options: { state?: State }, command: Command): Promise<vo
       String(alert.id),
       alert.state,
       alert.severity,
-      shown(alert.since) ?? '-',
+      timeText(alert.since) ?? '-',
       alert.title,
       notesOf(alert),
     ]),
@@ -63,10 +63,10 @@ const runSilence = async (options: SilenceOptions, command: Command): Promise<vo
   const { reason, hours, rule, server, tag } = options
   const server_ids = server && (await Promise.all(server.map(name => findServer(client, name))))
   const target = server_ids ? { server_ids } : tag ? { tags: [...tag] } : { all: true as const }
-  const made = await client.call('POST /alerts/silences', {
+  const silence = await client.call('POST /alerts/silences', {
     body: { target, reason, ends_at: new Date(Date.now() + hours * hour).toISOString(), ...(rule ? { rule } : {}) },
   })
-  printEither(json, made, `Silence ${made.id} lasts until ${shown(made.ends_at) ?? ''}.`)
+  printEither(json, silence, `Silence ${silence.id} lasts until ${timeText(silence.ends_at) ?? ''}.`)
 }
 const runSilences = async (_options: object, command: Command): Promise<void> => {
   const { client, json } = contextOf(command)
@@ -77,7 +77,7 @@ const runSilences = async (_options: object, command: Command): Promise<void> =>
     list.silences.map(({ id, rule, ends_at, created_by, reason }) => [
       String(id),
       rule ?? 'all',
-      shown(ends_at) ?? '-',
+      timeText(ends_at) ?? '-',
       created_by,
       reason,
     ]),

@@ -90,17 +90,17 @@ const runCall = async (
 
 const runList = async (words: readonly string[], _options: object, command: Command): Promise<void> => {
   const { endpoints } = await import('@stockade/contract')
-  const wanted = words.map(word => word.toLowerCase())
-  const found = endpoints.filter(({ method, path, summary }) => {
+  const searchWords = words.map(word => word.toLowerCase())
+  const matches = endpoints.filter(({ method, path, summary }) => {
     const text = `${method} ${path} ${summary}`.toLowerCase()
-    return wanted.every(word => text.includes(word))
+    return searchWords.every(word => text.includes(word))
   })
   if (command.optsWithGlobals<{ json?: boolean }>().json)
-    return printJson(found.map(({ method, path, summary, access }) => ({ method, path, summary, access })))
-  if (found.length === 0) throw new Failure(`No operation fits "${safe(words.join(' '))}".`)
+    return printJson(matches.map(({ method, path, summary, access }) => ({ method, path, summary, access })))
+  if (matches.length === 0) throw new Failure(`No operation fits "${safe(words.join(' '))}".`)
   printTable(
     ['METHOD', 'PATH', 'ACCESS', 'DOES'],
-    found.map(({ method, path, summary, access }) => [method, path, access, summary]),
+    matches.map(({ method, path, summary, access }) => [method, path, access, summary]),
   )
   print('')
   print('stockade api METHOD PATH [--query NAME=VALUE] [--body JSON|@FILE|-]')

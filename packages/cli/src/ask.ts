@@ -13,7 +13,7 @@ export const namesOf = (servers: readonly { readonly hostname: string }[]): stri
 }
 
 /** On standard error, so that standard output holds nothing but the answer of the API. */
-const asked = async (question: string): Promise<boolean> => {
+const confirmed = async (question: string): Promise<boolean> => {
   const terminal = createInterface({ input: process.stdin, output: process.stderr })
   // The end of the input is no consent.
   const ended = new Promise<string>(resolve => terminal.once('close', () => resolve('')))
@@ -30,5 +30,5 @@ const asked = async (question: string): Promise<boolean> => {
  */
 export const agree = async (warning: string, question: string, refused: string): Promise<void> => {
   if (!process.stdin.isTTY || !process.stderr.isTTY) throw new Misuse(`${warning} Say --yes if it shall be.`)
-  if (!(await asked(`${warning}\n${question} [y/N] `))) throw new Failure(refused)
+  if (!(await confirmed(`${warning}\n${question} [y/N] `))) throw new Failure(refused)
 }

@@ -7,7 +7,7 @@ import { findServer } from './named.ts'
 import { printJson, printPlace, printTable } from './print.ts'
 import { writeOut } from './printed.ts'
 import { withPeriod } from './rows.ts'
-import { shown, wholeOf } from './times.ts'
+import { timeText, wholeOf } from './times.ts'
 
 type Query = NonNullable<CallInput<'GET /bans/attackers'>['query']>
 interface AttackerOptions extends Pick<Query, 'q' | 'jail' | 'from' | 'to' | 'sort' | 'order' | 'limit' | 'page'> {
@@ -30,7 +30,7 @@ const runAttackers = async (options: AttackerOptions, command: Command): Promise
       row.bans,
       row.servers,
       row.jails.join(','),
-      shown(row.last_banned_at),
+      timeText(row.last_banned_at),
       row.state,
     ]),
   )
@@ -48,7 +48,7 @@ const runLog = async (query: LogOptions, command: Command): Promise<void> => {
   printTable(
     ['TIME', 'WHO', 'WHAT', 'FROM', 'DETAILS'],
     list.entries.map(entry => [
-      shown(entry.timestamp),
+      timeText(entry.timestamp),
       entry.user,
       entry.action,
       entry.ip_address,

@@ -6,7 +6,7 @@ import { findServer } from './named.ts'
 import { printJson, printPlace, printTable } from './print.ts'
 import { withPage, withPeriod } from './rows.ts'
 import type { PageOptions, PeriodOptions } from './rows.ts'
-import { shown } from './times.ts'
+import { timeText } from './times.ts'
 
 const countryOf = (text: string): string => {
   if (!/^[A-Za-z]{2}$/.test(text)) throw new InvalidArgumentError('Give the two letters of a country, such as DE.')
@@ -50,8 +50,8 @@ export const addBanList = (program: Command): void => {
         ban.jail,
         ban.server.hostname,
         ban.country,
-        shown(ban.banned_at),
-        ban.unbanned_at === null && ban.ban_duration === -1 ? 'permanent' : shown(ban.unbanned_at ?? ban.expires_at),
+        timeText(ban.banned_at),
+        ban.unbanned_at === null && ban.ban_duration === -1 ? 'permanent' : timeText(ban.unbanned_at ?? ban.expires_at),
         ban.active ? 'active' : 'ended',
         ban.banned_by,
       ]),

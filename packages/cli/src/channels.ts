@@ -6,7 +6,7 @@ import { Failure, Misuse } from './failure.ts'
 import { print, printEither, printJson, printTable } from './print.ts'
 import { safe } from './safe.ts'
 import { printTest } from './steps.ts'
-import { shown } from './times.ts'
+import { timeText } from './times.ts'
 
 type Channel = Reply<'GET /channels/{id}'>
 type Preset = CallInput<'POST /channels'>['body']['preset']
@@ -18,9 +18,9 @@ interface Field {
 /** Looks a channel up by id or name. */
 export const findChannel = async (client: Client, typed: string): Promise<Channel> => {
   const { channels } = await client.call('GET /channels')
-  const found = channels.find(({ id, name }) => id === typed || name.toLowerCase() === typed.toLowerCase())
-  if (!found) throw new Failure(`There is no channel ${typed}. "stockade channels" lists them.`)
-  return found
+  const channel = channels.find(({ id, name }) => id === typed || name.toLowerCase() === typed.toLowerCase())
+  if (!channel) throw new Failure(`There is no channel ${typed}. "stockade channels" lists them.`)
+  return channel
 }
 const stateOf = ({ enabled, failing_since }: Channel): string =>
   !enabled ? 'off' : failing_since === null ? 'on' : 'failing'
@@ -37,7 +37,7 @@ const runList = async (_options: object, command: Command): Promise<void> => {
       channel.preset,
       stateOf(channel),
       String(channel.waiting),
-      shown(channel.last_sent) ?? '-',
+      timeText(channel.last_sent) ?? '-',
       channel.last_error ?? '',
     ]),
   )
@@ -63,9 +63,9 @@ const runAdd = async (
 ): Promise<void> => {
   const { client, json } = contextOf(command)
   const body = { name, preset: options.preset, fields: [...(options.field ?? [])] }
-  const made = await client.call('POST /channels', { body })
-  if (json) return printJson(made)
-  print(`Channel ${made.id} ${safe(made.name)} is added. Try it: stockade channels test ${made.id}`)
+  const newChannel = await client.call('POST /channels', { body })
+  if (json) return printJson(newChannel)
+  print(`Channel ${newChannel.id} ${safe(newChannel.name)} is added. Try it: stockade channels test ${newChannel.id}`)
 }
 
 const runTest = async (typed: string, _options: object, command: Command): Promise<void> => {
@@ -82,7 +82,7 @@ const runDeliveries = async (typed: string, _options: object, command: Command):
   printTable(
     ['TIME', 'OUTCOME', 'TRY', 'ANSWER', 'TITLE'],
     list.deliveries.map(({ at, outcome, attempt, detail, title }) => [
-      shown(at) ?? '-',
+      timeText(at) ?? '-',
       outcome,
       String(attempt),
       detail,
@@ -145,15 +145,15 @@ export const addChannelCommands = (program: Command): void => {
     .requiredOption('--preset <preset>', 'kind of the channel, such as ntfy; see "channels presets"')
     .option('--field <name=value...>', 'a value of the preset; NAME=@FILE reads it from a file', fieldOf)
     .action(runAdd)
-  const named = (name: string, description: string) =>
+  const channelCommand = (name: string, description: string) =>
     channels.command(name).argument('<channel>', 'id or name of the channel').description(description)
-  named('change', 'Change a channel.')
+  channelCommand('change', 'Change a channel.')
     .option('--rename <name>', 'call it so')
     .option('--field <name=value...>', 'a value of the preset; NAME=@FILE reads it from a file', fieldOf)
     .option('--on', 'send to it')
     .option('--off', 'send nothing to it')
     .action(runChange)
-  named('test', 'Send a test message and show each step.').action(runTest)
-  named('deliveries', 'List the last deliveries with their answers.').action(runDeliveries)
-  named('remove', 'Delete a channel.').action(runRemove)
+  channelCommand('test', 'Send a test message and show each step.').action(runTest)
+  channelCommand('deliveries', 'List the last deliveries with their answers.').action(runDeliveries)
+  channelCommand('remove', 'Delete a channel.').action(runRemove)
 }

@@ -9,7 +9,7 @@ import { print, printFields, printJson, printPlace, printTable } from './print.t
 import { withPage, withPeriod } from './rows.ts'
 import type { PageOptions, PeriodOptions } from './rows.ts'
 import { safeLines } from './safe.ts'
-import { shown } from './times.ts'
+import { timeText } from './times.ts'
 
 type One = Reply<'GET /commands/{commandId}'>
 const statuses = ['pending', 'running', 'completed', 'failed', 'timeout'] as const satisfies readonly One['status'][]
@@ -56,7 +56,7 @@ export const addCommandCommands = (program: Command): void => {
         stateOf(one),
         paramsOf(one.params),
         one.initiated_by,
-        shown(one.created_at),
+        timeText(one.created_at),
         one.id,
       ]),
     )
@@ -101,9 +101,9 @@ export const addCommandCommands = (program: Command): void => {
         ['parameters', paramsOf(one.params)],
         ['status', stateOf(one)],
         ['by', one.initiated_by],
-        ['created', shown(one.created_at)],
-        ['handed out', shown(one.started_at)],
-        ['ended', shown(one.completed_at)],
+        ['created', timeText(one.created_at)],
+        ['handed out', timeText(one.started_at)],
+        ['ended', timeText(one.completed_at)],
         ['exit code', one.result?.exit_code ?? null],
         ...(one.batch_id === null ? [] : [['batch', one.batch_id] as const]),
         ...(one.retry_of === null ? [] : [['retry of', one.retry_of] as const]),

@@ -129,8 +129,8 @@ const askNames = (command: Command): NamesOf => {
   }
   return async kind => {
     if (kind === 'profile') return profileNames(process.env)
-    const given = new Promise<readonly string[]>(resolve => setTimeout(resolve, longest, []).unref())
-    return Promise.race([ask(kind), given]).catch(() => [])
+    const timeLimit = new Promise<readonly string[]>(resolve => setTimeout(resolve, longest, []).unref())
+    return Promise.race([ask(kind), timeLimit]).catch(() => [])
   }
 }
 const oneLine = (text: string): string => text.replace(/\s+/g, ' ').trim()
@@ -145,8 +145,8 @@ export const addCompletion = (program: Command): void => {
     .command('complete', { hidden: true })
     .argument('[words...]')
     .action(async (words: readonly string[], _options: object, command: Command) => {
-      const found = await candidatesOf(program, words.length > 0 ? words : [''], askNames(command))
-      process.stdout.write(found.map(({ value, description }) => `${value}\t${oneLine(description)}\n`).join(''))
+      const candidates = await candidatesOf(program, words.length > 0 ? words : [''], askNames(command))
+      process.stdout.write(candidates.map(({ value, description }) => `${value}\t${oneLine(description)}\n`).join(''))
       // A question to the server that is still open must not hold the shell.
       process.exit(0)
     })

@@ -17,8 +17,8 @@ export const contextOf = (command: Command, needsKey = true): Context => {
   const { url, json, profile } = command.optsWithGlobals<{ url: string; json?: boolean; profile?: string }>()
   if (profile !== undefined && rootOf(command).getOptionValueSource('url') === 'cli')
     throw new Misuse('Give --url or --profile, not both: a profile has its own address.')
-  const named = profile === undefined ? null : profileNamed(profile, process.env)
-  const isGiven = named !== null || rootOf(command).getOptionValueSource('url') !== 'default'
+  const namedProfile = profile === undefined ? null : profileNamed(profile, process.env)
+  const isGiven = namedProfile !== null || rootOf(command).getOptionValueSource('url') !== 'default'
   const address = isGiven ? url : (urlOfOwnHost(process.env) ?? url)
-  return { ...connect(address, process.env, named, needsKey), json: json === true }
+  return { ...connect(address, process.env, namedProfile, needsKey), json: json === true }
 }

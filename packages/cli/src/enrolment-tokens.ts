@@ -4,7 +4,7 @@ import { contextOf } from './context.ts'
 import { Failure } from './failure.ts'
 import { print, printEither, printJson, printTable } from './print.ts'
 import { safe } from './safe.ts'
-import { durationOf, shown, wholeOf } from './times.ts'
+import { durationOf, timeText, wholeOf } from './times.ts'
 
 type Token = Reply<'GET /servers/enrolment-tokens'>['tokens'][number]
 
@@ -38,7 +38,7 @@ const runList = async (_: object, command: Command): Promise<void> => {
       token.name,
       words[token.state],
       `${token.used} of ${token.servers}`,
-      shown(token.ends_at),
+      timeText(token.ends_at),
       token.tags.join(', '),
       token.networks?.join(', ') ?? 'anywhere',
       token.created_by,
@@ -57,7 +57,7 @@ interface AddOptions {
 }
 const runAdd = async (name: string, options: AddOptions, command: Command): Promise<void> => {
   const { client, json } = contextOf(command)
-  const made = await client.call('POST /servers/enrolment-tokens', {
+  const newToken = await client.call('POST /servers/enrolment-tokens', {
     body: {
       name,
       servers: options.servers,
@@ -66,10 +66,10 @@ const runAdd = async (name: string, options: AddOptions, command: Command): Prom
       ...(options.networks === undefined ? {} : { networks: listOf(options.networks) }),
     },
   })
-  if (json) return printJson(made)
-  print(safe(made.install_command))
+  if (json) return printJson(newToken)
+  print(safe(newToken.install_command))
   if (options.plain) return
-  print(`\nIt enrols ${made.servers} servers until ${shown(made.ends_at)}, and is shown only now.`)
+  print(`\nIt enrols ${newToken.servers} servers until ${timeText(newToken.ends_at)}, and is shown only now.`)
 }
 const runShow = async (typed: string, _: object, command: Command): Promise<void> => {
   const { client, json } = contextOf(command)
@@ -79,10 +79,12 @@ const runShow = async (typed: string, _: object, command: Command): Promise<void
   print(`${safe(token.name)}: ${words[token.state]}, ${token.used} of ${token.servers} used.`)
   if (token.state === 'suspended') print(`${safe(token.created_by)}, who made it, may not add servers any more.`)
   if (token.refused_at !== null)
-    print(`Refused ${token.refused} times, at ${shown(token.refused_at)} for ${safe(token.refused_from ?? '')} last.`)
+    print(
+      `Refused ${token.refused} times, at ${timeText(token.refused_at)} for ${safe(token.refused_from ?? '')} last.`,
+    )
   printTable(
     ['SERVER', 'ADDRESS', 'ENROLLED', 'ID'],
-    token.enrolled.map(({ hostname, ip, enrolled_at, server_id }) => [hostname, ip, shown(enrolled_at), server_id]),
+    token.enrolled.map(({ hostname, ip, enrolled_at, server_id }) => [hostname, ip, timeText(enrolled_at), server_id]),
   )
 }
 const runRevoke = async (typed: string, _: object, command: Command): Promise<void> => {

@@ -53,11 +53,11 @@ const forEachInTurn = async (
         seconds => tell(`${index} of ${count} done. The server asks for a pause of ${seconds} s.`),
       )
     } catch (error) {
-      const known = error instanceof ApiError || error instanceof Failure
+      const isExpected = error instanceof ApiError || error instanceof Failure
       if (error instanceof Refusal || (error instanceof ApiError && !concernsAll.has(error.status))) {
         failed++
         tell(`${hostname}: ${error.message}`)
-      } else if (known && count > 1) {
+      } else if (isExpected && count > 1) {
         const apart = failed > 0 ? `, ${failed} failed` : ''
         throw new Failure(`${error.message} ${index - failed} of ${count} done${apart}, ${count - index} left.`)
       } else throw error
@@ -132,13 +132,13 @@ const add = async (context: Context, names: readonly string[], options: AddOptio
     throw new Misuse(`The description is longer than ${bounds.description} characters.`)
   const hostnames = await hostnamesOf(names, options.from)
   const { servers } = await client.call('GET /servers/summary')
-  const known = Map.groupBy(servers, ({ hostname }) => hostname.toLowerCase())
+  const serversByName = Map.groupBy(servers, ({ hostname }) => hostname.toLowerCase())
   const output = showing(json, plain, hostnames)
   let enrolled = 0
   let failed: number
   try {
     failed = await forEachInTurn(hostnames, async hostname => {
-      const waiting = await waitingOne(context, known.get(hostname.toLowerCase()) ?? [], renew)
+      const waiting = await waitingOne(context, serversByName.get(hostname.toLowerCase()) ?? [], renew)
       if (waiting === 'enrolled') enrolled++
       else if (waiting) {
         const params = { serverId: waiting.id }

@@ -6,7 +6,7 @@ import { Failure, Misuse } from './failure.ts'
 import { print, printEither, printJson, printTable } from './print.ts'
 import { printReply } from './printed.ts'
 import { safe } from './safe.ts'
-import { shown, wholeOf } from './times.ts'
+import { timeText, wholeOf } from './times.ts'
 
 type Feed = Reply<'GET /fleet/feeds'>['feeds'][number]
 
@@ -21,9 +21,9 @@ interface FeedOptions {
 
 const feedNamed = async (client: Client, typed: string): Promise<Feed> => {
   const { feeds } = await client.call('GET /fleet/feeds')
-  const found = feeds.find(({ id, name }) => name === typed || String(id) === typed)
-  if (!found) throw new Failure(`There is no feed ${typed}. See: stockade feeds`)
-  return found
+  const feed = feeds.find(({ id, name }) => name === typed || String(id) === typed)
+  if (!feed) throw new Failure(`There is no feed ${typed}. See: stockade feeds`)
+  return feed
 }
 const bodyOf = ({ search, bans, fleetBans, family, maximum }: FeedOptions) => ({
   ...(search === undefined ? {} : { q: search }),
@@ -46,7 +46,7 @@ const runList = async (_: object, command: Command): Promise<void> => {
   if (json) return printJson(list)
   printTable(
     ['ID', 'NAME', 'HOLDS', 'LAST USED', 'FROM'],
-    list.feeds.map(feed => [String(feed.id), feed.name, contentsOf(feed), shown(feed.used_at), feed.used_from]),
+    list.feeds.map(feed => [String(feed.id), feed.name, contentsOf(feed), timeText(feed.used_at), feed.used_from]),
   )
 }
 const runAdd = async (name: string, options: FeedOptions, command: Command): Promise<void> => {
@@ -85,9 +85,9 @@ const runRemove = async (typed: string, { dryRun }: { dryRun?: boolean }, comman
 
 const runPreview = async (options: FeedOptions, command: Command): Promise<void> => {
   const { client, json } = contextOf(command)
-  const found = await client.call('POST /fleet/feeds/preview', { body: bodyOf(options) })
-  if (json) printJson(found)
-  else printReply(found)
+  const preview = await client.call('POST /fleet/feeds/preview', { body: bodyOf(options) })
+  if (json) printJson(preview)
+  else printReply(preview)
 }
 
 const withContents = (command: Command): Command =>
@@ -103,16 +103,16 @@ export const addFeedCommands = (program: Command): void => {
     .command('feeds')
     .description('what is banned, as texts that firewalls and other programs fetch')
     .action(runList)
-  const named = (name: string, description: string) =>
+  const feedCommand = (name: string, description: string) =>
     feeds.command(name).description(description).argument('<name-or-id>', 'its name, or its id')
   withContents(feeds.command('add').description('create a feed; shows its address once'))
     .argument('<name>', 'how it is called')
     .option('--dry-run', 'say what would be done')
     .action(runAdd)
-  withContents(named('change', 'change what a feed holds')).action(runChange)
+  withContents(feedCommand('change', 'change what a feed holds')).action(runChange)
   withContents(feeds.command('preview').description('count what a feed would hold')).action(runPreview)
-  named('rotate', 'give a feed a new address').action(runRotate)
-  named('remove', 'delete a feed; its address is refused')
+  feedCommand('rotate', 'give a feed a new address').action(runRotate)
+  feedCommand('remove', 'delete a feed; its address is refused')
     .option('--dry-run', 'say what would be done')
     .action(runRemove)
 }

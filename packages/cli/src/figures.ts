@@ -6,7 +6,7 @@ import { findServer } from './named.ts'
 import { print, printEither, printFields, printJson, printTable } from './print.ts'
 import { printReply, writeOut } from './printed.ts'
 import { safe, safeLines } from './safe.ts'
-import { shown, wholeOf } from './times.ts'
+import { timeText, wholeOf } from './times.ts'
 import type { Client, Reply } from '@stockade/client'
 
 /* Figures of bans, servers and commands, and single ones of them. */
@@ -61,8 +61,8 @@ const runBan = async (banId: number, _: object, command: Command): Promise<void>
     ['server', ban.server.hostname],
     ['country', ban.country_name],
     ['network', ban.asn === null ? null : `${ban.asn} ${ban.asn_org ?? ''}`],
-    ['banned', shown(ban.banned_at)],
-    ['until', ban.ban_duration === -1 ? 'permanent' : shown(ban.unbanned_at ?? ban.expires_at)],
+    ['banned', timeText(ban.banned_at)],
+    ['until', ban.ban_duration === -1 ? 'permanent' : timeText(ban.unbanned_at ?? ban.expires_at)],
     ['state', ban.active ? 'active' : 'ended'],
     ['by', ban.banned_by],
     ['dropped packets', ban.dropped_packets],
@@ -99,13 +99,13 @@ export const addBanFigures = (bans: Command): void => {
 
 const runRetry = async (ids: readonly string[], _: object, command: Command): Promise<void> => {
   const { client, json } = contextOf(command)
-  const made = []
+  const rows = []
   for (const commandId of ids)
-    made.push(await client.call('POST /commands/{commandId}/retry', { params: { commandId } }))
-  if (json) return printJson(made)
+    rows.push(await client.call('POST /commands/{commandId}/retry', { params: { commandId } }))
+  if (json) return printJson(rows)
   printTable(
     ['COMMAND', 'TYPE', 'STATUS', 'RETRY OF'],
-    made.map(({ id, type, status, retry_of }) => [id, type, status, retry_of]),
+    rows.map(({ id, type, status, retry_of }) => [id, type, status, retry_of]),
   )
 }
 export const addCommandFigures = (commands: Command): void => {
@@ -165,7 +165,7 @@ const runMetrics = async (typed: string, { hours }: { hours?: number }, command:
   printTable(
     ['TIME', 'CPU %', 'MEMORY %', 'DISK %', 'BANNED'],
     points.cpu.map((cpu, index) => [
-      shown(new Date(from + index * reply.step_seconds * 1000).toISOString()),
+      timeText(new Date(from + index * reply.step_seconds * 1000).toISOString()),
       cpu,
       points.memory[index] ?? null,
       points.disk[index] ?? null,
@@ -190,14 +190,14 @@ const runChange = async (
   printEither(json, done, `${safe(done.hostname)} is changed.`)
 }
 export const addServerFigures = (servers: Command): void => {
-  const named = (name: string, description: string) =>
+  const serverCommand = (name: string, description: string) =>
     servers.command(name).description(description).argument('<name-or-id>', 'hostname or id')
-  named('jails', 'list the jails of a server with their settings').action(runJails)
-  withPeriod(named('stats', 'count the bans of a server')).action(runServerStats)
-  named('metrics', 'processor, memory and disk of a server')
+  serverCommand('jails', 'list the jails of a server with their settings').action(runJails)
+  withPeriod(serverCommand('stats', 'count the bans of a server')).action(runServerStats)
+  serverCommand('metrics', 'processor, memory and disk of a server')
     .option('--hours <number>', 'of the last hours, at most 24', wholeOf)
     .action(runMetrics)
-  named('change', 'rename or describe a server; see also "servers tag"')
+  serverCommand('change', 'rename or describe a server; see also "servers tag"')
     .option('--rename <hostname>', 'call it so')
     .option('--description <text>', 'what it is')
     .action(runChange)

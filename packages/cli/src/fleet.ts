@@ -13,7 +13,7 @@ import type { PageOptions } from './rows.ts'
 import { safe } from './safe.ts'
 import { isTargeted, targetOf, whereOf, withTarget } from './targets.ts'
 import type { TargetOptions } from './targets.ts'
-import { durationOf, endOf, shown, wholeOf } from './times.ts'
+import { durationOf, endOf, timeText, wholeOf } from './times.ts'
 import { patiently } from './wait.ts'
 
 type FleetBan = Reply<'GET /fleet/bans/{id}'>
@@ -37,7 +37,7 @@ interface ListOptions extends PageOptions {
 /** How long servers are awaited unless told otherwise, in seconds. */
 const patience = 60
 
-const untilOf = (ban: Pick<FleetBan, 'expires_at'>): string => shown(ban.expires_at) ?? 'permanent'
+const untilOf = (ban: Pick<FleetBan, 'expires_at'>): string => timeText(ban.expires_at) ?? 'permanent'
 const stateOf = ({ state: { applied, in_jail, pending, failed, not_covered } }: FleetBan): string =>
   [
     [applied, in_jail === 0 ? 'held' : `held (${in_jail} by fail2ban)`],
@@ -51,20 +51,21 @@ const stateOf = ({ state: { applied, in_jail, pending, failed, not_covered } }: 
 /** The standing bans with this id, or of exactly this address or range. */
 const bansNamed = async (client: Client, typed: string): Promise<FleetBan[]> => {
   if (/^\d{1,15}$/.test(typed)) return [await client.call('GET /fleet/bans/{id}', { params: { id: Number(typed) } })]
-  const found: FleetBan[] = []
+  const fleetBans: FleetBan[] = []
   for (let page = 1; ; page++) {
     const query = { search: typed, active: true, limit: 100, page }
     const list = await client.call('GET /fleet/bans', { query })
-    found.push(...list.fleet_bans)
+    fleetBans.push(...list.fleet_bans)
     if (page * list.limit >= list.total) break
   }
   // However the address is written, the server finds it by its one form.
-  const exact = found.filter(({ entry }) => entry === typed.toLowerCase())
-  const named = exact.length > 0 ? exact : found.filter(({ entry }) => entry.includes('/') === typed.includes('/'))
-  const [first, ...others] = named
+  const exact = fleetBans.filter(({ entry }) => entry === typed.toLowerCase())
+  const matches =
+    exact.length > 0 ? exact : fleetBans.filter(({ entry }) => entry.includes('/') === typed.includes('/'))
+  const [first, ...others] = matches
   if (!first || others.some(({ entry }) => entry !== first.entry))
     throw new Failure(`There is no fleet ban of ${typed}. See: stockade fleet list`)
-  return named
+  return matches
 }
 
 /** Servers that have not confirmed a ban, or that it was lifted: how many, and the first names. */
@@ -132,7 +133,7 @@ const runBan = async (entry: string, options: BanOptions, command: Command): Pro
     if (json) return printJson({ dry_run: true, ...body })
     return print(`Would ban ${safe(entry)} on ${safe(whereOf({ target }))}. Nothing was done.`)
   }
-  const made = await client.call('POST /fleet/bans', { body }).catch((error: unknown) => {
+  const reply = await client.call('POST /fleet/bans', { body }).catch((error: unknown) => {
     // The API names its own field for it.
     if (error instanceof ApiError && error.status === 409)
       throw new Failure(error.message.replace('Send "force": true', 'Give --force'))
@@ -143,9 +144,9 @@ const runBan = async (entry: string, options: BanOptions, command: Command): Pro
     print(`${ban.entry} is banned on ${whereOf(ban)}, until: ${untilOf(ban)} (fleet ban ${ban.id}).`)
     print(`Servers: ${stateOf(ban) || 'none yet'}.`)
   }
-  if (!options.wait) return printBan(made)
-  const outcome = await waitFor(client, [made.id], { ...options, json }).catch((error: unknown) => error)
-  const ban = await client.call('GET /fleet/bans/{id}', { params: { id: made.id } })
+  if (!options.wait) return printBan(reply)
+  const outcome = await waitFor(client, [reply.id], { ...options, json }).catch((error: unknown) => error)
+  const ban = await client.call('GET /fleet/bans/{id}', { params: { id: reply.id } })
   printBan(ban)
   if (outcome !== undefined) throw outcome
   if (ban.state.failed > 0) throw new Failure(`${ban.state.failed} refused it. See: stockade fleet show ${ban.id}`)
@@ -172,7 +173,7 @@ const runList = async (options: ListOptions, command: Command): Promise<void> =>
       untilOf(ban),
       ban.reason,
       ban.created_by,
-      shown(ban.created_at),
+      timeText(ban.created_at),
     ]),
   )
   printPlace('fleet bans', list, list.fleet_bans.length)
@@ -197,12 +198,12 @@ const runShow = async (typed: string, command: Command): Promise<void> => {
       ['state', ban.active ? stateOf(ban) : (ban.ended_by ?? 'ended')],
       ['reason', ban.reason],
       ['by', `${ban.created_by} (${ban.source})`],
-      ['since', shown(ban.created_at)],
+      ['since', timeText(ban.created_at)],
     ])
     print('')
     printTable(
       ['SERVER', 'STATE', 'WHY NOT', 'REPORTED'],
-      servers.map(({ server, state, reason, at }) => [server.hostname, state, reason, shown(at)]),
+      servers.map(({ server, state, reason, at }) => [server.hostname, state, reason, timeText(at)]),
     )
     if (servers_total > servers.length) print(`\n${servers.length} of ${servers_total} servers`)
   }
@@ -211,20 +212,20 @@ const runShow = async (typed: string, command: Command): Promise<void> => {
 type UnbanOptions = Pick<BanOptions, 'dryRun' | 'wait' | 'timeout'>
 const runUnban = async (typed: string, options: UnbanOptions, command: Command): Promise<void> => {
   const { client, json } = contextOf(command)
-  const named = await bansNamed(client, typed)
+  const matches = await bansNamed(client, typed)
   if (options.dryRun) {
-    if (json) return printJson({ dry_run: true, fleet_bans: named })
-    for (const ban of named) print(`Would lift the fleet ban ${ban.id} of ${ban.entry} on ${whereOf(ban)}.`)
+    if (json) return printJson({ dry_run: true, fleet_bans: matches })
+    for (const ban of matches) print(`Would lift the fleet ban ${ban.id} of ${ban.entry} on ${whereOf(ban)}.`)
     return print('Nothing was done.')
   }
   const replies = []
-  for (const { id } of named) replies.push(await client.call('DELETE /fleet/bans/{id}', { params: { id } }))
+  for (const { id } of matches) replies.push(await client.call('DELETE /fleet/bans/{id}', { params: { id } }))
   if (json) printJson(replies)
   else for (const { message } of replies) print(safe(message))
   if (!options.wait) return
   await waitFor(
     client,
-    named.map(({ id }) => id),
+    matches.map(({ id }) => id),
     { ...options, json },
   )
   if (!json) print('Every server that is online has lifted it.')
@@ -254,43 +255,43 @@ const runChange = async (typed: string, options: ChangeOptions, command: Command
 
 const runNeighbours = async (ip: string, command: Command): Promise<void> => {
   const { client, json } = contextOf(command)
-  const found = await client.call('GET /bans/lookup/{ip}/neighbours', { params: { ip } })
-  if (json) return printJson(found)
+  const neighbours = await client.call('GET /bans/lookup/{ip}/neighbours', { params: { ip } })
+  if (json) return printJson(neighbours)
   printFields([
-    ['range', found.range],
-    ['addresses', found.addresses],
-    ['bans', found.total_bans],
-    ['active bans', found.active_bans],
+    ['range', neighbours.range],
+    ['addresses', neighbours.addresses],
+    ['bans', neighbours.total_bans],
+    ['active bans', neighbours.active_bans],
   ])
-  if (found.entries.length === 0) return
+  if (neighbours.entries.length === 0) return
   print('')
   printTable(
     ['ADDRESS', 'BANS', 'ACTIVE'],
-    found.entries.map(entry => [entry.ip, entry.bans, entry.active_bans]),
+    neighbours.entries.map(entry => [entry.ip, entry.bans, entry.active_bans]),
   )
 }
 
 const runLookUp = async (ip: string, { neighbours }: { neighbours?: boolean }, command: Command): Promise<void> => {
   if (neighbours) return runNeighbours(ip, command)
   const { client, json } = contextOf(command)
-  const found = await client.call('GET /bans/lookup/{ip}', { params: { ip }, query: {} })
-  if (json) return printJson(found)
+  const lookUp = await client.call('GET /bans/lookup/{ip}', { params: { ip }, query: {} })
+  if (json) return printJson(lookUp)
   printFields([
-    ['address', found.ip],
-    ['country', found.country_name],
-    ['network', found.asn === null ? null : `${found.asn} ${found.asn_org ?? ''}`],
-    ['whitelisted', found.is_whitelisted ? `by ${found.matched_whitelist?.ip ?? ''}` : 'no'],
-    ['bans', found.total_bans === 0 ? 'none' : `${found.total_bans}, ${found.active_bans.length} active`],
-    ...found.fleet_bans.map(
+    ['address', lookUp.ip],
+    ['country', lookUp.country_name],
+    ['network', lookUp.asn === null ? null : `${lookUp.asn} ${lookUp.asn_org ?? ''}`],
+    ['whitelisted', lookUp.is_whitelisted ? `by ${lookUp.matched_whitelist?.ip ?? ''}` : 'no'],
+    ['bans', lookUp.total_bans === 0 ? 'none' : `${lookUp.total_bans}, ${lookUp.active_bans.length} active`],
+    ...lookUp.fleet_bans.map(
       ban =>
         [
           'fleet ban',
           `${ban.id}: ${ban.entry} on ${ban.servers} servers, until: ${untilOf(ban)}${ban.reason === '' ? '' : `, ${ban.reason}`}`,
         ] as const,
     ),
-    ...found.blocklists.map(list => ['blocklist', `${list.name}: ${list.entry}, ${list.mode}`] as const),
-    ...found.active_bans.map(
-      ban => ['banned', `in ${ban.jail} on ${ban.server} since ${shown(ban.banned_at) ?? ''}`] as const,
+    ...lookUp.blocklists.map(list => ['blocklist', `${list.name}: ${list.entry}, ${list.mode}`] as const),
+    ...lookUp.active_bans.map(
+      ban => ['banned', `in ${ban.jail} on ${ban.server} since ${timeText(ban.banned_at) ?? ''}`] as const,
     ),
   ])
 }

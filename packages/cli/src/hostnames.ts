@@ -38,17 +38,17 @@ const faultOf = (name: string): string | null => {
  * @throws Misuse that names the place, before anything is done, when one of them is no name or occurs twice.
  */
 export const hostnamesOf = async (typed: readonly string[], file: string | undefined): Promise<string[]> => {
-  const given = [
+  const candidates = [
     ...typed.map((name, index) => ({ name, at: `Name ${index + 1}` })),
     ...(file === undefined ? [] : linesOf(file, await contentOf(file))),
   ]
-  if (given.length === 0)
+  if (candidates.length === 0)
     throw new Misuse(
       file === undefined ? 'Say which: NAME..., or --from FILE.' : 'There is no name in it: one a line is wanted.',
     )
-  if (given.length > most) throw new Misuse(`These are ${given.length} names; ${most} at once are the most.`)
+  if (candidates.length > most) throw new Misuse(`These are ${candidates.length} names; ${most} at once are the most.`)
   const first = new Map<string, string>()
-  const faults = given.flatMap(({ name, at }) => {
+  const faults = candidates.flatMap(({ name, at }) => {
     const before = first.get(name.toLowerCase())
     if (before === undefined) first.set(name.toLowerCase(), at)
     const fault = faultOf(name) ?? (before === undefined ? null : `"${name}" stands in ${before} already`)
@@ -60,5 +60,5 @@ export const hostnamesOf = async (typed: readonly string[], file: string | undef
       `${faults.slice(0, mostFaults).join(' ')}${more > 0 ? ` And ${more} more.` : ''} Nothing was done.`,
     )
   }
-  return given.map(({ name }) => name)
+  return candidates.map(({ name }) => name)
 }

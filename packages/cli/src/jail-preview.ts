@@ -9,7 +9,7 @@ import { placesOnly, queueAll, targetsAsked } from './orders.ts'
 import type { Where } from './orders.ts'
 import { print, printJson, printTable } from './print.ts'
 import { safe, safeLines } from './safe.ts'
-import { durationOf, shown, wholeOf } from './times.ts'
+import { durationOf, timeText, wholeOf } from './times.ts'
 import { waitForBatch } from './wait.ts'
 
 type Ended = Reply<'GET /commands'>['commands'][number]
@@ -73,14 +73,14 @@ const printPreview = ({ server, status, result, id }: Ended): void => {
   if (rows.length > 0)
     printTable(
       ['ADDRESS', 'ATTEMPTS', 'FIRST BAN', 'BANS', 'STOPPED', 'NOTE'],
-      rows.map(row => [row.ip, row.failures, shown(row.banned_at), row.bans, row.stopped, noteOf(row)]),
+      rows.map(row => [row.ip, row.failures, timeText(row.banned_at), row.bans, row.stopped, noteOf(row)]),
     )
   const rest = preview.banned + preview.whitelisted - rows.length
   print(rest > 0 ? `${rest} more.\n` : '')
 }
 
 const noteOf = ({ whitelisted, signed_in_at }: JailPreviewResult['addresses'][number]): string | null =>
-  whitelisted ? 'whitelisted' : signed_in_at === null ? null : `signed in ${shown(signed_in_at) ?? ''}`
+  whitelisted ? 'whitelisted' : signed_in_at === null ? null : `signed in ${timeText(signed_in_at) ?? ''}`
 
 const addresses = (count: number): string => `${count} ${count === 1 ? 'address' : 'addresses'}`
 
@@ -99,7 +99,7 @@ const sentencesOf = ({ settings, banned, whitelisted, signed_in, log }: JailPrev
     ...(signed_in > 0 ? [`From ${signed_in} of the banned somebody signed in later.`] : []),
     log.from === null
       ? 'The log has no line of this time.'
-      : `Log read from ${shown(log.from) ?? ''} to ${shown(log.to) ?? ''}, ${log.lines} lines.`,
+      : `Log read from ${timeText(log.from) ?? ''} to ${timeText(log.to) ?? ''}, ${log.lines} lines.`,
     ...(log.cut === null ? [] : [cutWords[log.cut]]),
   ]
 }

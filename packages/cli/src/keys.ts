@@ -8,7 +8,7 @@ import { Failure } from './failure.ts'
 import { findServer } from './named.ts'
 import { print, printFields, printJson, printTable } from './print.ts'
 import { safe } from './safe.ts'
-import { endOf, shown, wholeOf } from './times.ts'
+import { endOf, timeText, wholeOf } from './times.ts'
 import { patiently } from './wait.ts'
 import { permitted } from './whoami.ts'
 
@@ -27,12 +27,12 @@ const patience = 120_000
 const patient = <T>(ask: () => Promise<T>): Promise<T> => patiently(Date.now() + patience, ask)
 
 const usersFound = async (client: Client, search?: string): Promise<Owner[]> => {
-  const found: Owner[] = []
+  const owners: Owner[] = []
   for (let number = 1; ; number++) {
     const query = { limit: page, page: number, ...(search === undefined ? {} : { search }) }
     const { users, total } = await patient(() => client.call('GET /users', { query }))
-    found.push(...users)
-    if (users.length < page || found.length >= total) return found
+    owners.push(...users)
+    if (users.length < page || owners.length >= total) return owners
   }
 }
 
@@ -76,7 +76,7 @@ const limitsOf = (key: Limits, hostnames: ReadonlyMap<string, string>) => ({
   server: serversOf(key, hostnames),
   scopes: key.scopes?.join(',') ?? 'all',
   networks: key.source_networks?.join(',') ?? 'any',
-  expires: shown(key.expires_at) ?? 'never',
+  expires: timeText(key.expires_at) ?? 'never',
 })
 
 const list = async (client: Client, json: boolean, username?: string): Promise<void> => {
@@ -87,7 +87,7 @@ const list = async (client: Client, json: boolean, username?: string): Promise<v
     ['NAME', 'USER', 'PERMISSIONS', 'SERVER', 'SCOPES', 'NETWORKS', 'EXPIRES', 'LAST USED', 'FROM', 'KEY', 'ID'],
     keys.map(key => {
       const { server, scopes, networks, expires } = limitsOf(key, hostnames)
-      const used = [shown(key.last_used), key.last_used_from]
+      const used = [timeText(key.last_used), key.last_used_from]
       const start = `${key.prefix}…`
       return [key.name, key.user.username, key.permissions, server, scopes, networks, expires, ...used, start, key.id]
     }),
@@ -116,28 +116,30 @@ const create = async (client: Client, json: boolean, name: string, options: Crea
     ...(scopes === undefined ? {} : { scopes }),
     ...(networks === undefined ? {} : { source_networks: networks }),
   }
-  const made = await client.call('POST /keys', { body })
-  if (json) return printJson(made)
+  const newKey = await client.call('POST /keys', { body })
+  if (json) return printJson(newKey)
   // The key is there: want of a hostname must not keep it from being shown.
-  const hostnames = new Map(made.server_id !== null && server !== undefined ? [[made.server_id, server]] : [])
-  const limits = limitsOf(made, hostnames)
+  const hostnames = new Map(newKey.server_id !== null && server !== undefined ? [[newKey.server_id, server]] : [])
+  const limits = limitsOf(newKey, hostnames)
   printFields([
-    ['name', made.name],
-    ['id', String(made.id)],
-    ['permissions', made.permissions],
+    ['name', newKey.name],
+    ['id', String(newKey.id)],
+    ['permissions', newKey.permissions],
     ['server', limits.server],
     ['scopes', limits.scopes],
     ['networks', limits.networks],
     ['expires', limits.expires],
-    ['key', made.key],
+    ['key', newKey.key],
   ])
   print('\nThe key is shown only now.')
 }
 
 const revoke = async (client: Client, json: boolean, keyId: number, sure: boolean): Promise<void> => {
   if (!sure) {
-    const known = (await permitted(keysOf(client)))?.find(key => key.id === keyId)
-    const what = known ? `${safe(known.name)} (${known.prefix}…) of ${safe(known.user.username)}` : `API key ${keyId}`
+    const ownKey = (await permitted(keysOf(client)))?.find(key => key.id === keyId)
+    const what = ownKey
+      ? `${safe(ownKey.name)} (${ownKey.prefix}…) of ${safe(ownKey.user.username)}`
+      : `API key ${keyId}`
     await agree(`${what}: whatever uses it is refused from then on.`, 'Revoke the key?', 'Nothing was revoked.')
   }
   const reply = await client.call('DELETE /keys/{keyId}', { params: { keyId } })

@@ -18,15 +18,15 @@ const lookups: Readonly<Record<string, string>> = {
 }
 /** The first address that the system would take, of that family where one is asked for. */
 export const targetOf = async (host: string, family: 4 | 6 | null): Promise<Target> => {
-  const found = await lookup(host, { family: family ?? 0, order: 'verbatim' }).catch((error: unknown) => {
+  const addresses = await lookup(host, { family: family ?? 0, order: 'verbatim' }).catch((error: unknown) => {
     const code = codeOf(error) ?? ''
     throw new Failure(
       `Can't find ${host}${family === null ? '' : ` by IPv${family}`}: ${lookups[code] ?? (code || String(error))}.`,
     )
   })
   // An address needs no resolution.
-  if (family !== null && found.family !== family) throw new Failure(`${host} is no IPv${family} address.`)
-  return { address: found.address, family: found.family === 6 ? 6 : 4 }
+  if (family !== null && addresses.family !== family) throw new Failure(`${host} is no IPv${family} address.`)
+  return { address: addresses.address, family: addresses.family === 6 ? 6 : 4 }
 }
 
 const unsendable: Readonly<Record<string, string>> = {

@@ -10,7 +10,7 @@ import type { PageOptions } from './rows.ts'
 import { safe } from './safe.ts'
 import { isTargeted, targetOf, withTarget } from './targets.ts'
 import type { TargetOptions } from './targets.ts'
-import { shown, wholeOf } from './times.ts'
+import { timeText, wholeOf } from './times.ts'
 import { patiently } from './wait.ts'
 
 type Blocklist = Reply<'GET /lists/{id}'>
@@ -76,9 +76,9 @@ const stateOf = ({ held: { applied, pending, failed, not_covered } }: Blocklist)
 /** A list by its id or its name. */
 const listNamed = async (client: Client, typed: string): Promise<Blocklist> => {
   const { lists } = await client.call('GET /lists', { query: { limit: 100 } })
-  const found = lists.find(({ id, name }) => name === typed || String(id) === typed)
-  if (!found) throw new Failure(`There is no blocklist ${typed}. See: stockade lists`)
-  return found
+  const list = lists.find(({ id, name }) => name === typed || String(id) === typed)
+  if (!list) throw new Failure(`There is no blocklist ${typed}. See: stockade lists`)
+  return list
 }
 
 const untilApplied = async (client: Client, id: number, seconds: number): Promise<Blocklist> => {
@@ -94,7 +94,7 @@ const failUnlessHeld = ({ held, last_error }: Blocklist, timeout: number): void 
   if (held.failed > 0) throw new Failure(`${held.failed} servers refused it.`)
   if (held.pending > 0) throw new Failure(`${held.pending} servers have not confirmed it within ${timeout} seconds.`)
 }
-const told = async (client: Client, list: Blocklist, options: ListOptions, json: boolean): Promise<void> => {
+const printProgress = async (client: Client, list: Blocklist, options: ListOptions, json: boolean): Promise<void> => {
   const { timeout = patience } = options
   const now = options.wait ? await untilApplied(client, list.id, timeout) : list
   if (json) printJson(now)
@@ -107,22 +107,22 @@ const told = async (client: Client, list: Blocklist, options: ListOptions, json:
 
 const runList = async (_: object, command: Command): Promise<void> => {
   const { client, json } = contextOf(command)
-  const found = await client.call('GET /lists', { query: { limit: 100 } })
-  if (json) return printJson(found)
+  const reply = await client.call('GET /lists', { query: { limit: 100 } })
+  if (json) return printJson(reply)
   printTable(
     ['ID', 'NAME', 'MODE', 'ENTRIES', 'HITS 24 H', 'READ', 'SERVERS', 'PROBLEM'],
-    found.lists.map(list => [
+    reply.lists.map(list => [
       String(list.id),
       list.name,
       list.mode,
       String(list.entries),
       String(list.hits.last_day),
-      shown(list.checked_at),
+      timeText(list.checked_at),
       stateOf(list),
       list.last_error,
     ]),
   )
-  printPlace('blocklists', found, found.lists.length)
+  printPlace('blocklists', reply, reply.lists.length)
 }
 
 const runShow = async (typed: string, command: Command): Promise<void> => {
@@ -144,7 +144,7 @@ const runShow = async (typed: string, command: Command): Promise<void> => {
         .join(', '),
     ],
     ['hits 24 h', String(list.hits.last_day)],
-    ['read', shown(list.checked_at)],
+    ['read', timeText(list.checked_at)],
     ['problem', list.last_error],
   ])
   print('')
@@ -173,7 +173,7 @@ const runAdd = async (name: string, options: ListOptions, command: Command): Pro
     if (json) return printJson({ dry_run: true, ...body })
     return print(`Would subscribe to ${safe(name)}. Nothing was done. See: stockade lists preview`)
   }
-  await told(client, await client.call('POST /lists', { body }), options, json)
+  await printProgress(client, await client.call('POST /lists', { body }), options, json)
 }
 
 const runChange = async (typed: string, options: ListOptions, command: Command): Promise<void> => {
@@ -190,7 +190,7 @@ const runChange = async (typed: string, options: ListOptions, command: Command):
     if (json) return printJson({ dry_run: true, id, ...body })
     return print(`Would change ${safe(name)}: ${safe(JSON.stringify(body))}. Nothing was done.`)
   }
-  await told(client, await client.call('PATCH /lists/{id}', { params: { id }, body }), options, json)
+  await printProgress(client, await client.call('PATCH /lists/{id}', { params: { id }, body }), options, json)
 }
 
 const runRemove = async (typed: string, { dryRun }: { dryRun?: boolean }, command: Command): Promise<void> => {
@@ -207,37 +207,39 @@ const runRefresh = async (typed: string, { accept }: { accept?: boolean }, comma
   const { id } = await listNamed(client, typed)
   const body = accept ? { accept_change: true } : {}
   const list = await client.call('POST /lists/{id}/refresh', { params: { id }, body })
-  await told(client, list, {}, json)
+  await printProgress(client, list, {}, json)
   if (list.last_error !== null) throw new Failure(list.last_error)
 }
 
 const runPreview = async (options: SourceOptions, command: Command): Promise<void> => {
   const { client, json } = contextOf(command)
-  const found = await client.call('POST /lists/preview', { body: { source: sourceOf(options), ...readingOf(options) } })
-  if (json) return printJson(found)
+  const preview = await client.call('POST /lists/preview', {
+    body: { source: sourceOf(options), ...readingOf(options) },
+  })
+  if (json) return printJson(preview)
   printFields([
-    ['entries', `${found.entries}, ${found.addresses} IPv4 addresses (${found.share_percent.toFixed(3)} %)`],
-    ['begins', found.samples.join(', ')],
+    ['entries', `${preview.entries}, ${preview.addresses} IPv4 addresses (${preview.share_percent.toFixed(3)} %)`],
+    ['begins', preview.samples.join(', ')],
     [
       'left out',
-      Object.entries(found.left_out)
+      Object.entries(preview.left_out)
         .flatMap(([what, n]) => (!n ? [] : [`${n} ${what.replace('_', ' ')}`]))
         .join(', '),
     ],
-    ['not read', found.unread.map(({ line, form }) => `line ${line} (${safe(form)})`).join(', ')],
-    ['of yours', [...found.conflicts.servers, ...found.conflicts.whitelist].join(', ')],
-    ['users', !found.conflicts.sessions ? null : `${found.conflicts.sessions} signed in from listed addresses`],
-    ['you', found.conflicts.you ? 'it names the address that you come from' : null],
+    ['not read', preview.unread.map(({ line, form }) => `line ${line} (${safe(form)})`).join(', ')],
+    ['of yours', [...preview.conflicts.servers, ...preview.conflicts.whitelist].join(', ')],
+    ['users', !preview.conflicts.sessions ? null : `${preview.conflicts.sessions} signed in from listed addresses`],
+    ['you', preview.conflicts.you ? 'it names the address that you come from' : null],
   ])
 }
 
 const runEntries = async (typed: string, query: { search?: string } & PageOptions, command: Command) => {
   const { client, json } = contextOf(command)
   const { id } = await listNamed(client, typed)
-  const found = await client.call('GET /lists/{id}/entries', { params: { id }, query })
-  if (json) return printJson(found)
-  for (const entry of found.entries) print(entry)
-  printPlace('entries', found, found.entries.length)
+  const reply = await client.call('GET /lists/{id}/entries', { params: { id }, query })
+  if (json) return printJson(reply)
+  for (const entry of reply.entries) print(entry)
+  printPlace('entries', reply, reply.entries.length)
 }
 
 const withSource = (command: Command): Command =>

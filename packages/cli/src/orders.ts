@@ -148,11 +148,11 @@ const queue = async (
   targets: readonly Target[],
   command: AnyOrder,
 ): Promise<Batch> => {
-  const asked = { server_ids: targets.map(({ id }) => id), ...command }
+  const body = { server_ids: targets.map(({ id }) => id), ...command }
   try {
     return options.sign
-      ? await sendSigned(client, options.sign, targets, asked, options.yes === true)
-      : await client.call('POST /commands/batch', { body: asked })
+      ? await sendSigned(client, options.sign, targets, body, options.yes === true)
+      : await client.call('POST /commands/batch', { body: body })
   } catch (error) {
     // The API names its own field for it.
     if (error instanceof ApiError && error.status === 409)

@@ -10,15 +10,15 @@ import { printReply } from './printed.ts'
 import { withPage, withPeriod } from './rows.ts'
 import type { PageOptions, PeriodOptions } from './rows.ts'
 import { safe } from './safe.ts'
-import { durationOf, shown, wholeOf } from './times.ts'
+import { durationOf, timeText, wholeOf } from './times.ts'
 
 type Sequence = Reply<'GET /portknock/sequences'>['sequences'][number]
 
 const sequenceNamed = async (client: Client, typed: string): Promise<Sequence> => {
   const { sequences } = await client.call('GET /portknock/sequences')
-  const found = sequences.find(({ id, name }) => String(id) === typed || name.toLowerCase() === typed.toLowerCase())
-  if (!found) throw new Failure(`There is no sequence ${safe(typed)}. See: stockade portknock list`)
-  return found
+  const sequence = sequences.find(({ id, name }) => String(id) === typed || name.toLowerCase() === typed.toLowerCase())
+  if (!sequence) throw new Failure(`There is no sequence ${safe(typed)}. See: stockade portknock list`)
+  return sequence
 }
 const portsOf = ({ knock_ports }: Pick<Sequence, 'knock_ports'>): string => knock_ports?.join(' ') ?? 'not for this key'
 const statesOf = ({ servers }: Sequence): string => {
@@ -57,7 +57,7 @@ const runShow = async (typed: string, _: object, command: Command): Promise<void
     ['knocks within', `${one.knock_timeout} s`],
     ['wrong tries', one.max_attempts],
     ['then blocked for', `${one.block_duration} s`],
-    ['changed', shown(one.updated_at)],
+    ['changed', timeText(one.updated_at)],
   ])
   print('')
   printTable(
@@ -111,10 +111,12 @@ const runAdd = async (name: string, options: SequenceOptions, command: Command):
     knock_ports: [...knocks],
     server_ids: await serverIdsOf(client, server),
   }
-  const made = await client.call('POST /portknock/sequences', { body })
-  if (json) return printJson(made)
-  print(`${safe(made.name)} opens port ${made.protected_port} after knocks at ${made.knock_ports.join(' ')}.`)
-  warn(made.warnings)
+  const newSequence = await client.call('POST /portknock/sequences', { body })
+  if (json) return printJson(newSequence)
+  print(
+    `${safe(newSequence.name)} opens port ${newSequence.protected_port} after knocks at ${newSequence.knock_ports.join(' ')}.`,
+  )
+  warn(newSequence.warnings)
 }
 const runChange = async (
   typed: string,
@@ -144,7 +146,7 @@ const runOpen = async (server: string, sequence: string, _: object, command: Com
   const body = { server_id: await findServer(client, server), sequence_name: sequence }
   const done = await client.call('POST /portknock/knock', { body })
   if (json) return printJson(done)
-  print(`Port ${done.protected_port} opens for ${done.ip} until ${shown(done.expires_at) ?? ''}.`)
+  print(`Port ${done.protected_port} opens for ${done.ip} until ${timeText(done.expires_at) ?? ''}.`)
 }
 const runActive = async ({ server }: { server?: string }, command: Command): Promise<void> => {
   const { client, json } = contextOf(command)
@@ -158,7 +160,7 @@ const runActive = async ({ server }: { server?: string }, command: Command): Pro
       each.protected_port,
       each.ip,
       each.sequence_name,
-      shown(each.expires_at),
+      timeText(each.expires_at),
       each.confirmed ? 'yes' : 'no',
       each.id,
     ]),
@@ -182,8 +184,8 @@ const runBlocked = async (_: object, command: Command): Promise<void> => {
       each.ip,
       each.sequence_name,
       each.failed_attempts,
-      shown(each.blocked_at),
-      shown(each.expires_at),
+      timeText(each.blocked_at),
+      timeText(each.expires_at),
       each.server_id,
     ]),
   )
@@ -207,7 +209,7 @@ const runHistory = async ({ server, ...rest }: HistoryOptions, command: Command)
   printTable(
     ['TIME', 'SERVER', 'SEQUENCE', 'ADDRESS', 'RESULT', 'REASON'],
     list.history.map(each => [
-      shown(each.timestamp),
+      timeText(each.timestamp),
       each.server.hostname,
       each.sequence_name,
       each.ip,
@@ -238,15 +240,15 @@ const withSequence = (command: Command): Command =>
 
 export const addPortknock = (program: Command): void => {
   const knocking = program.command('portknock').description('ports that open after knocks (Pro)')
-  const named = (name: string, description: string) =>
+  const sequenceCommand = (name: string, description: string) =>
     knocking.command(name).description(description).argument('<name-or-id>', 'the sequence')
   knocking.command('list').description('list the sequences').action(runList)
-  named('show', 'show a sequence, and what its servers made of it').action(runShow)
+  sequenceCommand('show', 'show a sequence, and what its servers made of it').action(runShow)
   withSequence(knocking.command('add').description('add a sequence').argument('<name>', 'how it is called')).action(
     runAdd,
   )
-  withSequence(named('change', 'change a sequence')).option('--rename <name>', 'call it so').action(runChange)
-  named('remove', 'delete a sequence').option('--yes', 'yes, without being asked').action(runRemove)
+  withSequence(sequenceCommand('change', 'change a sequence')).option('--rename <name>', 'call it so').action(runChange)
+  sequenceCommand('remove', 'delete a sequence').option('--yes', 'yes, without being asked').action(runRemove)
   knocking
     .command('open')
     .description('open a port for your own address, without knocks')

@@ -48,8 +48,8 @@ const pad = (cell: Cell, width: number) => {
   const text = cellText(cell)
   const space = ' '.repeat(Math.max(0, width - lengthOf(text)))
   const colour = colours[text]
-  const shown = colour ? paint(colour, text) : text
-  return typeof cell === 'number' ? space + shown : shown + space
+  const paintedText = colour ? paint(colour, text) : text
+  return typeof cell === 'number' ? space + paintedText : paintedText + space
 }
 
 /** Prints the headings and answers what prints a row: for rows that come one by one, whose widths are known before. */

@@ -41,15 +41,15 @@ const readProfiles = (env: NodeJS.ProcessEnv): ReadonlyMap<string, unknown> => {
     if (code === 'ENOENT') return new Map()
     throw new Misuse(`${file} can't be read: ${code ?? 'unknown error'}.`)
   }
-  let found: unknown
+  let content: unknown
   try {
-    found = JSON.parse(text)
+    content = JSON.parse(text)
   } catch {
     throw new Misuse(`${file} is not JSON.`)
   }
-  if (typeof found !== 'object' || found === null || Array.isArray(found))
+  if (typeof content !== 'object' || content === null || Array.isArray(content))
     throw new Misuse(`${file} must hold one object with a profile under each name.`)
-  return new Map(Object.entries(found))
+  return new Map(Object.entries(content))
 }
 
 /** The names of all profiles; none where the file can't be read. */

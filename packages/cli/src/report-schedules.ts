@@ -8,7 +8,7 @@ import { print, printEither, printJson, printTable } from './print.ts'
 import { safe } from './safe.ts'
 import { isTargeted, targetOf, whereOf, withTarget } from './targets.ts'
 import type { TargetOptions } from './targets.ts'
-import { shown, wholeOf } from './times.ts'
+import { timeText, wholeOf } from './times.ts'
 
 type Schedule = Reply<'GET /reports/schedules'>['schedules'][number]
 type Changes = NonNullable<CallInput<'PATCH /reports/schedules/{id}'>['body']>
@@ -38,7 +38,7 @@ const whenOf = ({ period, hour, weekday, day, timezone }: Schedule): string => {
 /** Only what is typed; the server knows the rest. */
 const changesOf = async (client: Client, options: ScheduleOptions): Promise<Changes> => {
   const { period, hour, weekday, day, timezone, to, channel } = options
-  const given: Changes = {
+  const changes: Changes = {
     period,
     hour,
     weekday,
@@ -48,13 +48,13 @@ const changesOf = async (client: Client, options: ScheduleOptions): Promise<Chan
     channels: channel && (await Promise.all(channel.map(async typed => (await findChannel(client, typed)).id))),
     target: isTargeted(options) ? await targetOf(client, options) : undefined,
   }
-  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined))
+  return Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined))
 }
 const scheduleNamed = async (client: Client, typed: string): Promise<Schedule> => {
   const { schedules } = await client.call('GET /reports/schedules')
-  const found = schedules.find(({ id, name }) => String(id) === typed || name.toLowerCase() === typed.toLowerCase())
-  if (!found) throw new Failure(`There is no schedule ${typed}. See: stockade schedules`)
-  return found
+  const schedule = schedules.find(({ id, name }) => String(id) === typed || name.toLowerCase() === typed.toLowerCase())
+  if (!schedule) throw new Failure(`There is no schedule ${typed}. See: stockade schedules`)
+  return schedule
 }
 
 const runList = async (_options: object, command: Command): Promise<void> => {
@@ -70,7 +70,7 @@ const runList = async (_options: object, command: Command): Promise<void> => {
       whenOf(schedule),
       whereOf(schedule),
       [...schedule.recipients, ...schedule.channels.map(id => `channel ${id}`)].join(', ') || 'e-mail settings',
-      shown(schedule.next_at) ?? 'off',
+      timeText(schedule.next_at) ?? 'off',
       schedule.last_error,
     ]),
   )
@@ -87,7 +87,7 @@ const runAdd = async (
   if (json) printJson(schedule)
   else
     print(
-      `Schedule ${schedule.id} ${safe(schedule.name)}: ${whenOf(schedule)}. Next: ${shown(schedule.next_at) ?? 'off'}`,
+      `Schedule ${schedule.id} ${safe(schedule.name)}: ${whenOf(schedule)}. Next: ${timeText(schedule.next_at) ?? 'off'}`,
     )
 }
 const runChange = async (typed: string, options: ScheduleOptions, command: Command): Promise<void> => {
@@ -132,15 +132,15 @@ export const addScheduleCommands = (program: Command): void => {
     .command('schedules')
     .description('reports that are sent by themselves; without a command, lists their schedules')
     .action(runList)
-  const named = (name: string, description: string) =>
+  const scheduleCommand = (name: string, description: string) =>
     schedules.command(name).description(description).argument('<name-or-id>', 'its name, or its id')
   withSettings(schedules.command('add').description('send a report each day, week or month'))
     .addArgument(new Argument('<period>', 'day, week or month').choices(periods))
     .argument('<name>', 'how it is called')
     .action(runAdd)
-  withSettings(named('change', 'change a schedule')).action(runChange)
-  named('on', 'switch it on').action(switching(true))
-  named('off', 'switch it off').action(switching(false))
-  named('send', 'send the report of the last complete period now').action(runSend)
-  named('remove', 'delete a schedule').action(runRemove)
+  withSettings(scheduleCommand('change', 'change a schedule')).action(runChange)
+  scheduleCommand('on', 'switch it on').action(switching(true))
+  scheduleCommand('off', 'switch it off').action(switching(false))
+  scheduleCommand('send', 'send the report of the last complete period now').action(runSend)
+  scheduleCommand('remove', 'delete a schedule').action(runRemove)
 }

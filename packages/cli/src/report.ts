@@ -20,7 +20,7 @@ const completeReport = async (
   query: ReportOptions & { readonly period: Report['period'] },
 ): Promise<Report> => {
   let report = await client.call('GET /reports', { query })
-  for (let asked = 1; report.counting && asked < mostAsked; asked++) {
+  for (let exitUsage = 1; report.counting && exitUsage < mostAsked; exitUsage++) {
     await new Promise(resolve => setTimeout(resolve, pause))
     report = await client.call('GET /reports', { query })
   }

@@ -9,7 +9,7 @@ import type { PageOptions } from './rows.ts'
 import { safe } from './safe.ts'
 import { isTargeted, targetOf, whereOf, withTarget } from './targets.ts'
 import type { TargetOptions } from './targets.ts'
-import { durationOf, shown, spanOf, wholeOf } from './times.ts'
+import { durationOf, timeText, spanOf, wholeOf } from './times.ts'
 
 type Rule = Reply<'GET /rules/{id}'>
 type Simulation = Reply<'POST /rules/simulate'>
@@ -40,7 +40,7 @@ const numberOf = (text: string): number => {
 const bodyOf = async (client: Client, options: RuleOptions) => {
   const { servers, bans, within, jail, country, asn, duration, factor, maxDuration, perHour, standing, exclude } =
     options
-  const given = {
+  const fields = {
     min_servers: servers,
     min_bans: bans,
     within,
@@ -55,14 +55,14 @@ const bodyOf = async (client: Client, options: RuleOptions) => {
     exclude: exclude && [...exclude],
     target: isTargeted(options) ? await targetOf(client, options) : undefined,
   }
-  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined))
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))
 }
 
 const ruleNamed = async (client: Client, typed: string): Promise<Rule> => {
   const { rules } = await client.call('GET /rules')
-  const found = rules.find(({ id, name }) => name === typed || String(id) === typed)
-  if (!found) throw new Failure(`There is no sharing rule ${typed}. See: stockade rules`)
-  return found
+  const rule = rules.find(({ id, name }) => name === typed || String(id) === typed)
+  if (!rule) throw new Failure(`There is no sharing rule ${typed}. See: stockade rules`)
+  return rule
 }
 const lengthOf = (seconds: number): string => (seconds < 0 ? 'for good' : `for ${spanOf(seconds)}`)
 const sentenceOf = (rule: Rule): string => {
@@ -84,8 +84,8 @@ const runList = async (_: object, command: Command): Promise<void> => {
 const runShow = async (typed: string, query: PageOptions, command: Command): Promise<void> => {
   const { client, json } = contextOf(command)
   const rule = await ruleNamed(client, typed)
-  const found = await client.call('GET /rules/{id}/matches', { params: { id: rule.id }, query })
-  if (json) return printJson({ ...rule, matches: found.matches })
+  const matches = await client.call('GET /rules/{id}/matches', { params: { id: rule.id }, query })
+  if (json) return printJson({ ...rule, matches: matches.matches })
   printFields([
     ['id', String(rule.id)],
     ['name', rule.name],
@@ -94,22 +94,22 @@ const runShow = async (typed: string, query: PageOptions, command: Command): Pro
     ['stopped', rule.reason],
     ['limits', `${rule.per_hour} bans an hour, ${rule.standing} at the same time`],
     ['never', rule.exclude.join(', ')],
-    ['simulated', shown(rule.simulated_at)],
-    ['armed', rule.armed_at && `${shown(rule.armed_at) ?? ''} by ${rule.armed_by ?? ''}`],
+    ['simulated', timeText(rule.simulated_at)],
+    ['armed', rule.armed_at && `${timeText(rule.armed_at) ?? ''} by ${rule.armed_by ?? ''}`],
   ])
   print('')
   printTable(
     ['TIME', 'ENTRY', 'OUTCOME', 'SERVERS', 'UNTIL', 'WHY'],
-    found.matches.map(({ at, entry, outcome, server_count, until, cause }) => [
-      shown(at),
+    matches.matches.map(({ at, entry, outcome, server_count, until, cause }) => [
+      timeText(at),
       entry,
       outcome,
       String(server_count),
-      shown(until) ?? 'permanent',
+      timeText(until) ?? 'permanent',
       cause,
     ]),
   )
-  printPlace('matches', found, found.matches.length)
+  printPlace('matches', matches, matches.matches.length)
 }
 
 const runAdd = async (name: string, options: RuleOptions, command: Command): Promise<void> => {
@@ -141,11 +141,11 @@ const runChange = async (typed: string, options: RuleOptions, command: Command):
 const printSimulation = (simulation: Simulation): void => {
   const { banned, addresses, refused, returned, spared, tripped_at: trippedAt, matches } = simulation
   printFields([
-    ['from', shown(simulation.from)],
+    ['from', timeText(simulation.from)],
     ['would ban', `${addresses} addresses, ${banned} bans`],
     ['came back', returned === 0 ? null : `${returned}, ${spared} bans would not have been needed`],
     ['never banned', refused === 0 ? null : String(refused)],
-    ['would stop', shown(trippedAt)],
+    ['would stop', timeText(trippedAt)],
     ['read', simulation.complete ? null : 'only the newest bans; there are too many'],
   ])
   if (matches.length === 0) return
@@ -154,7 +154,13 @@ const printSimulation = (simulation: Simulation): void => {
     ['TIME', 'ENTRY', 'OUTCOME', 'SERVERS', 'WHY'],
     matches
       .slice(0, 20)
-      .map(({ at, entry, outcome, server_count, cause }) => [shown(at), entry, outcome, String(server_count), cause]),
+      .map(({ at, entry, outcome, server_count, cause }) => [
+        timeText(at),
+        entry,
+        outcome,
+        String(server_count),
+        cause,
+      ]),
   )
 }
 const runSimulate = async (typed: string, { days }: { days?: number }, command: Command): Promise<void> => {
@@ -215,19 +221,19 @@ export const addRuleCommands = (program: Command): void => {
     .command('rules')
     .description('sharing rules: bans of some servers that become bans of many')
     .action(runList)
-  const named = (name: string, description: string) =>
+  const ruleCommand = (name: string, description: string) =>
     rules.command(name).description(description).argument('<name-or-id>', 'its name, or its id')
-  withPage(named('show', 'show a rule, and what it did'), 'matches').action(runShow)
+  withPage(ruleCommand('show', 'show a rule, and what it did'), 'matches').action(runShow)
   withConditions(rules.command('add').description('create a rule; it is off until it is simulated and armed'))
     .argument('<name>', 'how it is called')
     .action(runAdd)
-  withConditions(named('change', 'change a rule')).action(runChange)
-  named('simulate', 'what it would have done in the last days')
+  withConditions(ruleCommand('change', 'change a rule')).action(runChange)
+  ruleCommand('simulate', 'what it would have done in the last days')
     .option('--days <number>', 'days before now (default: 30)', wholeOf)
     .action(runSimulate)
-  named('arm', 'let a simulated rule ban').action(runArm)
-  named('disarm', 'stop a rule').option('--lift', 'also lift its bans').action(runDisarm)
-  named('remove', 'delete a rule')
+  ruleCommand('arm', 'let a simulated rule ban').action(runArm)
+  ruleCommand('disarm', 'stop a rule').option('--lift', 'also lift its bans').action(runDisarm)
+  ruleCommand('remove', 'delete a rule')
     .option('--lift', 'also lift its bans')
     .option('--dry-run', 'say what would be done')
     .action(runRemove)

@@ -10,8 +10,8 @@ const exitCodeOf = (error: unknown): number => {
   // It has been printed already.
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2
   const message = errorText(error)
-  const known = error instanceof ApiError || error instanceof Failure || error instanceof Misuse
-  process.stderr.write(`stockade: ${safe(known ? message : `This should not happen: ${message}`)}\n`)
+  const isExpected = error instanceof ApiError || error instanceof Failure || error instanceof Misuse
+  process.stderr.write(`stockade: ${safe(isExpected ? message : `This should not happen: ${message}`)}\n`)
   return error instanceof Misuse ? 2 : 1
 }
 

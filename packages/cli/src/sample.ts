@@ -35,8 +35,12 @@ const counted = (count: number, one: string, many: string) => `${count} ${count 
  * @throws Failure where a line is not as expected, or none could be tried. Empty lines count for nothing.
  */
 export const judgeSample = (sample: string, verdict: Verdict, expected: Expectation, quiet: boolean): void => {
-  const known = new Map(verdict.matches?.map(match => [match.line, match]))
-  const rows = linesOf(sample).map((text, index) => ({ line: index + 1, text, match: known.get(index + 1) ?? null }))
+  const matchByLine = new Map(verdict.matches?.map(match => [match.line, match]))
+  const rows = linesOf(sample).map((text, index) => ({
+    line: index + 1,
+    text,
+    match: matchByLine.get(index + 1) ?? null,
+  }))
   const counts = rows.filter(({ text }) => text.trim() !== '')
   const tried = counts.flatMap(({ match }) => match ?? [])
   const matched = tried.filter(match => match.matched).length

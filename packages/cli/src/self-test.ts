@@ -30,8 +30,8 @@ export const addSelfTest = (program: Command): void => {
     .action(async (typed: string, { wait, engine, ports }: Options, command: Command) => {
       const { client, json } = contextOf(command)
       const params = { serverId: await findServer(client, typed) }
-      const asked = { ...(engine ? { level: 'engine' as const } : {}), ...(ports ? { ports } : {}) }
-      const ended = await runSelfTest(client, params, asked, wait)
+      const testParams = { ...(engine ? { level: 'engine' as const } : {}), ...(ports ? { ports } : {}) }
+      const ended = await runSelfTest(client, params, testParams, wait)
       if (json) printJson(ended)
       else printSelfTest(ended, engine === true)
       if (!ended.result?.success) throw new Failure('The self-test failed.')
@@ -66,21 +66,21 @@ const runSelfTest = async (
 }
 
 const printSelfTest = (ended: Ended, isEngineAsked: boolean): void => {
-  const told = readResult(ended.result?.output ?? '')
+  const testResult = readResult(ended.result?.output ?? '')
   const away = Date.parse(ended.started_at ?? ended.created_at) - Date.parse(ended.created_at)
-  const rows = told?.steps.map(({ step, family, ok, ms, text }) => [
+  const rows = testResult?.steps.map(({ step, family, ok, ms, text }) => [
     `IPv${family} ${step}`,
     ok === null ? 'not tried' : ok ? 'ok' : 'FAILED',
     `${ms} ms`,
     safe(text),
   ])
-  if (!told || !rows) return print(safe(ended.result?.output ?? `The test ended as ${ended.status}.`))
+  if (!testResult || !rows) return print(safe(ended.result?.output ?? `The test ended as ${ended.status}.`))
   printTable(
     ['STEP', 'RESULT', 'TIME', 'DETAIL'],
     [['server to host', 'ok', `${away} ms`, 'the host took the command'], ...rows],
   )
-  print(sentences[told.result])
-  if (isEngineAsked && !told.steps.some(({ step }) => step.startsWith('engine-')))
+  print(sentences[testResult.result])
+  if (isEngineAsked && !testResult.steps.some(({ step }) => step.startsWith('engine-')))
     print('fail2ban was not tested: the agent of this host cannot do that yet.')
 }
 

@@ -14,7 +14,7 @@ import { withPage } from './rows.ts'
 import { safe } from './safe.ts'
 import type { PageOptions } from './rows.ts'
 import { addTags } from './tags.ts'
-import { shown, spanOf } from './times.ts'
+import { timeText, spanOf } from './times.ts'
 
 const percent = (value: number | null | undefined) => (value === null || value === undefined ? null : `${value} %`)
 
@@ -24,7 +24,7 @@ const isWarned = ({ protection }: { readonly protection: Pick<Protection, 'level
 const levelOf = (server: { readonly protection: Pick<Protection, 'level' | 'problem'> }): string =>
   isWarned(server) ? protectedWithWarnings : server.protection.level
 
-const shownTest = (test: LastSelfTest | null) => test && `${test.result}, ${shown(test.at)}`
+const shownTest = (test: LastSelfTest | null) => test && `${test.result}, ${timeText(test.at)}`
 
 interface ListOptions extends PageOptions {
   readonly status?: 'online' | 'offline' | 'pending' | 'all'
@@ -67,7 +67,7 @@ export const addServerCommands = (program: Command): void => {
         server.agent_version,
         server.active_jails,
         server.total_bans,
-        shown(server.last_heartbeat),
+        timeText(server.last_heartbeat),
         server.id,
       ]),
     )
@@ -100,7 +100,7 @@ export const addServerCommands = (program: Command): void => {
         ['id', server.id],
         ['status', server.status],
         ['protection', levelOf(server)],
-        ['since', shown(server.protection.since)],
+        ['since', timeText(server.protection.since)],
         ['because', server.protection.level === 'protected' && !isWarned(server) ? null : server.protection.summary],
         ['self-test', shownTest(server.last_self_test)],
         ['address', server.ip_address],
@@ -115,15 +115,15 @@ export const addServerCommands = (program: Command): void => {
         ['memory', percent(server.metrics?.memory_percent)],
         ['disk', percent(server.metrics?.disk_percent)],
         ['up for', uptime === null || uptime === undefined ? null : spanOf(uptime)],
-        ['last heartbeat', shown(server.last_heartbeat)],
-        ['registered', shown(server.created_at)],
+        ['last heartbeat', timeText(server.last_heartbeat)],
+        ['registered', timeText(server.created_at)],
       ])
       const { checks } = server.protection
       if (checks.length > 0) {
         print('')
         printTable(
           ['CHECK', 'ABOUT', 'STATE', 'SINCE', 'WHAT IS WRONG'],
-          checks.map(check => [check.id, check.subject, check.state, shown(check.since), check.detail]),
+          checks.map(check => [check.id, check.subject, check.state, timeText(check.since), check.detail]),
         )
       }
       printJails(server.jails, jails === true)

@@ -65,11 +65,11 @@ const namesIn = (shape: Shape, above = ''): readonly string[] =>
 const put = async (body: Tree, shape: Shape, typed: string): Promise<void> => {
   const at = typed.indexOf('=')
   if (at < 1) throw new Misuse(`"${safe(typed)}" is no change: give NAME=VALUE, or NAME=@FILE.`)
-  const given = typed.slice(0, at)
+  const settingName = typed.slice(0, at)
   const names = namesIn(shape)
-  const fitting = names.filter(name => name === given || name.endsWith(`.${given}`))
+  const fitting = names.filter(name => name === settingName || name.endsWith(`.${settingName}`))
   const [name, other] = fitting
-  if (name === undefined) throw new Misuse(`There is no setting ${safe(given)}. There are: ${names.join(', ')}.`)
+  if (name === undefined) throw new Misuse(`There is no setting ${safe(settingName)}. There are: ${names.join(', ')}.`)
   if (other !== undefined) throw new Misuse(`Say which: ${fitting.join(' or ')}.`)
   const text = typed.slice(at + 1)
   const content = text.startsWith('@') ? (await contentOf(text.slice(1))).trim() : text
@@ -91,7 +91,7 @@ const flat = (tree: Fields, above = ''): ReadonlyMap<string, unknown> =>
       isRecord(value) ? [...flat(value, `${above}${name}.`)] : [[`${above}${name}`, value] satisfies [string, unknown]],
     ),
   )
-const told = (value: unknown): string => (value === undefined ? 'a secret' : safe(JSON.stringify(value)))
+const valueText = (value: unknown): string => (value === undefined ? 'a secret' : safe(JSON.stringify(value)))
 /** Prints what would become different; a secret is not shown, and is never known to be the same. */
 const printChanges = (before: Fields, after: Fields): void => {
   const old = flat(before)
@@ -99,7 +99,11 @@ const printChanges = (before: Fields, after: Fields): void => {
     ([name, value]) => !old.has(name) || JSON.stringify(old.get(name)) !== JSON.stringify(value),
   )
   for (const [name, value] of changes)
-    print(old.has(name) ? `${name}: ${told(old.get(name))} -> ${told(value)}` : `${name}: ${told(undefined)}`)
+    print(
+      old.has(name)
+        ? `${name}: ${valueText(old.get(name))} -> ${valueText(value)}`
+        : `${name}: ${valueText(undefined)}`,
+    )
   print(changes.length === 0 ? 'Everything is so already.' : 'Nothing was done.')
 }
 

@@ -9,7 +9,7 @@ import { print, printEither, printFields, printJson, printTable } from './print.
 import { safe } from './safe.ts'
 import { stepsOf } from './steps.ts'
 import type { Step } from './steps.ts'
-import { momentOf, shown, wholeOf } from './times.ts'
+import { momentOf, timeText, wholeOf } from './times.ts'
 
 type Status = Reply<'GET /siem/status'>
 type Settings = Reply<'GET /siem/settings'>
@@ -40,7 +40,7 @@ const printReplay = (replay: Replay) =>
     ['sent', replay.events_sent],
     ['failed', replay.events_failed],
     ['progress', percentOf(replay.progress_percent)],
-    ['started', shown(replay.started_at)],
+    ['started', timeText(replay.started_at)],
   ])
 const refuseFailed = ({ status, events_failed }: Replay) => {
   if (status === 'failed') throw new Failure('The replay failed.')
@@ -104,7 +104,7 @@ const addFigures = (siem: Command): void => {
           ['waiting', status.queue_size],
           ['sent today', status.events_sent_today],
           ['failed today', status.events_failed_today],
-          ['last event', shown(status.last_event)],
+          ['last event', timeText(status.last_event)],
           ['last error', status.last_error],
           ['reachable', percentOf(status.uptime_percent)],
         ])
@@ -121,12 +121,12 @@ const addFigures = (siem: Command): void => {
       printTable(
         ['AT', 'RESULT', 'EVENTS', 'BYTES', 'STATUS', 'NEXT TRY', 'ERROR'],
         list.deliveries.map(({ at, ok, events, bytes, status, next_try, error }) => [
-          shown(at),
+          timeText(at),
           ok ? 'ok' : 'failed',
           events,
           bytes,
           status,
-          shown(next_try),
+          timeText(next_try),
           error,
         ]),
       )
@@ -199,7 +199,7 @@ const addDelivery = (siem: Command): void => {
       if (json) return printJson({ queue_size, events })
       printTable(
         ['TYPE', 'HAPPENED', 'TRIED AGAIN', 'ID'],
-        events.map(event => [event.type, shown(event.created_at), event.retry_count, event.id]),
+        events.map(event => [event.type, timeText(event.created_at), event.retry_count, event.id]),
       )
       print(`\n${events.length} of ${queue_size} waiting`)
     })

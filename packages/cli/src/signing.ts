@@ -76,7 +76,7 @@ const check = async (prepared: Prepared, asked: Asked): Promise<void> => {
 }
 
 /** What the signature will be good for, for somebody's eyes. */
-const shown = (prepared: Prepared, asked: Asked, targets: readonly Target[], signer: Signer): string => {
+const printOrder = (prepared: Prepared, asked: Asked, targets: readonly Target[], signer: Signer): string => {
   const { template } = prepared
   const carried = template
     ? `\n--- jail ${template.name} ---\n${safeLines(template.jail_config)}\n--- filter ---\n${safeLines(template.filter_config)}\n--- settings ${safe(canonicalJson(template.settings))} ---`
@@ -96,7 +96,7 @@ export const sendSigned = async (
   const prepared = await prepare(client, asked)
   await check(prepared, asked)
   const { root } = await sealTree(prepared.statements, sha256)
-  const summary = shown(prepared, asked, targets, signer)
+  const summary = printOrder(prepared, asked, targets, signer)
   if (yes) process.stderr.write(`${summary}\n`)
   else await agree(summary, 'Sign it?', 'Nothing was signed.')
   const signature = sign(null, sealMessage(root), signer.privateKey).toString('base64url')
@@ -107,7 +107,7 @@ export const sendSigned = async (
 
 export const addOperatorKeys = (program: Command): void => {
   const keys = program.command('operator-key').description('keys that sign commands for hosts which ask for it')
-  const told = (signer: Signer, name: string) => {
+  const printKeyLine = (signer: Signer, name: string) => {
     const line = writeOperatorKey({ kind: 'ed25519', name, spki: signer.spki })
     print(
       `${signer.fingerprint}\n\nOn each host that shall trust it, compare the fingerprint:\n  sudo stockade-agent trust add ${line}`,
@@ -129,12 +129,12 @@ export const addOperatorKeys = (program: Command): void => {
       } catch (error) {
         throw new Failure(`The key can not be written: ${errorText(error)}`)
       }
-      told(signerOf(privateKey), name)
+      printKeyLine(signerOf(privateKey), name)
     })
   keys
     .command('show')
     .description('show the public part of a key, for hosts')
     .argument('<file>')
     .option('--name <name>', 'whose it is, as hosts show it', usual())
-    .action((file: string, { name }: { name: string }) => told(readSigner(file), name))
+    .action((file: string, { name }: { name: string }) => printKeyLine(readSigner(file), name))
 }

@@ -14,14 +14,14 @@ interface TagOptions {
 
 /** Servers that have at least one of the tags and have an agent, each once. */
 export const serversTagged = async (client: Client, tags: readonly string[]): Promise<Named[]> => {
-  const found = new Map<string, Named>()
+  const serversById = new Map<string, Named>()
   for (const tag of new Set(tags))
     for (let page = 1; ; page++) {
       const { servers, total, limit } = await client.call('GET /servers', { query: { tag, page, limit: 100 } })
-      for (const { id, hostname, status } of servers) if (status !== 'pending') found.set(id, { id, hostname })
+      for (const { id, hostname, status } of servers) if (status !== 'pending') serversById.set(id, { id, hostname })
       if (page * limit >= total) break
     }
-  return [...found.values()]
+  return [...serversById.values()]
 }
 
 const runTag = async (names: readonly string[], options: TagOptions, command: Command): Promise<void> => {

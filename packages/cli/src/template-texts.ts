@@ -39,11 +39,11 @@ const bodyOf = async ({ jail, filter, title, description, category, ...rest }: T
 const runAdd = async (name: string, jail: string, options: Texts, command: Command): Promise<void> => {
   const { client, json } = contextOf(command)
   const body = { jail_config: '', ...(await bodyOf({ ...options, jail })), name }
-  const made = await client.call('POST /templates', { body })
-  if (json) printJson(made)
+  const newTemplate = await client.call('POST /templates', { body })
+  if (json) printJson(newTemplate)
   else
     print(
-      `${safe(made.name)} is template ${made.id}. Put it on hosts: stockade templates deploy ${safe(made.name)} --all`,
+      `${safe(newTemplate.name)} is template ${newTemplate.id}. Put it on hosts: stockade templates deploy ${safe(newTemplate.name)} --all`,
     )
 }
 const runChange = async (templateId: string, options: Texts, command: Command): Promise<void> => {

@@ -44,7 +44,7 @@ export const endOf = (text: string): string => {
 }
 
 /** A time of the interface without its milliseconds. */
-export const shown = (timestamp: string | null): string | null => timestamp?.replace(/\.\d+Z$/, 'Z') ?? null
+export const timeText = (timestamp: string | null): string | null => timestamp?.replace(/\.\d+Z$/, 'Z') ?? null
 
 /** A span in the largest units that say it: `1d 2h`. */
 export const spanOf = (seconds: number): string => {
@@ -54,8 +54,8 @@ export const spanOf = (seconds: number): string => {
     [Math.floor(seconds / 60) % 60, 'm'],
     [seconds % 60, 's'],
   ] as const
-  const told = parts.filter(([n]) => n > 0).slice(0, 2)
-  return told.map(([n, unit]) => `${n}${unit}`).join(' ') || '0s'
+  const longestParts = parts.filter(([n]) => n > 0).slice(0, 2)
+  return longestParts.map(([n, unit]) => `${n}${unit}`).join(' ') || '0s'
 }
 
 export const wholeOf = (text: string): number => {

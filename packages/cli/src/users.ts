@@ -9,7 +9,7 @@ import type { PageOptions } from './rows.ts'
 import { safe } from './safe.ts'
 import { targetOf, withTarget } from './targets.ts'
 import type { TargetOptions } from './targets.ts'
-import { shown } from './times.ts'
+import { timeText } from './times.ts'
 
 type User = Reply<'GET /users'>['users'][number]
 type Role = User['role']
@@ -19,9 +19,9 @@ const roleOption = (text: string) => new Option('--role <role>', text).choices(r
 
 const findUser = async (client: Client, typed: string): Promise<User> => {
   const { users } = await client.call('GET /users', { query: { search: typed, limit: 100 } })
-  const found = users.find(({ username }) => username.toLowerCase() === typed.toLowerCase())
-  if (!found) throw new Failure(`There is no user ${typed}. See: stockade users`)
-  return found
+  const user = users.find(({ username }) => username.toLowerCase() === typed.toLowerCase())
+  if (!user) throw new Failure(`There is no user ${typed}. See: stockade users`)
+  return user
 }
 const keysNote = (revoked: number): string => (revoked === 0 ? '' : ` ${revoked} API keys are revoked.`)
 
@@ -36,7 +36,7 @@ const runList = async (options: { role?: Role; search?: string } & PageOptions, 
       user.role,
       user.email,
       user.mfa_enabled ? 'on' : user.mfa_required ? 'missing' : 'off',
-      user.invite_expires_at === null ? shown(user.last_login) : 'invited',
+      user.invite_expires_at === null ? timeText(user.last_login) : 'invited',
       String(user.id),
     ]),
   )
@@ -63,8 +63,8 @@ const runShow = async (typed: string, _options: object, command: Command): Promi
     ['must have one', user.mfa_required ? 'yes' : 'no'],
     ['sees', user.server_access === 'all' ? 'all servers' : where.join(', ') || 'no server'],
     ['signs in with', user.oauth_provider ?? 'a password'],
-    ['last sign-in', shown(user.last_login)],
-    ['invited until', shown(user.invite_expires_at)],
+    ['last sign-in', timeText(user.last_login)],
+    ['invited until', timeText(user.invite_expires_at)],
   ])
   if (sessions.length === 0) return
   print('')
@@ -72,8 +72,8 @@ const runShow = async (typed: string, _options: object, command: Command): Promi
     ['SESSION FROM', 'SINCE', 'LAST SEEN', 'PROGRAM', 'ID'],
     sessions.map(each => [
       each.ip_address,
-      shown(each.created_at),
-      shown(each.last_activity),
+      timeText(each.created_at),
+      timeText(each.last_activity),
       each.user_agent,
       String(each.id),
     ]),
@@ -89,27 +89,27 @@ const runAdd = async (
   const { client, json } = contextOf(command)
   const { role, mfaRequired } = options
   // A password would stand in the process list: the user chooses it by the link.
-  const made = await client.call('POST /users', {
+  const newUser = await client.call('POST /users', {
     body: { username, email, invite: true, ...(role ? { role } : {}), ...(mfaRequired ? { mfa_required: true } : {}) },
   })
-  if (json) return printJson(made)
+  if (json) return printJson(newUser)
   print(
-    `${safe(made.username)} (${made.role}) chooses a password here, once, until ${shown(made.invite_expires_at) ?? ''}:`,
+    `${safe(newUser.username)} (${newUser.role}) chooses a password here, once, until ${timeText(newUser.invite_expires_at) ?? ''}:`,
   )
-  print(safe(made.setup_url ?? ''))
+  print(safe(newUser.setup_url ?? ''))
 }
 const runInvite = async (typed: string, options: { keepKeys?: boolean }, command: Command): Promise<void> => {
   const { client, json } = contextOf(command)
   const { id } = await findUser(client, typed)
-  const made = await client.call('POST /users/{userId}/invite', {
+  const invitation = await client.call('POST /users/{userId}/invite', {
     params: { userId: id },
     body: { keep_keys: options.keepKeys === true },
   })
-  if (json) return printJson(made)
+  if (json) return printJson(invitation)
   print(
-    `The link before is void.${keysNote(made.revoked_keys)} The new one works until ${shown(made.invite_expires_at) ?? ''}:`,
+    `The link before is void.${keysNote(invitation.revoked_keys)} The new one works until ${timeText(invitation.invite_expires_at) ?? ''}:`,
   )
-  print(safe(made.setup_url))
+  print(safe(invitation.setup_url))
 }
 
 interface ChangeOptions {
@@ -191,10 +191,10 @@ export const addUserCommands = (program: Command): void => {
     .addOption(roleOption('only these'))
     .option('--search <text>', 'part of the username or e-mail')
   withPage(users).action(runList)
-  const named = (name: string, description: string) =>
+  const userCommand = (name: string, description: string) =>
     users.command(name).description(description).argument('<username>', 'the user')
   const keepsKeys = (command: Command) => command.option('--keep-keys', 'the API keys of the user go on')
-  named('show', 'show a user with the sessions').action(runShow)
+  userCommand('show', 'show a user with the sessions').action(runShow)
   users
     .command('add')
     .description('add a user, who chooses a password by a link')
@@ -206,8 +206,8 @@ export const addUserCommands = (program: Command): void => {
     .action((username: string, email: string, options: { as?: Role; mfaRequired?: boolean }, command: Command) =>
       runAdd(username, email, { ...options, ...(options.as ? { role: options.as } : {}) }, command),
     )
-  keepsKeys(named('invite', 'a new link for a user who has never signed in')).action(runInvite)
-  named('change', 'change a user')
+  keepsKeys(userCommand('invite', 'a new link for a user who has never signed in')).action(runInvite)
+  userCommand('change', 'change a user')
     .addOption(new Option('--as <role>', 'what the user may do').choices(roles))
     .option('--email <address>', 'where mail goes')
     .option('--mfa-required', 'the user must have 2FA')
@@ -216,9 +216,11 @@ export const addUserCommands = (program: Command): void => {
     .action((username: string, options: ChangeOptions & { as?: Role }, command: Command) =>
       runChange(username, { ...options, ...(options.as ? { role: options.as } : {}) }, command),
     )
-  withTarget(named('access', 'say which servers a user may see')).action(runAccess)
-  keepsKeys(named('reset-password', 'a temporary password, shown once')).action(runResetPassword)
-  keepsKeys(named('reset-mfa', 'turn 2FA off, for a lost device')).action(runResetMfa)
-  named('sign-out', 'end all sessions of a user, or one').option('--session <id>', 'only this one').action(runSignOut)
-  named('remove', 'delete a user').option('--yes', 'yes, without being asked').action(runRemove)
+  withTarget(userCommand('access', 'say which servers a user may see')).action(runAccess)
+  keepsKeys(userCommand('reset-password', 'a temporary password, shown once')).action(runResetPassword)
+  keepsKeys(userCommand('reset-mfa', 'turn 2FA off, for a lost device')).action(runResetMfa)
+  userCommand('sign-out', 'end all sessions of a user, or one')
+    .option('--session <id>', 'only this one')
+    .action(runSignOut)
+  userCommand('remove', 'delete a user').option('--yes', 'yes, without being asked').action(runRemove)
 }

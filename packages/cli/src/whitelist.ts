@@ -10,7 +10,7 @@ import { writeOut } from './printed.ts'
 import { withPage } from './rows.ts'
 import type { PageOptions } from './rows.ts'
 import { safe } from './safe.ts'
-import { endOf, shown } from './times.ts'
+import { endOf, timeText } from './times.ts'
 
 type Format = 'plain' | 'json' | 'csv'
 const formats: readonly Format[] = ['plain', 'json', 'csv']
@@ -32,8 +32,8 @@ const entryNamed = async (client: Client, typed: string): Promise<{ id: number; 
   }
   for (let page = 1; ; page++) {
     const list = await client.call('GET /whitelist', { query: { search: typed, limit: 100, page } })
-    const found = list.whitelist.find(({ ip }) => ip === typed.toLowerCase())
-    if (found) return found
+    const entry = list.whitelist.find(({ ip }) => ip === typed.toLowerCase())
+    if (entry) return entry
     if (page * list.limit >= list.total)
       throw new Failure(`${typed} is not on the whitelist. Write the range as it is listed: stockade whitelist list`)
   }
@@ -60,8 +60,8 @@ const addNames = (whitelist: Command): void => {
         reply.names.map(row => [
           row.name,
           row.addresses.join(' ') || null,
-          shown(row.since),
-          shown(row.checked_at),
+          timeText(row.since),
+          timeText(row.checked_at),
           row.last_error,
           row.description,
           row.created_by,
@@ -121,7 +121,7 @@ const addChanges = (whitelist: Command): void => {
         }
         const entry = await client.call('PATCH /whitelist/{id}', { params: { id }, body })
         if (json) return printJson(entry)
-        const end = entry.expires_at === null ? 'until it is removed' : `until ${shown(entry.expires_at) ?? ''}`
+        const end = entry.expires_at === null ? 'until it is removed' : `until ${timeText(entry.expires_at) ?? ''}`
         print(`${safe(described(entry.ip, entry.description))} is on the whitelist ${end}.`)
       },
     )
@@ -144,7 +144,7 @@ export const addWhitelistCommands = (program: Command): void => {
         entry.ip,
         entry.description,
         entry.created_by,
-        shown(entry.created_at),
+        timeText(entry.created_at),
         String(entry.id),
       ]),
     )
@@ -243,7 +243,7 @@ export const addWhitelistCommands = (program: Command): void => {
           server.hostname,
           server.sync_status,
           server.entry_count,
-          shown(server.last_sync),
+          timeText(server.last_sync),
           server.error,
         ]),
       )

@@ -3,7 +3,7 @@ import type { Client } from '@stockade/client'
 import type { Command } from 'commander'
 import { contextOf } from './context.ts'
 import { printFields, printJson } from './print.ts'
-import { shown } from './times.ts'
+import { timeText } from './times.ts'
 
 /** Null where the call is refused for want of permission. */
 export const permitted = async <T>(call: Promise<T>): Promise<T | null> => {
@@ -45,7 +45,7 @@ export const addWhoAmI = (program: Command): void => {
           ['role', user.role],
           ['servers', user.server_access],
           ['2FA', user.mfa_enabled ? 'on' : 'off'],
-          ['last sign-in', shown(user.last_login)],
+          ['last sign-in', timeText(user.last_login)],
           ['your address', user.ip_address],
         ])
       }

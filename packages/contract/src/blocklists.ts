@@ -72,7 +72,7 @@ const allowing = {
 } as const
 const networks = Type.Number()
 
-const held = resource('BlocklistCounts', {
+const countsOnServers = resource('BlocklistCounts', {
   applied: field(count, 'Servers whose kernel holds the current version, as read back there.'),
   pending: field(count, 'Servers that have not confirmed it yet.'),
   failed: field(count, 'Servers that refused it.'),
@@ -130,7 +130,7 @@ export const blocklist = resource('Blocklist', {
   created_by: field(Type.String(), 'Name of the user or API key that made it.'),
   created_at: timestamp,
   updated_at: timestamp,
-  held: field(held, 'How many of the servers that the caller sees hold it. All are 0 while it is off.'),
+  held: field(countsOnServers, 'How many of the servers that the caller sees hold it. All are 0 while it is off.'),
 })
 export type Blocklist = Static<typeof blocklist>
 

@@ -50,13 +50,13 @@ export const checkPrepared = async (
     if (expires > now + sealTimes.longest || issued > now + sealTimes.ahead) throw new Error('it for a longer time')
     if (params.template_sha256 !== digest) throw new Error('another template than it shows')
   }
-  const named = asked.params?.template_id
-  if (template && typeof named === 'string' && template.name !== named)
-    throw new Error(`the template ${template.name} instead of ${named}`)
-  const said = (target: string, params: Fields) => `${target} ${canonicalJson(comparable(params))}`
+  const templateId = asked.params?.template_id
+  if (template && typeof templateId === 'string' && template.name !== templateId)
+    throw new Error(`the template ${template.name} instead of ${templateId}`)
+  const orderText = (target: string, params: Fields) => `${target} ${canonicalJson(comparable(params))}`
   if (
-    sorted(statements.map(({ target, params }) => said(target, params))) !==
-    sorted(commands.map(({ target, params }) => said(target, params)))
+    sorted(statements.map(({ target, params }) => orderText(target, params))) !==
+    sorted(commands.map(({ target, params }) => orderText(target, params)))
   )
     throw new Error('other parameters')
   return statements

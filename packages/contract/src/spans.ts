@@ -47,8 +47,8 @@ export const lastOf = ({ bytes, prefix }: Network): Uint8Array => {
   const last = Uint8Array.from(bytes)
   const length = prefix ?? bytes.length * 8
   for (let index = 0; index < last.length; index++) {
-    const kept = Math.min(8, Math.max(0, length - index * 8))
-    last[index] = (last[index] ?? 0) | (0xff >> kept)
+    const keptBits = Math.min(8, Math.max(0, length - index * 8))
+    last[index] = (last[index] ?? 0) | (0xff >> keptBits)
   }
   return last
 }

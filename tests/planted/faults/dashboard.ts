@@ -195,7 +195,7 @@ export const dashboard = below('packages/dashboard/src', [
   },
   {
     file: 'features/settings/import-preview.ts',
-    find: 'told === undefined ? (merge ? from : fieldDefaults[name]) : told',
+    find: 'currentValue === undefined ? (merge ? from : fieldDefaults[name]) : currentValue',
     replace: 'told === undefined ? from : told',
     says: 'An import that replaces all resets settings which its preview did not name.',
   },

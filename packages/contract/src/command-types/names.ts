@@ -19,5 +19,5 @@ export const commandTypeNames = [
 ] as const
 export type CommandType = (typeof commandTypeNames)[number]
 
-const known: ReadonlySet<string> = new Set(commandTypeNames)
-export const isCommandType = (type: string): type is CommandType => known.has(type)
+const nameSet: ReadonlySet<string> = new Set(commandTypeNames)
+export const isCommandType = (type: string): type is CommandType => nameSet.has(type)

@@ -84,9 +84,9 @@ export const matchesValue = (value: Pick<QueryValue, 'text' | 'quoted'>, text: s
     end -= last.length
   }
   for (const part of whole ? parts.slice(1, -1) : parts) {
-    const found = where.indexOf(part, at)
-    if (found < 0 || found + part.length > end) return false
-    at = found + part.length
+    const place = where.indexOf(part, at)
+    if (place < 0 || place + part.length > end) return false
+    at = place + part.length
   }
   return true
 }

@@ -27,7 +27,7 @@ export const turnOf = (
   visible: boolean,
 ): 'renew' | 'claim' | 'follow' => {
   if (lease?.tab === tab) return 'renew'
-  const held = lease !== null && now - lease.at < leaseLasts && lease.at - now < leaseLasts
+  const isHeld = lease !== null && now - lease.at < leaseLasts && lease.at - now < leaseLasts
   // A hidden tab needs no news; it would only pass the lease to other hidden tabs.
-  return held || !visible ? 'follow' : 'claim'
+  return isHeld || !visible ? 'follow' : 'claim'
 }

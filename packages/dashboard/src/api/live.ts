@@ -38,10 +38,10 @@ let tabs: Tabs | null = null
 export interface Live extends LiveState {
   readonly paused: boolean
 }
-const shown = createShared<Live>({ ...state, paused: false })
+const shared = createShared<Live>({ ...state, paused: false })
 const readers = new Set<(message: LiveMessage) => void>()
 
-const show = () => shown.set({ ...state, paused: quiet.isPaused() })
+const show = () => shared.set({ ...state, paused: quiet.isPaused() })
 
 const happened = (what: Happening) => {
   const before = state
@@ -246,12 +246,12 @@ export const live = {
       setTimeout(() => void probe(), 1000)
     }
     const back = () => live.retry()
-    const seen = () => {
+    const onVisible = () => {
       if (document.visibilityState === 'visible' && state.phase !== 'live') live.retry()
     }
     addEventListener('offline', lost)
     addEventListener('online', back)
-    document.addEventListener('visibilitychange', seen)
+    document.addEventListener('visibilitychange', onVisible)
     feed.isRunning = true
     running = {
       stop() {
@@ -260,7 +260,7 @@ export const live = {
         clearTimeout(reconnect)
         removeEventListener('offline', lost)
         removeEventListener('online', back)
-        document.removeEventListener('visibilitychange', seen)
+        document.removeEventListener('visibilitychange', onVisible)
       },
     }
     tabs = joinTabs({ lead: () => setTimeout(connect), follow: disconnect, hear })
@@ -304,5 +304,5 @@ export const live = {
   },
 }
 
-export const useLive = shown.use
+export const useLive = shared.use
 feed.stop = () => live.stop()

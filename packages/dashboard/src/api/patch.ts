@@ -80,7 +80,7 @@ const patchServer = (
 ) => {
   const { id, hostname, status, protection: level, last_heartbeat, tags, deleted } = data
   const news = { hostname, status, last_heartbeat, tags }
-  let known = false
+  let isListed = false
   /**
    * The message has the level, and not its reason: rows with another one are read again; so is a row with the first sign of
    * life, since no message tells the first level and figures of a host.
@@ -89,7 +89,7 @@ const patchServer = (
   let areTagsOld = false
   queries.setQueriesData<ServerList | Summary>({ queryKey: ['servers'] }, list => {
     if (!list || !list.servers.some(row => row.id === id)) return list
-    known = true
+    isListed = true
     const servers = list.servers.map(row => {
       if (row.id !== id) return row
       const { protection } = row
@@ -102,10 +102,10 @@ const patchServer = (
     // The rows of both lists take the same news; heartbeats are not part of the summary, where they do no harm.
     return { ...list, servers } as typeof list
   })
-  readAgain(deleted || isStale || !known ? ['servers'] : ['servers', 'summary'], pauses.server)
+  readAgain(deleted || isStale || !isListed ? ['servers'] : ['servers', 'summary'], pauses.server)
   // Which rows a search by tag finds is another matter than what they show.
   if (areTagsOld) readAgain(['servers'], pauses.server)
-  if (areTagsOld || deleted || !known) readAgain(['tags'], pauses.server)
+  if (areTagsOld || deleted || !isListed) readAgain(['tags'], pauses.server)
   if (!deleted) queries.setQueryData<Server>(['server', id], shown => (shown ? { ...shown, ...news } : shown))
   readAgain(['server', id], pauses.server)
 }
@@ -116,13 +116,13 @@ export const newer = (shown: Command | undefined, news: Command): Command =>
   shown && order[shown.status] > order[news.status] ? shown : news
 const patchCommand = (queries: QueryClient, command: Command, readAgain: ReadAgain): void => {
   queries.setQueryData<Command>(['command', command.id], shown => newer(shown, command))
-  let known = false
+  let isListed = false
   queries.setQueriesData<CommandList>({ queryKey: ['commands'] }, list => {
     if (!list?.commands?.some(row => row.id === command.id)) return list
-    known = true
+    isListed = true
     return { ...list, commands: list.commands.map(row => (row.id === command.id ? newer(row, command) : row)) }
   })
-  if (!known) readAgain(['commands'], pauses.command)
+  if (!isListed) readAgain(['commands'], pauses.command)
   if (order[command.status] < order.completed) return
   readAgain(['commands', 'stats'], pauses.ban)
   if (command.type.endsWith('template')) readAgain(['template'], pauses.command)

@@ -11,20 +11,20 @@ export interface ProofAsked {
   readonly methods: Methods
   readonly answer: (proved: boolean) => void
 }
-const asked = createShared<(ProofAsked & { readonly answered: Promise<boolean> }) | null>(null)
+const openQuestion = createShared<(ProofAsked & { readonly answered: Promise<boolean> }) | null>(null)
 /** What waits for an answer, if anything does. */
-export const useProofAsked: () => ProofAsked | null = asked.use
+export const useProofAsked: () => ProofAsked | null = openQuestion.use
 
 /** Requests that are refused at the same time wait for one answer. */
 const ask = (methods: Methods): Promise<boolean> => {
-  const before = asked.get()
+  const before = openQuestion.get()
   if (before) return before.answered
   const { promise: answered, resolve } = Promise.withResolvers<boolean>()
-  asked.set({
+  openQuestion.set({
     methods,
     answered,
     answer: proved => {
-      asked.set(null)
+      openQuestion.set(null)
       resolve(proved)
     },
   })
@@ -35,5 +35,5 @@ const ask = (methods: Methods): Promise<boolean> => {
 export const proving: typeof fetch = async (input, init) => {
   const reply = await noting(input, init)
   const methods = (await refusalIn(reply, 403))?.step_up?.methods
-  return methods && asked.isWatched() && (await ask(methods)) ? noting(input, init) : reply
+  return methods && openQuestion.isWatched() && (await ask(methods)) ? noting(input, init) : reply
 }

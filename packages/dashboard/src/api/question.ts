@@ -10,18 +10,18 @@ export interface Question<Q, A> {
   readonly ask: (question: Q) => Promise<A>
 }
 export const createQuestion = <Q extends object, A>(refusal: A): Question<Q, A> => {
-  const asked = createShared<(Q & { readonly answer: (given: A) => void }) | null>(null)
-  const refuse = () => asked.get()?.answer(refusal)
+  const openQuestion = createShared<(Q & { readonly answer: (given: A) => void }) | null>(null)
+  const refuse = () => openQuestion.get()?.answer(refusal)
   return {
-    useAsked: asked.use,
+    useAsked: openQuestion.use,
     refuse,
     ask(question) {
       refuse()
       return new Promise(resolve => {
-        asked.set({
+        openQuestion.set({
           ...question,
           answer: given => {
-            asked.set(null)
+            openQuestion.set(null)
             resolve(given)
           },
         })

@@ -79,9 +79,9 @@ export const joinTabs = (on: { lead(): void; follow(): void; hear(news: News): v
   const leave = () => {
     // A claim is dropped too: otherwise no other tab could lead until it expires.
     clearTimeout(settle)
-    const held = read()?.tab === tab
-    if (held) localStorage.removeItem(name)
-    if (held || leading) tell({ kind: 'left' })
+    const isHolder = read()?.tab === tab
+    if (isHolder) localStorage.removeItem(name)
+    if (isHolder || leading) tell({ kind: 'left' })
     leading = null
   }
   channel.onmessage = ({ data }: MessageEvent<News>) => {

@@ -9,8 +9,8 @@ const readAhead = ({ pathname, search }: { pathname: string; search: Record<stri
   if (pathname === '/servers' && Object.keys(search).length === 0)
     void queries.prefetchQuery(serversQuery({ q: undefined, page: 1 }))
   if (pathname !== '/bans') return
-  const asked = readBansSearch(search)
-  if (!asked.by && !asked.q && !asked.ip) void queries.prefetchQuery(attackersRead(asked))
+  const bansSearch = readBansSearch(search)
+  if (!bansSearch.by && !bansSearch.q && !bansSearch.ip) void queries.prefetchQuery(attackersRead(bansSearch))
 }
 
 /**

@@ -15,10 +15,10 @@ export const router = createRouter({
   basepath: basePath,
   parseSearch: search => Object.fromEntries(new URLSearchParams(search)),
   stringifySearch: search => {
-    const given = Object.entries(search).flatMap(([key, value]): [string, string][] =>
+    const parameters = Object.entries(search).flatMap(([key, value]): [string, string][] =>
       value === undefined ? [] : [[key, String(value)]],
     )
-    return given.length === 0 ? '' : `?${new URLSearchParams(given).toString()}`
+    return parameters.length === 0 ? '' : `?${new URLSearchParams(parameters).toString()}`
   },
   defaultPreload: 'intent',
   defaultNotFoundComponent: NotFound,

@@ -16,8 +16,8 @@ export const ChoiceField = (props: Bound<string> & { options: readonly string[];
   const [isOpen, setOpen] = useState(false)
   const [typed, setTyped] = useState<string>()
   const [at, setAt] = useState(-1)
-  const wanted = (typed ?? '').trim().toLowerCase().replaceAll(' ', '_')
-  const found = props.options.filter(option => option.toLowerCase().includes(wanted)).slice(0, most)
+  const searchText = (typed ?? '').trim().toLowerCase().replaceAll(' ', '_')
+  const matches = props.options.filter(option => option.toLowerCase().includes(searchText)).slice(0, most)
   const close = () => {
     setOpen(false)
     setTyped(undefined)
@@ -29,10 +29,10 @@ export const ChoiceField = (props: Bound<string> & { options: readonly string[];
   }
   const move = (step: number) => {
     setOpen(true)
-    setAt(found.length === 0 ? -1 : (Math.max(at, step < 0 ? 0 : -1) + step + found.length) % found.length)
+    setAt(matches.length === 0 ? -1 : (Math.max(at, step < 0 ? 0 : -1) + step + matches.length) % matches.length)
   }
   const onKey = (event: KeyboardEvent) => {
-    const option = isOpen ? found[at] : undefined
+    const option = isOpen ? matches[at] : undefined
     if (event.key === 'ArrowDown' || event.key === 'ArrowUp') move(event.key === 'ArrowDown' ? 1 : -1)
     else if (event.key === 'Enter' && option !== undefined) choose(option)
     else if (event.key === 'Escape' && isOpen) close()
@@ -70,7 +70,7 @@ export const ChoiceField = (props: Bound<string> & { options: readonly string[];
           />
           <ul id={listId} role="listbox" aria-label={props.label} className={styles.options} hidden={!isOpen}>
             {isOpen &&
-              found.map((option, index) => (
+              matches.map((option, index) => (
                 <li
                   key={option}
                   id={`${listId}-${index}`}
@@ -87,7 +87,7 @@ export const ChoiceField = (props: Bound<string> & { options: readonly string[];
                   {option.replaceAll('_', ' ')}
                 </li>
               ))}
-            {isOpen && found.length === 0 && (
+            {isOpen && matches.length === 0 && (
               <li role="option" aria-selected={false} aria-disabled="true" className={parts.muted}>
                 {textsOf(formTexts).noMatch}
               </li>

@@ -38,10 +38,10 @@ const press = (event: KeyboardEvent) => {
   const begun = first !== null && event.timeStamp - first.at < together ? first.key : ''
   first = null
   const keys = activeKeys()
-  const found = keys.find(({ key }) => key === begun + event.key)
-  if (found) {
+  const binding = keys.find(({ key }) => key === begun + event.key)
+  if (binding) {
     event.preventDefault()
-    found.act()
+    binding.act()
   } else if (!begun && keys.some(({ key }) => key.length === 2 && key.startsWith(event.key)))
     first = { key: event.key, at: event.timeStamp }
 }

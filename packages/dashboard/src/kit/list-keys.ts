@@ -33,11 +33,11 @@ const control = (key: string): string => (key === 'x' ? 'input[type=checkbox]' :
 const isThere = (key: string) => () => rows().some(row => row.querySelector(control(key)) !== null)
 const pressed = (key: string) => () => current()?.querySelector<HTMLElement>(control(key))?.click()
 
-let made: readonly Key[] | undefined
+let lastKeys: readonly Key[] | undefined
 const keys = (): readonly Key[] => {
   const t = textsOf(keysTexts)
   const some = () => rows().length > 0
-  made ??= [
+  lastKeys ??= [
     { key: 'j', text: t.next, act: move(1), there: some },
     { key: 'k', text: t.previous, act: move(-1), there: some },
     ...(
@@ -49,7 +49,7 @@ const keys = (): readonly Key[] => {
       ] as const
     ).map(([key, text]) => ({ key, text, act: pressed(key), there: isThere(key) })),
   ]
-  return made
+  return lastKeys
 }
 
 /** Moves through the rows of the page by j and k, and presses what the row offers by x, u, w and the full stop. */

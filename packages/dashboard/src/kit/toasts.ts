@@ -30,7 +30,7 @@ export interface Toast extends Told {
 const most = 3
 const lasting = { told: 6000, undo: 8000 } as const
 
-const shown = createShared<readonly Toast[]>([])
+const openToasts = createShared<readonly Toast[]>([])
 let last = 0
 
 /** Small news in a corner of the page, three at most: the oldest one makes room. */
@@ -38,22 +38,22 @@ export const toasts = {
   /** Shows it; resolves to the number that `close` takes. */
   show(told: Told): number {
     const lasts = told.error ? null : told.undo ? lasting.undo : lasting.told
-    shown.set([...shown.get(), { ...told, id: ++last, lasts }].slice(-most))
+    openToasts.set([...openToasts.get(), { ...told, id: ++last, lasts }].slice(-most))
     return last
   },
   close(id: number): void {
-    shown.set(shown.get().filter(toast => toast.id !== id))
+    openToasts.set(openToasts.get().filter(toast => toast.id !== id))
   },
   /** Takes back what was told last and still can be. */
   undoLast(): void {
-    const toast = shown.get().findLast(({ undo }) => undo)
+    const toast = openToasts.get().findLast(({ undo }) => undo)
     if (!toast) return
     toasts.close(toast.id)
     toast.undo?.()
   },
   clear(): void {
-    shown.set([])
+    openToasts.set([])
   },
 }
 
-export const useShownToasts = shown.use
+export const useShownToasts = openToasts.use

@@ -18,8 +18,8 @@ export const sentenceOf = (error: unknown): string =>
 export const fieldProblem = (error: unknown, field: string): string | undefined =>
   error instanceof ApiError
     ? error.body.details?.find(({ path }) => {
-        const named = path.replace(/^\//, '').replaceAll('/', '.')
-        return named === field || named.startsWith(`${field}.`)
+        const fieldName = path.replace(/^\//, '').replaceAll('/', '.')
+        return fieldName === field || fieldName.startsWith(`${field}.`)
       })?.message
     : undefined
 

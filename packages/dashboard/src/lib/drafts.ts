@@ -43,11 +43,11 @@ const isOfForm = <T extends object>(some: unknown, is: T): some is Partial<T> =>
 
 export const readDraft = <T extends object>(userId: number, name: string, is: T, now: number): KeptDraft<T> => {
   try {
-    const kept: unknown = JSON.parse(globalThis.localStorage.getItem(keyOf(userId, name)) ?? 'null', unpacked)
-    if (!isRecord(kept) || kept.form !== formOf(is)) return none
-    if (typeof kept.at !== 'number' || now - kept.at > lasting) return none
-    if (!isOfForm(kept.typed, is) || !isOfForm(kept.was, is)) return none
-    const { typed, was } = kept
+    const storedDraft: unknown = JSON.parse(globalThis.localStorage.getItem(keyOf(userId, name)) ?? 'null', unpacked)
+    if (!isRecord(storedDraft) || storedDraft.form !== formOf(is)) return none
+    if (typeof storedDraft.at !== 'number' || now - storedDraft.at > lasting) return none
+    if (!isOfForm(storedDraft.typed, is) || !isOfForm(storedDraft.was, is)) return none
+    const { typed, was } = storedDraft
     // A field that holds the saved value by now is no draft.
     const edits = keysOf<Partial<T>>(typed).filter(field => !same(typed[field], is[field]))
     return { typed: pick(typed, edits), was: pick(was, edits) }

@@ -55,18 +55,19 @@ const isView = (value: unknown): value is View =>
 
 /** What another version, or another hand, has kept: what is not understood is as usual. */
 export const readPreferences = (given: unknown): Preferences => {
-  const kept = recordOf(given)
-  const views = recordOf(kept.views)
-  const columns = recordOf(kept.columns)
+  const fields = recordOf(given)
+  const views = recordOf(fields.views)
+  const columns = recordOf(fields.columns)
   return {
-    density: oneOf(kept.density, ['normal', 'roomy', 'dense'], usual.density),
-    zone: oneOf(kept.zone, ['browser', 'utc', 'site'], usual.zone),
-    clock: oneOf(kept.clock, ['24', '12'], usual.clock),
-    start: typeof kept.start === 'string' && /^\/(?![/\\])[\w/-]{0,100}$/.test(kept.start) ? kept.start : usual.start,
-    theme: oneOf(kept.theme, ['auto', 'light', 'dark'], usual.theme),
-    language: typeof kept.language === 'string' && /^[a-z]{2}$/.test(kept.language) ? kept.language : null,
-    keys: yes(kept.keys, usual.keys),
-    reduced: yes(kept.reduced, usual.reduced),
+    density: oneOf(fields.density, ['normal', 'roomy', 'dense'], usual.density),
+    zone: oneOf(fields.zone, ['browser', 'utc', 'site'], usual.zone),
+    clock: oneOf(fields.clock, ['24', '12'], usual.clock),
+    start:
+      typeof fields.start === 'string' && /^\/(?![/\\])[\w/-]{0,100}$/.test(fields.start) ? fields.start : usual.start,
+    theme: oneOf(fields.theme, ['auto', 'light', 'dark'], usual.theme),
+    language: typeof fields.language === 'string' && /^[a-z]{2}$/.test(fields.language) ? fields.language : null,
+    keys: yes(fields.keys, usual.keys),
+    reduced: yes(fields.reduced, usual.reduced),
     views: Object.fromEntries(
       Object.entries(views).flatMap(([list, found]) =>
         Array.isArray(found) ? [[list, found.filter(isView).slice(0, bounds.views)] as const] : [],

@@ -2,8 +2,8 @@
 
 /** A whole number, not below the least. */
 export const whole = (value: unknown, least: number): number | undefined => {
-  const found = Number(value)
-  return Number.isSafeInteger(found) && found >= least ? found : undefined
+  const number = Number(value)
+  return Number.isSafeInteger(number) && number >= least ? number : undefined
 }
 /** The page number of a list, from 2; the first page has no parameter. */
 export const pageOf = (raw: Record<string, unknown>): number | undefined => whole(raw.page, 2)
@@ -18,13 +18,13 @@ export const matching = (value: unknown, pattern: RegExp): string | undefined =>
 export const serverIdOf = (value: unknown): string | undefined => matching(value, /^[0-9a-f-]{36}$/i)
 /** A moment with its time zone. */
 export const moment = (value: unknown): string | undefined => {
-  const found = matching(value, /^\d{4}-\d\d-\d\dT[\d:.]+(Z|[+-]\d\d:\d\d)$/)
-  return found === undefined || Number.isNaN(Date.parse(found)) ? undefined : found
+  const timestamp = matching(value, /^\d{4}-\d\d-\d\dT[\d:.]+(Z|[+-]\d\d:\d\d)$/)
+  return timestamp === undefined || Number.isNaN(Date.parse(timestamp)) ? undefined : timestamp
 }
 
 /** Without what means nothing. */
-export const given = <T extends object>(found: T): Partial<T> => {
-  const kept: Partial<T> = {}
-  for (const name in found) if (found[name] !== undefined) kept[name] = found[name]
-  return kept
+export const withoutEmpty = <T extends object>(found: T): Partial<T> => {
+  const filled: Partial<T> = {}
+  for (const name in found) if (found[name] !== undefined) filled[name] = found[name]
+  return filled
 }

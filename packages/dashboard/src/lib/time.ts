@@ -12,9 +12,9 @@ type Cycle = 'h23' | 'h12'
 const cycle = (): Cycle => (preferences.read().clock === '12' ? 'h12' : 'h23')
 const formatter = (key: string, options: Intl.DateTimeFormatOptions, zone: string, hourCycle = cycle()) => {
   const name = `${key} ${zone} ${hourCycle}`
-  const made = formatters.get(name) ?? new Intl.DateTimeFormat(locale, { hourCycle, ...options, timeZone: zone })
-  formatters.set(name, made)
-  return made
+  const format = formatters.get(name) ?? new Intl.DateTimeFormat(locale, { hourCycle, ...options, timeZone: zone })
+  formatters.set(name, format)
+  return format
 }
 
 /* Where no zone is named, times are told in the one of the preferences. */
@@ -58,7 +58,7 @@ export const shortDay = (at: number, now: number, zone = shownZone()): string =>
 }
 
 const parts = (at: number, zone: string, hourCycle = cycle()) => {
-  const found = Object.fromEntries(
+  const textByPart = Object.fromEntries(
     formatter(
       'exact',
       {
@@ -76,8 +76,8 @@ const parts = (at: number, zone: string, hourCycle = cycle()) => {
       .map(({ type, value }) => [type, value]),
   )
   return {
-    date: `${found.year ?? ''}-${found.month ?? ''}-${found.day ?? ''}`,
-    time: `${found.hour ?? ''}:${found.minute ?? ''}:${found.second ?? ''}${found.dayPeriod ? ` ${found.dayPeriod}` : ''}`,
+    date: `${textByPart.year ?? ''}-${textByPart.month ?? ''}-${textByPart.day ?? ''}`,
+    time: `${textByPart.hour ?? ''}:${textByPart.minute ?? ''}:${textByPart.second ?? ''}${textByPart.dayPeriod ? ` ${textByPart.dayPeriod}` : ''}`,
   }
 }
 

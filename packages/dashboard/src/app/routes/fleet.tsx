@@ -24,8 +24,9 @@ const start = createRoute({
   validateSearch: overviewSearch,
   beforeLoad: ({ context, location }) => {
     // Sign-in providers return to this page; users who wanted another page go on to it.
-    const wanted = afterProvider.take()
-    if (wanted !== undefined && safeReturn(wanted) !== '/') throw redirect({ href: safeReturn(wanted), replace: true })
+    const returnPlace = afterProvider.take()
+    if (returnPlace !== undefined && safeReturn(returnPlace) !== '/')
+      throw redirect({ href: safeReturn(returnPlace), replace: true })
     const { start } = preferences.read()
     if (context.entering && location.searchStr === '' && start !== '/') throw redirect({ href: start, replace: true })
   },

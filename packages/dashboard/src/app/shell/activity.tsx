@@ -140,7 +140,7 @@ export const ActivityList = () => {
   const t = textsOf(activityTexts)
   const query = useActivityQuery()
   const rows = query.data
-  const said = useSaid()
+  const outputWords = useSaid()
   return (
     <>
       <Loading what={t.what} query={query} lines={3} />
@@ -151,7 +151,7 @@ export const ActivityList = () => {
           <ul className={styles.list}>
             {groupsOf(rows).map(({ row, batchId }) =>
               batchId === null ? (
-                <Line key={row.id} row={row} what={said(row)} />
+                <Line key={row.id} row={row} what={outputWords(row)} />
               ) : (
                 <BatchLine key={batchId} row={row} batchId={batchId} />
               ),

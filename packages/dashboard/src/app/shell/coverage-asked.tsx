@@ -5,7 +5,7 @@ const CoverageDialog = lazy(() => import('../../features/whitelist/coverage-dial
 
 /** The question before the whitelist covers a large part of the Internet, on whatever page an entry is added. */
 export const CoverageAsked = () => {
-  const asked = useCoverageAsked()
+  const question = useCoverageAsked()
   useEffect(() => refuseCoverage, [])
-  return <Suspense>{asked && <CoverageDialog coverage={asked} answer={asked.answer} />}</Suspense>
+  return <Suspense>{question && <CoverageDialog coverage={question} answer={question.answer} />}</Suspense>
 }

@@ -45,12 +45,12 @@ export const KeptPreferences = () => {
     const begin = async () => {
       preferences.belongTo(userId)
       if (preferences.isUnsaved()) return changed()
-      const found =
+      const serverPreferences =
         queries.getQueryData<Record<string, unknown>>(keptPreferencesKey) ??
         (await api.call('GET /users/me/preferences', { signal: leaving.signal })).preferences
       // A choice made before the reply arrives wins.
-      if (preferences.isUnsaved() || Object.keys(found).length === 0) return
-      preferences.replace(found)
+      if (preferences.isUnsaved() || Object.keys(serverPreferences).length === 0) return
+      preferences.replace(serverPreferences)
       const { theme, language } = preferences.read()
       wear(theme)
       // It shows with the next load of the page.

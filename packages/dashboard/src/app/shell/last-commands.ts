@@ -18,12 +18,12 @@ interface ActivityEntry {
 export const groupsOf = (rows: readonly Command[]): readonly ActivityEntry[] => {
   const sizes = new Map<string, number>()
   for (const { batch_id } of rows) if (batch_id !== null) sizes.set(batch_id, (sizes.get(batch_id) ?? 0) + 1)
-  const seen = new Set<string>()
+  const listedIds = new Set<string>()
   return rows.flatMap((row): readonly ActivityEntry[] => {
     const batchId = row.batch_id !== null && (sizes.get(row.batch_id) ?? 0) > 1 ? row.batch_id : null
     if (batchId === null) return [{ row, batchId }]
-    if (seen.has(batchId)) return []
-    seen.add(batchId)
+    if (listedIds.has(batchId)) return []
+    listedIds.add(batchId)
     return [{ row, batchId }]
   })
 }

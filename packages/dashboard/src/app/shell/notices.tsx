@@ -61,8 +61,8 @@ const useSituation = (): Situation => {
 
 const place = 'stockade-dismissed'
 const readDismissed = (): readonly string[] => {
-  const kept = readStored('sessionStorage', place)
-  return Array.isArray(kept) ? kept.filter(name => typeof name === 'string') : []
+  const storedNotices = readStored('sessionStorage', place)
+  return Array.isArray(storedNotices) ? storedNotices.filter(name => typeof name === 'string') : []
 }
 
 /** What of it this session has not dismissed, and how to dismiss one. */

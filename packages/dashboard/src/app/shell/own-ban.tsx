@@ -50,16 +50,16 @@ const useOwnBan = (): Address | undefined => {
 const useUnban = (address: Address, onUnban: (found: LookUp) => void) => {
   const { may } = useMay('write')
   const lookUp = useQuery({ ...lookUpQuery(address.ip), enabled: may })
-  const found = lookUp.data
+  const lookUpResult = lookUp.data
   const [asking, setAsking] = useState(false)
   // Asked once more: of several bans that come together the look-up may know only the first yet.
   const lift = async () => {
     setAsking(true)
-    const fresh = (await lookUp.refetch()).data ?? found
+    const fresh = (await lookUp.refetch()).data ?? lookUpResult
     setAsking(false)
     if (fresh) onUnban(fresh)
   }
-  return { may, canLift: found !== undefined, asking, lift }
+  return { may, canLift: lookUpResult !== undefined, asking, lift }
 }
 
 /** For those who may lift nothing else: the ban of the address that they come from, where that is allowed. */

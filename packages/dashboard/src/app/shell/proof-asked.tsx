@@ -5,6 +5,6 @@ const ProofDialog = lazy(() => import('../../features/identity/proof-dialog.tsx'
 
 /** The question who one is, on whatever page something dangerous is done. */
 export const ProofAsked = () => {
-  const asked = useProofAsked()
-  return <Suspense>{asked && <ProofDialog {...asked} />}</Suspense>
+  const question = useProofAsked()
+  return <Suspense>{question && <ProofDialog {...question} />}</Suspense>
 }

@@ -5,7 +5,7 @@ const SealDialog = lazy(() => import('../../features/commands/seal-dialog.tsx'))
 
 /** The signature that hosts ask for, on whatever page a command is given. */
 export const SealAsked = () => {
-  const asked = useSealAsked()
+  const question = useSealAsked()
   useEffect(() => refuseSeal, [])
-  return <Suspense>{asked && <SealDialog asked={asked} />}</Suspense>
+  return <Suspense>{question && <SealDialog asked={question} />}</Suspense>
 }

@@ -5,11 +5,13 @@ const SshDialog = lazy(() => import('../../features/commands/ssh-question.tsx'))
 
 /** The question before a jail is switched off that guards SSH, on whatever page it comes up. */
 export const SshAsked = () => {
-  const asked = useSshAsked()
+  const question = useSshAsked()
   useEffect(() => refuseSsh, [])
   return (
     <Suspense>
-      {asked && <SshDialog question={asked} onYes={() => asked.answer(true)} onNo={() => asked.answer(false)} />}
+      {question && (
+        <SshDialog question={question} onYes={() => question.answer(true)} onNo={() => question.answer(false)} />
+      )}
     </Suspense>
   )
 }

@@ -85,7 +85,7 @@ const Password = ({ user }: { user: UserDetail }) => {
       </Panel>
     )
   const wrong = statusOf(change.error) === 401
-  const said = fieldProblem(change.error, 'new_password')
+  const passwordProblem = fieldProblem(change.error, 'new_password')
   const problem = !keepsRules(fresh) ? words.password.invalid : fresh === current ? t.same : undefined
   const submit = () => {
     setTried(true)
@@ -104,8 +104,13 @@ const Password = ({ user }: { user: UserDetail }) => {
           onValue={setCurrent}
           complete="current-password"
         />
-        <NewPassword label={t.fresh} value={fresh} onValue={setFresh} error={tried ? (problem ?? said) : undefined} />
-        {!wrong && !said && <Refusal error={change.error} />}
+        <NewPassword
+          label={t.fresh}
+          value={fresh}
+          onValue={setFresh}
+          error={tried ? (problem ?? passwordProblem) : undefined}
+        />
+        {!wrong && !passwordProblem && <Refusal error={change.error} />}
         {change.isSuccess && !fresh && <p className={parts.note}>{t.changed}</p>}
         <div className={parts.row}>
           <Button type="submit" loading={change.isPending}>

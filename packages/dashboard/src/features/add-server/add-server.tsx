@@ -26,7 +26,7 @@ import { timeTexts } from '../../lib/time.texts.ts'
 import { guardTexts } from '../server/guard.texts.ts'
 import { addServerTexts } from './add-server.texts.ts'
 import { Arrival } from './arrival.tsx'
-import { kept } from './kept-command.ts'
+import { storedCommands } from './kept-command.ts'
 import { Expected, Meanwhile } from './meanwhile.tsx'
 import { Tabs } from './tabs.tsx'
 import { Ways } from './way-choice.tsx'
@@ -49,7 +49,7 @@ const NameIt = () => {
   const create = useMutation({
     mutationFn: () => api.call('POST /servers', { body: { hostname: hostname.trim(), description } }),
     onSuccess: made => {
-      kept.put(made.id, made.install_command)
+      storedCommands.put(made.id, made.install_command)
       void queries.invalidateQueries({ queryKey: ['servers'] })
       void navigate({ to: '/servers/new', search: { id: made.id } })
     },
@@ -178,14 +178,14 @@ const Watch = ({ id }: { id: string }) => {
 /** The one command. It holds a secret that the service does not know any more: this tab keeps it until it was used. */
 const Command = ({ server }: { server: Server }) => {
   const t = textsOf(addServerTexts)
-  const [command, setCommand] = useState(() => kept.get(server.id))
+  const [command, setCommand] = useState(() => storedCommands.get(server.id))
   const [isBackfilled, setBackfilled] = useState(false)
   const { token_expires_at, token_used_at } = server.install
   const baseUrl = useQuery(optionsQuery).data?.base_url ?? ownAddress
   const renew = useMutation({
     mutationFn: () => api.call('POST /servers/{serverId}/regenerate-token', { params: { serverId: server.id } }),
     onSuccess: made => {
-      kept.put(server.id, made.install_command)
+      storedCommands.put(server.id, made.install_command)
       setCommand(made.install_command)
       void queries.invalidateQueries({ queryKey: ['server', server.id] })
     },

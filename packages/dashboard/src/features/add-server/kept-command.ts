@@ -4,7 +4,7 @@
  */
 const nameOf = (serverId: string) => `stockade-command-${serverId}`
 
-export const kept = {
+export const storedCommands = {
   put(serverId: string, command: string): void {
     try {
       sessionStorage.setItem(nameOf(serverId), command)

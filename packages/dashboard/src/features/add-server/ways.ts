@@ -18,9 +18,9 @@ export const waysOf = (command: string, isForMany = false): readonly Way[] => {
 
 /** @param isForMany the token of the command enrols many hosts: docs/guides/enrolment.md has what is made of it */
 export const commandFor = (way: Way, command: string, isForMany = false): string => {
-  const found = partsOf(command)
-  if (found === null) return command
-  const { options, url, args } = found
+  const parts = partsOf(command)
+  if (parts === null) return command
+  const { options, url, args } = parts
   switch (way) {
     case 'wget':
       return `wget -qO- ${url} | sudo sh -s -- ${args}`
@@ -28,7 +28,7 @@ export const commandFor = (way: Way, command: string, isForMany = false): string
       // It runs as root. JSON is YAML.
       return `#cloud-config\nruncmd:\n  - ${JSON.stringify(`curl ${options} ${url} | sh -s -- ${args}`)}`
     case 'ansible':
-      return isForMany ? playbook(found) : ansibleTask(`curl ${options} ${url} | sh -s -- ${args}`)
+      return isForMany ? playbook(parts) : ansibleTask(`curl ${options} ${url} | sh -s -- ${args}`)
     case 'image':
       return `${command} --image\nsudo truncate -s 0 /etc/machine-id`
     case 'read':

@@ -24,15 +24,15 @@ export const Routes = () => {
     // The refetch belongs to the change: the tick stays as it is until the new list is there.
     onSettled: () => queries.invalidateQueries({ queryKey: routesQuery.queryKey }),
   })
-  const known = routes.data?.routes ?? []
+  const allRoutes = routes.data?.routes ?? []
   // A tick shows at once; where it is refused, it goes again.
-  const ticks = ticksOf(save.isPending ? save.variables : known)
-  const special = known.filter(route => !isPlain(route)).length
+  const ticks = ticksOf(save.isPending ? save.variables : allRoutes)
+  const special = allRoutes.filter(route => !isPlain(route)).length
   const offered =
     channels.data?.channels.filter(({ id, enabled, builtin }) => enabled || !builtin || ticks.has(id)) ?? []
   return (
     <Panel title={t.routes} aside={<Link to="/settings/channels">{t.toChannels}</Link>}>
-      <p className={parts.help}>{known.length === 0 && offered.length > 0 ? t.noRoute : t.routesLead}</p>
+      <p className={parts.help}>{allRoutes.length === 0 && offered.length > 0 ? t.noRoute : t.routesLead}</p>
       <Trouble what={t.what} query={routes.isError ? routes : channels} />
       {channels.data && offered.length === 0 && <p className={parts.muted}>{t.noChannel}</p>}
       {routes.data && offered.length > 0 && (
@@ -61,7 +61,9 @@ export const Routes = () => {
                         aria-label={t.ticked(name, t.severities[severity])}
                         disabled={save.isPending}
                         checked={ticks.get(id)?.has(severity) ?? false}
-                        onChange={event => save.mutate(routesWith(known, id, severity, event.currentTarget.checked))}
+                        onChange={event =>
+                          save.mutate(routesWith(allRoutes, id, severity, event.currentTarget.checked))
+                        }
                       />
                     </label>
                   </td>

@@ -71,19 +71,19 @@ const Sentence = ({ line: { entry, size }, onUnfold }: { line: Line; onUnfold: (
 /** A name leads to all that was done by it: of a user, a key or the system. */
 const Who = ({ entry }: { entry: Entry }) => {
   const by = useNarrowing()
-  const shown = clip(entry.user, 60).shown
+  const userText = clip(entry.user, 60).shown
   if (useNarrow()) return <Stranger text={entry.user} most={60} />
   return (
     <Narrows
       by={by}
       field="user"
       value={entry.user}
-      shown={shown}
+      shown={userText}
       link={
         <button
           type="button"
           className={parts.value}
-          aria-description={textsOf(auditTexts).filterUser(shown)}
+          aria-description={textsOf(auditTexts).filterUser(userText)}
           onClick={() => by.only('user', entry.user)}
         >
           <Stranger text={entry.user} most={60} />

@@ -12,8 +12,8 @@ const words = (value: unknown): string => {
   if (typeof value === 'string') return value === '' ? '–' : value
   if (Array.isArray(value)) return value.length === 0 ? '–' : value.map(words).join(', ')
   if (typeof value !== 'object') return JSON.stringify(value)
-  const told = Object.entries(value).map(([name, each]) => `${name} ${words(each)}`)
-  return told.length === 0 ? '–' : told.join(', ')
+  const details = Object.entries(value).map(([name, each]) => `${name} ${words(each)}`)
+  return details.length === 0 ? '–' : details.join(', ')
 }
 /** What says nothing to a person; it stands in the JSON. */
 const dull = new Set([

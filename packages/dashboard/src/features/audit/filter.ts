@@ -1,6 +1,6 @@
 import type { QueryOf, settings } from '@stockade/contract'
 import { beginning } from '../../lib/ranges.ts'
-import { given, matching, moment, pageOf, whole } from '../../lib/search-params.ts'
+import { withoutEmpty, matching, moment, pageOf, whole } from '../../lib/search-params.ts'
 import { withTerms } from '../../lib/terms.ts'
 
 /** What the URL says of the audit log. Relative ranges stay relative: `from=now-24h`. */
@@ -19,7 +19,7 @@ export const auditLimit = 50
 
 export const readAuditSearch = (raw: Record<string, unknown>): AuditSearch => {
   const action = matching(raw.action, /^[\w.]{1,64}$/)
-  return given({
+  return withoutEmpty({
     // Links may name the action alone.
     q: withTerms([action && `action:${action}`], raw.q),
     from: matching(raw.from, /^now-\d{1,4}[hd]$/) ?? moment(raw.from),
@@ -60,6 +60,6 @@ export const linkOf = ({ id, timestamp }: { readonly id: number; readonly timest
 
 /** The list as the page's address for the export of all that match. */
 export const exportOf = (search: AuditSearch, now: number, format: 'csv' | 'json'): string => {
-  const given = Object.entries(auditFilterOf(search, now)).map(([key, value]) => [key, String(value)])
-  return `./api/v1/settings/audit/export?${new URLSearchParams([...given, ['format', format]]).toString()}`
+  const parameters = Object.entries(auditFilterOf(search, now)).map(([key, value]) => [key, String(value)])
+  return `./api/v1/settings/audit/export?${new URLSearchParams([...parameters, ['format', format]]).toString()}`
 }

@@ -73,9 +73,9 @@ const whatOf = ({ action, details }: Named): string => {
     return action === 'command.create' ? commandWords(details) : `${actionWords(action)}: ${commandWords(details)}`
   const object = objectOf(details)
   if (!object) return actionWords(action)
-  const shown = object.key === 'field' ? (settingName(object.text) ?? object.text) : nameOf(object.text)
+  const objectName = object.key === 'field' ? (settingName(object.text) ?? object.text) : nameOf(object.text)
   const of = valueAt(textsOf(auditTexts).of, action)
-  return of ? of(shown) : `${actionWords(action)}: ${shown}`
+  return of ? of(objectName) : `${actionWords(action)}: ${objectName}`
 }
 
 const isTime = (text: string) => /^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(text)

@@ -38,12 +38,12 @@ export const AttackerBans = ({ attacker }: { attacker: Attacker }) => {
         )}
       </Whole>
     )
-  const shown = bans.slice(0, most)
-  const rest = (query.data?.total ?? 0) - shown.length
+  const firstBans = bans.slice(0, most)
+  const rest = (query.data?.total ?? 0) - firstBans.length
   return (
     <>
-      {shown.map((ban, index) => (
-        <Sub key={ban.id} ban={ban} last={rest <= 0 && index === shown.length - 1} />
+      {firstBans.map((ban, index) => (
+        <Sub key={ban.id} ban={ban} last={rest <= 0 && index === firstBans.length - 1} />
       ))}
       {rest > 0 && (
         <Whole>

@@ -67,9 +67,9 @@ export const AttackerBulk = (props: {
   const selectAll = () =>
     void reading.start(async (signal, onRead) => {
       const { collectAttackers } = await import('./bulk.ts')
-      const found = await collectAttackers(search, total, signal, onRead)
-      selection.set(found, true)
-      announce(t.count(number(found.length), found.length))
+      const attackers = await collectAttackers(search, total, signal, onRead)
+      selection.set(attackers, true)
+      announce(t.count(number(attackers.length), attackers.length))
     })
   const canSelectMore = total > rows.length && chosen.length < Math.min(total, mostAtOnce)
   return (

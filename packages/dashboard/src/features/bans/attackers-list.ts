@@ -6,7 +6,7 @@ import { live } from '../../api/live.ts'
 import { inOrder } from './attackers-order.ts'
 import { attackersRead } from './attackers-read.ts'
 import { mostWaiting } from './bans-list.ts'
-import { asked, matchQueryOf } from './filter.ts'
+import { withoutView, matchQueryOf } from './filter.ts'
 import type { BansSearch } from './filter.ts'
 import { isReadable, matches } from './matches.ts'
 
@@ -22,7 +22,7 @@ const attackersQuery = (search: BansSearch) =>
 /** The newest bans of one attacker within what the list shows: enough to say how many more there are, and where. */
 export const attackerBansQuery = (search: BansSearch, ip: string) =>
   queryOptions({
-    queryKey: ['bans', 'of', ip, asked({ ...search, page: undefined, sort: undefined })],
+    queryKey: ['bans', 'of', ip, withoutView({ ...search, page: undefined, sort: undefined })],
     queryFn: ({ signal }) =>
       api.call('GET /bans', { query: { ...matchQueryOf(search, Date.now()), ip, limit: 20 }, signal }),
   })
@@ -34,7 +34,7 @@ interface Known {
 
 /** Attackers as the reader knows them: what arrives later is counted and waits above until it is asked for. */
 export const useAttackersList = (search: BansSearch) => {
-  const key = JSON.stringify(asked(search))
+  const key = JSON.stringify(withoutView(search))
   const query = useQuery(attackersQuery(search))
   const [known, setKnown] = useState<Known | null>(null)
   const [heard, setHeard] = useState<{ key: string; ids: ReadonlySet<number> }>({ key, ids: new Set() })
@@ -65,8 +65,8 @@ export const useAttackersList = (search: BansSearch) => {
   }, [key, search, isEmpty, refetch])
 
   const unseen = useMemo(() => {
-    const seen = new Set(known?.rows.map(({ ip }) => ip))
-    return known?.key === key ? (fresh ?? []).filter(({ ip }) => !seen.has(ip)).length : 0
+    const listedAddresses = new Set(known?.rows.map(({ ip }) => ip))
+    return known?.key === key ? (fresh ?? []).filter(({ ip }) => !listedAddresses.has(ip)).length : 0
   }, [known, fresh, key])
   const waiting = isPlaceholderData ? 0 : Math.max(unseen, heard.key === key ? heard.ids.size : 0)
   return {

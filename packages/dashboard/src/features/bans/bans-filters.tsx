@@ -59,13 +59,16 @@ const useValues = (rows: readonly Seen[]): ValuesOf => {
   const jails = useQuery({ ...banStatsQuery('month'), enabled: false }).data?.bans_by_jail
   const places = useMemo(() => countries().map(({ code, name }) => ({ value: code, label: name })), [])
   return field => {
-    const seen = (of: (row: Seen) => string | null, label?: (row: Seen) => string | null): readonly Suggested[] => {
-      const found = new Map<string, string>()
+    const suggestionsOf = (
+      of: (row: Seen) => string | null,
+      label?: (row: Seen) => string | null,
+    ): readonly Suggested[] => {
+      const labelByValue = new Map<string, string>()
       for (const row of rows) {
         const value = of(row)
-        if (value !== null && value !== '') found.set(value, label?.(row) ?? '')
+        if (value !== null && value !== '') labelByValue.set(value, label?.(row) ?? '')
       }
-      return [...found].map(([value, label]) => ({ value, label }))
+      return [...labelByValue].map(([value, label]) => ({ value, label }))
     }
     switch (field) {
       case 'jail':
@@ -77,18 +80,18 @@ const useValues = (rows: readonly Seen[]): ValuesOf => {
       case 'country':
         return places
       case 'ip':
-        return seen(({ ip }) => ip)
+        return suggestionsOf(({ ip }) => ip)
       case 'city':
-        return seen(({ city }) => city)
+        return suggestionsOf(({ city }) => city)
       case 'asn':
-        return seen(
+        return suggestionsOf(
           ({ asn }) => asn?.replace(/^AS/, '') ?? null,
           ({ org }) => org,
         )
       case 'org':
-        return seen(({ org }) => org)
+        return suggestionsOf(({ org }) => org)
       case 'by':
-        return seen(({ by }) => by)
+        return suggestionsOf(({ by }) => by)
       default:
         return []
     }

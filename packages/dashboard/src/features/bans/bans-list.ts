@@ -3,13 +3,13 @@ import { keepPreviousData, queryOptions, useQuery } from '@tanstack/react-query'
 import { api } from '../../api/client.ts'
 import { live } from '../../api/live.ts'
 import type { Ban } from '../../api/queries.ts'
-import { asked, bansQueryOf } from './filter.ts'
+import { withoutView, bansQueryOf } from './filter.ts'
 import type { BansSearch } from './filter.ts'
 import { isReadable, matches } from './matches.ts'
 
 export const bansQuery = (search: BansSearch) =>
   queryOptions({
-    queryKey: ['bans', asked(search)],
+    queryKey: ['bans', withoutView(search)],
     queryFn: ({ signal }) => api.call('GET /bans', { query: bansQueryOf(search, Date.now()), signal }),
     // The last list stays until the next one is there; not where none will come, since it would answer another question.
     placeholderData: isReadable(search) ? keepPreviousData : undefined,
@@ -27,7 +27,7 @@ const newestOf = (bans: readonly Ban[]) => bans.reduce((newest, ban) => Math.max
  */
 // oxlint-disable-next-line complexity -- most branches are defaults while a list loads
 export const useBansList = (search: BansSearch) => {
-  const key = JSON.stringify(asked(search))
+  const key = JSON.stringify(withoutView(search))
   const query = useQuery(bansQuery(search))
   const [known, setKnown] = useState<{ key: string; newest: number } | null>(null)
   const [heard, setHeard] = useState<{ key: string; ids: ReadonlySet<number> }>({ key, ids: new Set() })

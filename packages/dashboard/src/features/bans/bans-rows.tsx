@@ -171,13 +171,13 @@ export const BanTable = ({ rows, opened }: { rows: readonly Ban[]; opened: numbe
   const { may } = useMay('write')
   const { sort } = useBansSearch()
   const filter = useFilter()
-  const named = useColumns()
+  const columnNames = useColumns()
   const columns = useMemo((): readonly ListColumn<Ban>[] => {
     const columnOf = (key: Column | 'ip', cell: ListColumn<Ban>['cell']): ListColumn<Ban> => ({
       key,
       name: t.columns[key],
       cell,
-      className: classOf(key, named === null),
+      className: classOf(key, columnNames === null),
       sort: sortOf(key, sort, filter),
     })
     return [
@@ -187,9 +187,9 @@ export const BanTable = ({ rows, opened }: { rows: readonly Ban[]; opened: numbe
           <Address ban={ban} />
         </span>
       )),
-      ...(named ?? usualColumns).map(column => columnOf(column, ban => <Cell ban={ban} column={column} />)),
+      ...(columnNames ?? usualColumns).map(column => columnOf(column, ban => <Cell ban={ban} column={column} />)),
     ]
-  }, [t, named, sort, filter])
+  }, [t, columnNames, sort, filter])
   const selecting = useMemo(() => selection && { ...selection, nameOf: namedIn }, [selection])
   return (
     <div className={styles.frame}>

@@ -64,7 +64,7 @@ const Attackers = ({ opened }: { opened: number | null }) => {
   const list = useAttackersList(search)
   const { rows = noBans, totals } = list
   const selection = useAttackerSelection(listKey(search), rows)
-  const seen = useMemo(() => rows.map(seenAttacker), [rows])
+  const rowsOnPage = useMemo(() => rows.map(seenAttacker), [rows])
   return (
     <List
       opened={opened}
@@ -72,7 +72,7 @@ const Attackers = ({ opened }: { opened: number | null }) => {
       query={list.query}
       shown={list.rows?.length}
       total={totals?.attackers ?? 0}
-      seen={seen}
+      seen={rowsOnPage}
       newest={search.sort ? undefined : rows[0]?.last_banned_at}
       waiting={list.waiting}
       more={list.more}
@@ -116,7 +116,7 @@ const Singles = ({ opened }: { opened: number | null }) => {
   const list = useBansList(search)
   const { rows = noBans, total } = list
   const selection = useBanSelection(listKey(search), rows)
-  const seen = useMemo(() => seenBans(rows), [rows])
+  const rowsOnPage = useMemo(() => seenBans(rows), [rows])
   return (
     <SelectionProvider value={selection}>
       <List
@@ -125,7 +125,7 @@ const Singles = ({ opened }: { opened: number | null }) => {
         query={list.query}
         shown={list.rows?.length}
         total={total}
-        seen={seen}
+        seen={rowsOnPage}
         newest={search.sort ? undefined : rows[0]?.banned_at}
         waiting={list.waiting}
         more={list.more}

@@ -22,13 +22,13 @@ export const collect = async (
   const query = { ...matchQueryOf(search, now), to: search.to ?? new Date(now).toISOString() }
   const last = Math.ceil(Math.min(total, mostAtOnce) / pageSize)
   const pages = Array.from({ length: last }, (_, index) => last - index)
-  const found = new Map<number, Ban>()
+  const banById = new Map<number, Ban>()
   await paced(pages, signal, async page => {
     const { bans } = await api.call('GET /bans', { query: { ...query, page, limit: pageSize }, signal })
-    for (const ban of bans) found.set(ban.id, light(ban))
-    onRead(found.size)
+    for (const ban of bans) banById.set(ban.id, light(ban))
+    onRead(banById.size)
   })
-  return [...found.values()].sort((a, b) => b.id - a.id).slice(0, mostAtOnce)
+  return [...banById.values()].sort((a, b) => b.id - a.id).slice(0, mostAtOnce)
 }
 
 /** The bans of these addresses, whatever the list is narrowed to; `active`: only those in force. */
@@ -39,20 +39,20 @@ export const collectOf = async (
   onRead: (count: number) => void,
 ): Promise<readonly Ban[]> => {
   const to = new Date().toISOString()
-  const found = new Map<number, Ban>()
+  const banById = new Map<number, Ban>()
   await paced(groupsOf(ips), signal, async group => {
     const q = `${active ? 'state:active ' : ''}ip:${group.join(',')}`
     const read = async (page: number) => {
       const { bans, total } = await api.call('GET /bans', { query: { q, to, page, limit: pageSize }, signal })
-      for (const ban of bans) found.set(ban.id, light(ban))
-      onRead(found.size)
+      for (const ban of bans) banById.set(ban.id, light(ban))
+      onRead(banById.size)
       return total
     }
     // From the last page to the first: a ban that ends meanwhile moves rows to pages that are still to be read.
     const last = Math.ceil(Math.min(await read(1), mostAtOnce) / pageSize)
-    if (last > 1) for (let page = last; page >= 1 && found.size < mostAtOnce; page--) await read(page)
+    if (last > 1) for (let page = last; page >= 1 && banById.size < mostAtOnce; page--) await read(page)
   })
-  return [...found.values()].sort((a, b) => b.id - a.id).slice(0, mostAtOnce)
+  return [...banById.values()].sort((a, b) => b.id - a.id).slice(0, mostAtOnce)
 }
 
 /** All attackers that match, in the order of the list, `mostAtOnce` at most. */
@@ -65,11 +65,11 @@ export const collectAttackers = async (
   const now = Date.now()
   const query = { ...attackersQueryOf(search, now), to: search.to ?? new Date(now).toISOString() }
   const pages = Array.from({ length: Math.ceil(Math.min(total, mostAtOnce) / pageSize) }, (_, index) => index + 1)
-  const found = new Map<string, Attacker>()
+  const attackerByIp = new Map<string, Attacker>()
   await paced(pages, signal, async page => {
     const { attackers } = await api.call('GET /bans/attackers', { query: { ...query, page, limit: pageSize }, signal })
-    for (const attacker of attackers) found.set(attacker.ip, attacker)
-    onRead(found.size)
+    for (const attacker of attackers) attackerByIp.set(attacker.ip, attacker)
+    onRead(attackerByIp.size)
   })
-  return [...found.values()].slice(0, mostAtOnce)
+  return [...attackerByIp.values()].slice(0, mostAtOnce)
 }

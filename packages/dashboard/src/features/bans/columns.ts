@@ -25,8 +25,8 @@ export const usualColumns: readonly Column[] = allColumns.slice(0, 8)
 /** The columns that a text names, in their own order; null where it names none. */
 export const columnsOf = (named: string | undefined): readonly Column[] | null => {
   const names = named?.split(',') ?? []
-  const known = allColumns.filter(column => names.includes(column))
-  return known.length > 0 ? known : null
+  const columnsInOrder = allColumns.filter(column => names.includes(column))
+  return columnsInOrder.length > 0 ? columnsInOrder : null
 }
 
 const fields: Partial<Record<Column | 'ip', BanField>> = {

@@ -61,7 +61,7 @@ export const readBansSearch = (raw: Record<string, unknown>): BansSearch => {
   const sort = matching(raw.sort, /^-?[a-z_]+$/) ?? ''
   // A link that sorts single bans shows single bans.
   const single = raw.by === 'bans' || (isSort(sort) && sort !== usualSort.bans)
-  const known = {
+  const fields = {
     by: single ? ('bans' as const) : undefined,
     q: matching(raw.q, /^.{1,1000}$/s),
     server: serverIdOf(raw.server ?? raw.server_id),
@@ -87,7 +87,7 @@ export const readBansSearch = (raw: Record<string, unknown>): BansSearch => {
     ip: '',
     q: '',
   }
-  const kept = Object.fromEntries(Object.entries(known).filter(([, value]) => value !== undefined))
+  const validFields = Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))
   const before = matching(raw.ignored, /^[\w.-]{1,40}(?:,[\w.-]{1,40}){0,9}$/)?.split(',') ?? []
   const lost = Object.keys(raw).filter(
     name =>
@@ -95,14 +95,14 @@ export const readBansSearch = (raw: Record<string, unknown>): BansSearch => {
       raw[name] !== undefined &&
       String(raw[name]) !== usual[name] &&
       !(name === 'sort' && sort === usualSort[single ? 'bans' : 'attackers']) &&
-      kept[name === 'server_id' ? 'server' : name] === undefined,
+      validFields[name === 'server_id' ? 'server' : name] === undefined,
   )
-  const named = [...new Set([...before, ...lost.map(name => name.replace(/[^\w.-]/g, '').slice(0, 40) || '?')])]
+  const ignoredNames = [...new Set([...before, ...lost.map(name => name.replace(/[^\w.-]/g, '').slice(0, 40) || '?')])]
   return {
     // The router keeps what is not named here as it came.
     ...Object.fromEntries(Object.keys(raw).map(name => [name, undefined])),
-    ...kept,
-    ...(named.length > 0 ? { ignored: named.slice(0, 10).join(',') } : {}),
+    ...validFields,
+    ...(ignoredNames.length > 0 ? { ignored: ignoredNames.slice(0, 10).join(',') } : {}),
   }
 }
 
@@ -143,7 +143,7 @@ export const filterCount = (search: BansSearch): number =>
   [search.server, search.jail, search.ip, search.country, search.active, search.asn, search.from].filter(Boolean).length
 
 /** Which columns are shown does not make another list. */
-export const asked = ({ cols: _cols, ignored: _ignored, ...rest }: BansSearch): BansSearch => rest
+export const withoutView = ({ cols: _cols, ignored: _ignored, ...rest }: BansSearch): BansSearch => rest
 
 /** What makes another list: neither the page of it nor how it is shown. */
 export const listKey = ({

@@ -57,11 +57,11 @@ const Timeline = ({ scale, filtered, onSpan }: TimelineProps) => {
   const [now] = useState(() => Date.now())
   const { bars, startOf } = scale
   const { drawn, pointer } = useDrawing(bars.length, onSpan)
-  const shown = drawn ?? filtered
-  const isWhole = shown.first === 0 && shown.end === bars.length
-  const total = bars.slice(shown.first, shown.end).reduce((sum, { count }) => sum + count, 0)
-  const from = shortDate(startOf(shown.first), now)
-  const to = shortDate(Math.min(startOf(shown.end), now), now)
+  const visibleRange = drawn ?? filtered
+  const isWhole = visibleRange.first === 0 && visibleRange.end === bars.length
+  const total = bars.slice(visibleRange.first, visibleRange.end).reduce((sum, { count }) => sum + count, 0)
+  const from = shortDate(startOf(visibleRange.first), now)
+  const to = shortDate(Math.min(startOf(visibleRange.end), now), now)
   const most = Math.max(1, ...bars.map(({ count }) => count))
   return (
     <div className={styles.histogram} role="group" aria-label={t.histogram}>
@@ -80,7 +80,7 @@ const Timeline = ({ scale, filtered, onSpan }: TimelineProps) => {
             width="8"
             y={100 - Math.max(count > 0 ? 6 : 0, (count / most) * 100)}
             height={Math.max(count > 0 ? 6 : 0, (count / most) * 100)}
-            data-out={index < shown.first || index >= shown.end || undefined}
+            data-out={index < visibleRange.first || index >= visibleRange.end || undefined}
           >
             <title>{t.bar(shortDate(Date.parse(start), now), number(count))}</title>
           </rect>
@@ -89,7 +89,7 @@ const Timeline = ({ scale, filtered, onSpan }: TimelineProps) => {
       <span className={styles.window} data-hint={isWhole || undefined}>
         {isWhole ? textsOf(attackersTexts).drag : `${from} – ${to}`}
       </span>
-      <ZoomButtons shown={shown} count={bars.length} onSpan={onSpan} />
+      <ZoomButtons shown={visibleRange} count={bars.length} onSpan={onSpan} />
     </div>
   )
 }

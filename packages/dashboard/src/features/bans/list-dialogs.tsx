@@ -26,7 +26,7 @@ export const ViewDialog = ({ narrow, onClose }: { narrow: boolean; onClose: () =
   const filter = useFilter()
   const router = useRouter()
   const { columns } = usePreferences()
-  const shown = columnsOf(search.cols ?? columns.bans) ?? usualColumns
+  const visibleColumns = columnsOf(search.cols ?? columns.bans) ?? usualColumns
   /** In the address, so that links keep it; and with the user, for the next time. */
   const choose = (cols: string | undefined) => {
     const { bans: _before, ...others } = preferences.read().columns
@@ -34,7 +34,7 @@ export const ViewDialog = ({ narrow, onClose }: { narrow: boolean; onClose: () =
     filter({ cols }, true)
   }
   const toggle = (column: (typeof allColumns)[number], on: boolean) => {
-    const next = allColumns.filter(one => (one === column ? on : shown.includes(one)))
+    const next = allColumns.filter(one => (one === column ? on : visibleColumns.includes(one)))
     if (next.length === 0) return
     const usual = next.length === usualColumns.length && next.every((one, index) => one === usualColumns[index])
     choose(usual ? undefined : next.join(','))
@@ -56,7 +56,7 @@ export const ViewDialog = ({ narrow, onClose }: { narrow: boolean; onClose: () =
               <label key={column}>
                 <input
                   type="checkbox"
-                  checked={shown.includes(column)}
+                  checked={visibleColumns.includes(column)}
                   onChange={event => toggle(column, event.currentTarget.checked)}
                 />
                 {t.columns[column]}

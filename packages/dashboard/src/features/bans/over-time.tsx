@@ -147,20 +147,20 @@ type OpenRange = (first: number, last: number) => void
 const useTaking = (last: number, open: OpenRange) => {
   const [ends, setEnds] = useState<readonly [from: number, to: number] | null>(null)
   const tapped = useRef<number | null>(null)
-  const taken: BarRange | null = ends && [Math.min(...ends), Math.max(...ends)]
+  const markedRange: BarRange | null = ends && [Math.min(...ends), Math.max(...ends)]
   const onKeyDown = (event: KeyboardEvent) => {
     const at = ends?.[1] ?? last
     const to = { ArrowLeft: at - 1, ArrowRight: at + 1, Home: 0, End: last }[event.key]
     if (to !== undefined) {
       const next = Math.min(last, Math.max(0, ends ? to : last))
       setEnds([event.shiftKey ? (ends?.[0] ?? next) : next, next])
-    } else if ((event.key === 'Enter' || event.key === ' ') && taken) open(...taken)
+    } else if ((event.key === 'Enter' || event.key === ' ') && markedRange) open(...markedRange)
     else if (event.key === 'Escape') setEnds(null)
     else return
     event.preventDefault()
   }
   return {
-    taken,
+    taken: markedRange,
     /** The end of the range that keys move. */
     at: ends?.[1],
     openByPointer(index: number, by: string) {

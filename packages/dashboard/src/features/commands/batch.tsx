@@ -77,11 +77,11 @@ const useCancelWaiting = (waiting: readonly CommandRow[]) =>
 const useBatchWords = (rows: readonly CommandRow[], total: number) => {
   const t = textsOf(commandsTexts)
   const { types } = textsOf(fleetTexts)
-  const said = useSaid()
+  const outputWords = useSaid()
   const [newest] = rows
   if (!newest) return { title: t.title, what: t.title, isMixed: false }
-  const isMixed = new Set(rows.map(said)).size > 1
-  const what = isMixed ? types[newest.type] : said(newest)
+  const isMixed = new Set(rows.map(outputWords)).size > 1
+  const what = isMixed ? types[newest.type] : outputWords(newest)
   return { title: isMixed ? t.mixedTitle(what, number(total)) : t.batchTitle(what, total), what, isMixed }
 }
 

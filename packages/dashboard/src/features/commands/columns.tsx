@@ -24,7 +24,7 @@ import styles from './commands.module.css'
 
 /** Leads to the command. Its menu filters by the same type, also where the columns have no room. */
 const What = ({ row }: { row: CommandRow }) => {
-  const said = useSaid()
+  const outputWords = useSaid()
   const isNarrow = useNarrow()
   const { types } = textsOf(fleetTexts)
   const { states } = textsOf(commonTexts)
@@ -46,7 +46,7 @@ const What = ({ row }: { row: CommandRow }) => {
           className={`${fleet.name ?? ''} ${isNarrow ? '' : (styles.single ?? '')}`}
           data-open
         >
-          <bdi>{said(row)}</bdi>
+          <bdi>{outputWords(row)}</bdi>
         </Link>
       }
     />
@@ -57,9 +57,9 @@ const What = ({ row }: { row: CommandRow }) => {
 const useTogether = () => {
   const t = textsOf(commandsTexts)
   const { types } = textsOf(fleetTexts)
-  const said = useSaid()
+  const outputWords = useSaid()
   return (rows: readonly CommandRow[]) =>
-    saidTogether(rows, said, ({ type }, different) => t.mixed(types[type], different))
+    saidTogether(rows, outputWords, ({ type }, different) => t.mixed(types[type], different))
 }
 
 const WhatOfBatch = (props: { batch: Batch; isOpen: boolean; onToggle: () => void }) => {

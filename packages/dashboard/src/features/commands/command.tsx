@@ -17,7 +17,7 @@ import { RowAct } from './retry.tsx'
 /** One command, live. */
 export const CommandPage = () => {
   const t = textsOf(commandsTexts)
-  const said = useSaid()
+  const outputWords = useSaid()
   const { commandId } = useParams({ from: '/inside/commands/$commandId' })
   const query = useCommand(commandId)
   const row = query.data
@@ -39,7 +39,7 @@ export const CommandPage = () => {
         {back}
       </GonePage>
     )
-  const what = row ? said(row) : t.title
+  const what = row ? outputWords(row) : t.title
   return (
     <Page
       title={what}

@@ -58,15 +58,15 @@ const useFilters = () => {
   const server = useQuery(summaryQuery).data?.servers.find(({ id }) => id === search.server)
   const filter = (change: Partial<CommandsSearch>, replace = false) =>
     void navigate({ to: '/commands', search: { ...search, page: undefined, ...change }, replace })
-  const named = server ? nameOf(server.hostname) : (search.server ?? '')
+  const serverName = server ? nameOf(server.hostname) : (search.server ?? '')
   const conditions = [
-    ...(search.server ? [{ text: named, onRemove: () => filter({ server: undefined }) }] : []),
+    ...(search.server ? [{ text: serverName, onRemove: () => filter({ server: undefined }) }] : []),
     ...conditionsOf(search.q ?? '', queryFields.commands).map(({ text, rest }) => ({
       text,
       onRemove: () => filter({ q: rest || undefined }),
     })),
   ]
-  return { search, filter, named, conditions }
+  return { search, filter, named: serverName, conditions }
 }
 
 /** What was asked, of whom, and what came back. */

@@ -74,7 +74,7 @@ export const Facts = ({ row }: { row: CommandRow }) => {
   const t = textsOf(commandsTexts).detail
   const server = useQuery(summaryQuery).data?.servers.find(({ id }) => id === row.server.id)
   const away = row.status === 'pending' && server !== undefined && server.status !== 'online'
-  const asked = Object.entries(row.params).filter(([, value]) => value !== '' && value !== null)
+  const parameters = Object.entries(row.params).filter(([, value]) => value !== '' && value !== null)
   return (
     <>
       <div className={parts.row}>
@@ -98,10 +98,10 @@ export const Facts = ({ row }: { row: CommandRow }) => {
             ))}
           </dl>
         </Panel>
-        {asked.length > 0 && (
+        {parameters.length > 0 && (
           <Panel title={t.asked}>
             <dl className={parts.details}>
-              {asked.map(([name, value]) => (
+              {parameters.map(([name, value]) => (
                 <div key={name} style={{ display: 'contents' }}>
                   <dt>{name}</dt>
                   <dd className={parts.mono}>

@@ -1,4 +1,4 @@
-import { given, pageOf, serverIdOf } from '../../lib/search-params.ts'
+import { withoutEmpty, pageOf, serverIdOf } from '../../lib/search-params.ts'
 import { withTerms } from '../../lib/terms.ts'
 
 /** What the URL says of the list of commands. */
@@ -32,5 +32,5 @@ export const readCommandsSearch = (raw: Record<string, unknown>): CommandsSearch
   const type = commandTypes.find(known => known === raw.type)
   // Links from before there was a search named them apart.
   const q = withTerms([status && `status:${status}`, type && `type:${type}`], raw.q)
-  return given({ server: serverIdOf(raw.server), q, page: pageOf(raw) })
+  return withoutEmpty({ server: serverIdOf(raw.server), q, page: pageOf(raw) })
 }

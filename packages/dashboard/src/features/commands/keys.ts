@@ -30,8 +30,8 @@ export const useCommandKeys = (rows: readonly CommandRow[], chosen: () => string
           key: 'R',
           text: t.keys.retry,
           act: () => {
-            const asked = row()
-            if (asked && canRetry(asked)) mutate(asked)
+            const focusedRow = row()
+            if (focusedRow && canRetry(focusedRow)) mutate(focusedRow)
           },
           there: () => rows.some(canRetry),
         },

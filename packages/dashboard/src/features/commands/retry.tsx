@@ -19,7 +19,7 @@ export const canRetry = (row: CommandRow) => !row.cancelled && (row.status === '
 /** Queues a command again, and leads to the new one. */
 export const useRetry = () => {
   const t = textsOf(commandsTexts)
-  const said = useSaid()
+  const outputWords = useSaid()
   const navigate = useNavigate()
   return useMutation({
     mutationFn: async (row: CommandRow) =>
@@ -27,7 +27,7 @@ export const useRetry = () => {
     onSuccess: (queued, row) => {
       if (queued === null) return
       void queries.invalidateQueries({ queryKey: ['commands'] })
-      tellAsked(t.askingOne(said(row), nameOf(row.server.hostname)), [queued.id])
+      tellAsked(t.askingOne(outputWords(row), nameOf(row.server.hostname)), [queued.id])
       void navigate({ to: '/commands/$commandId', params: { commandId: queued.id } })
     },
   })

@@ -23,11 +23,11 @@ export const newestOf = (line: Line): CommandRow => (line.kind === 'one' ? line.
 /** Commands of one batch stand together as one row, at the place of the newest. `first` and `last`: whether the page is. */
 export const grouped = (rows: readonly CommandRow[], first: boolean, last: boolean): readonly Group[] => {
   const edge = new Set([first ? null : rows[0]?.batch_id, last ? null : rows.at(-1)?.batch_id])
-  const seen = new Set<string>()
+  const listedIds = new Set<string>()
   return rows.flatMap((row): Group[] => {
     if (row.batch_id === null) return [{ kind: 'one', row }]
-    if (seen.has(row.batch_id)) return []
-    seen.add(row.batch_id)
+    if (listedIds.has(row.batch_id)) return []
+    listedIds.add(row.batch_id)
     return [
       {
         kind: 'batch',

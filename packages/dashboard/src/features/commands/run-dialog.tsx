@@ -81,12 +81,12 @@ const Form = (props: {
   const t = textsOf(commandsTexts)
   const names = textsOf(fleetTexts).types
   const [tried, setTried] = useState(false)
-  const found = errorsOf(typed)
-  const errors: RunErrors = tried ? found : {}
+  const fieldErrors = errorsOf(typed)
+  const errors: RunErrors = tried ? fieldErrors : {}
   const count = typed.servers.size
   const submit = () => {
     setTried(true)
-    if (Object.values(found).every(error => error === undefined) && !run.isPending) run.start()
+    if (Object.values(fieldErrors).every(error => error === undefined) && !run.isPending) run.start()
   }
   return (
     <PlainForm onSubmit={submit}>

@@ -30,7 +30,7 @@ const sentence = (error: unknown) =>
 /** Shows what will be signed, has it signed with a passkey, and gives the commands. */
 const SealDialog = ({ asked }: { asked: SealAsked }) => {
   const t = textsOf(sealingTexts)
-  const wanted = useQuery({
+  const prepared = useQuery({
     queryKey: ['to-sign', asked],
     queryFn: () => prepare(asked),
     staleTime: Infinity,
@@ -38,7 +38,7 @@ const SealDialog = ({ asked }: { asked: SealAsked }) => {
     retry: false,
   })
   const passkeys = useQuery(passkeysQuery)
-  const error = wanted.error ?? passkeys.error
+  const error = prepared.error ?? passkeys.error
   const close = () => asked.answer(null)
   return (
     <Dialog title={t.title} onClose={close}>
@@ -51,10 +51,10 @@ const SealDialog = ({ asked }: { asked: SealAsked }) => {
             {sentence(error)}
           </p>
         )}
-        {!error && !(wanted.data && passkeys.data) && <p role="status">{t.preparing}</p>}
-        {wanted.data && <Shown wanted={wanted.data} />}
-        {wanted.data && passkeys.data && (
-          <Signing asked={asked} wanted={wanted.data} passkeys={passkeys.data.passkeys} onClose={close} />
+        {!error && !(prepared.data && passkeys.data) && <p role="status">{t.preparing}</p>}
+        {prepared.data && <Shown wanted={prepared.data} />}
+        {prepared.data && passkeys.data && (
+          <Signing asked={asked} wanted={prepared.data} passkeys={passkeys.data.passkeys} onClose={close} />
         )}
       </div>
     </Dialog>

@@ -30,9 +30,9 @@ const single = (type: Batch['type'], serverId: string, params: Batch['params'], 
 })
 const again = async (commandId: string): Promise<Order> => {
   const { type, params, server } = await api.call('GET /commands/{commandId}', { params: { commandId } })
-  const wanted =
+  const expectedParams =
     type === 'deploy-template' ? { template_id: params.template_id, settings: params.settings ?? {} } : params
-  return single(type, server.id, wanted, { retry_of: commandId })
+  return single(type, server.id, expectedParams, { retry_of: commandId })
 }
 const deployment = (template: string, body: CallInput<'POST /templates/{templateId}/deploy'>['body']): Order => ({
   batch: {

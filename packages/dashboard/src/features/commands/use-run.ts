@@ -58,7 +58,7 @@ export const useRun = (typed: TypedCommand) => {
   const navigate = useNavigate()
   const [question, setQuestion] = useState<SshQuestion | null>(null)
   const all = useQuery(summaryQuery).data?.servers ?? []
-  const named = [...typed.servers].map(id => ({
+  const chosenServers = [...typed.servers].map(id => ({
     id,
     hostname: all.find(server => server.id === id)?.hostname ?? id,
   }))
@@ -70,7 +70,7 @@ export const useRun = (typed: TypedCommand) => {
     mutationFn: (_before: readonly string[]) => queue(typed),
     onSuccess: (queued, before) => {
       void queries.invalidateQueries({ queryKey: ['commands'] })
-      tell(typed, named, before, queued)
+      tell(typed, chosenServers, before, queued)
       const [first] = queued.commands
       // One command has a page with its output; of a batch the receipt is shown here.
       if (queued.batchId === undefined && first)
@@ -80,10 +80,10 @@ export const useRun = (typed: TypedCommand) => {
   const look = useMutation({
     mutationFn: async () => {
       const name = removes ? typed.template : typed.jail.trim()
-      const told = await toldOf(name)
+      const guardedServers = await toldOf(name)
       return {
-        question: on ? null : questionOf(name, removes, named, told),
-        before: told.jails.filter(({ enabled }) => enabled !== on).map(({ server }) => server.id),
+        question: on ? null : questionOf(name, removes, chosenServers, guardedServers),
+        before: guardedServers.jails.filter(({ enabled }) => enabled !== on).map(({ server }) => server.id),
       }
     },
     onSuccess: answer => {

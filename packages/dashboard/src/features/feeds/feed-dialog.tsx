@@ -59,8 +59,8 @@ const FeedDialog = (props: {
     mutationFn: async () => {
       const body = { name: typed.name.trim(), ...contentsOf(typed) }
       if (!feed) {
-        const made = await api.call('POST /fleet/feeds', { body })
-        return onMade(made)
+        const newFeed = await api.call('POST /fleet/feeds', { body })
+        return onMade(newFeed)
       }
       await api.call('PATCH /fleet/feeds/{id}', { params: { id: feed.id }, body })
       void readFeedsAgain()

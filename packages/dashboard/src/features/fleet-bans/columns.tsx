@@ -52,7 +52,7 @@ const HeldBy = ({ ban, onOpen }: { ban: FleetBan; onOpen: (ban: FleetBan) => voi
   const t = textsOf(fleetBansTexts)
   const { applied, pending, failed, not_covered: notCovered } = ban.state
   const all = serversOf(ban)
-  const said = [
+  const phrases = [
     t.heldTitle(applied, all),
     pending > 0 && t.pending(pending),
     failed > 0 && t.failed(failed),
@@ -62,7 +62,7 @@ const HeldBy = ({ ban, onOpen }: { ban: FleetBan; onOpen: (ban: FleetBan) => voi
     <Held
       counts={ban.state}
       words={t.held(applied, all)}
-      title={said.join(' ')}
+      title={phrases.join(' ')}
       opens={t.open(ban.entry)}
       onOpen={() => onOpen(ban)}
     />
@@ -74,7 +74,7 @@ export const columnsOf = (by: {
   onOpen: (ban: FleetBan) => void
 }): readonly ListColumn<FleetBan>[] => {
   const t = textsOf(fleetBansTexts)
-  const held: ListColumn<FleetBan> = {
+  const holdersColumn: ListColumn<FleetBan> = {
     key: 'held',
     name: t.columns.held,
     width: 190,
@@ -99,6 +99,6 @@ export const columnsOf = (by: {
     },
     { key: 'by', name: t.columns.by, width: 150, wideOnly: true, cell: ban => <Author ban={ban} /> },
     { key: 'ends', name: t.columns.ends, width: 150, at: 'end-about', cell: ban => <Ends ban={ban} /> },
-    ...(by.showEnded ? [] : [held]),
+    ...(by.showEnded ? [] : [holdersColumn]),
   ]
 }

@@ -1,4 +1,4 @@
-import { given, pageOf, words } from '../../lib/search-params.ts'
+import { withoutEmpty, pageOf, words } from '../../lib/search-params.ts'
 
 /** The URL of the list of fleet bans. */
 export interface FleetBansSearch {
@@ -8,4 +8,4 @@ export interface FleetBansSearch {
 }
 
 export const readFleetBansSearch = (raw: Record<string, unknown>): FleetBansSearch =>
-  given({ search: words(raw.search, 500), show: raw.show === 'ended' ? raw.show : undefined, page: pageOf(raw) })
+  withoutEmpty({ search: words(raw.search, 500), show: raw.show === 'ended' ? raw.show : undefined, page: pageOf(raw) })

@@ -93,7 +93,7 @@ const Form = (props: { given: string; onMade: (ban: FleetBan) => void; onClose: 
   const typed = useTyped(props.given)
   const [isTried, setTried] = useState(false)
   const ban = useBan(typed, props.onMade)
-  const said = isTried ? typed.problems : { entry: undefined, target: undefined, time: undefined }
+  const visibleProblems = isTried ? typed.problems : { entry: undefined, target: undefined, time: undefined }
   const submit = () => {
     setTried(true)
     if (Object.values(typed.problems).every(problem => problem === undefined) && !ban.isPending) ban.mutate(false)
@@ -108,17 +108,17 @@ const Form = (props: { given: string; onMade: (ban: FleetBan) => void; onClose: 
         focus
         value={typed.entry}
         onValue={typed.setEntry}
-        error={said.entry ?? fieldProblem(ban.error, 'entry')}
+        error={visibleProblems.entry ?? fieldProblem(ban.error, 'entry')}
       />
       <Standing entry={typed.entry} />
-      <TargetChoice target={typed.target} error={said.target ?? fieldProblem(ban.error, 'target')} />
+      <TargetChoice target={typed.target} error={visibleProblems.target ?? fieldProblem(ban.error, 'target')} />
       <TextField
         label={t.duration}
         help={t.durationHelp}
         most={20}
         value={typed.time}
         onValue={typed.setTime}
-        error={said.time ?? fieldProblem(ban.error, 'duration')}
+        error={visibleProblems.time ?? fieldProblem(ban.error, 'duration')}
       />
       <TextField
         label={t.reason}

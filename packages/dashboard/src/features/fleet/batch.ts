@@ -49,9 +49,9 @@ export const useBatchCounts = (batchId: string, total: number, enabled = true): 
     refetchInterval: ({ state }) => (state.data && sumOf(state.data) >= total ? false : every(wait)()),
     enabled,
   }).data
-  const told = [...heard.values()]
+  const commands = [...heard.values()]
   const of = (state: keyof BatchCounts) =>
-    Math.min(total, Math.max(told.filter(end => end === state).length, read?.[state] ?? 0))
+    Math.min(total, Math.max(commands.filter(end => end === state).length, read?.[state] ?? 0))
   return { done: of('done'), failed: of('failed'), cancelled: of('cancelled') }
 }
 export const sumOf = ({ done, failed, cancelled }: BatchCounts): number => done + failed + cancelled
@@ -64,29 +64,29 @@ export const failedOf = async (
   signal: AbortSignal,
   onRead: (known: number) => void = () => {},
 ): Promise<readonly Ordered[]> => {
-  const found = new Map<string, Ordered>()
+  const orderById = new Map<string, Ordered>()
   // What fails meanwhile moves rows to further pages: none is missed, and some are met twice.
   const pages = Array.from({ length: Math.ceil(count / pageSize) }, (_, index) => index + 1)
   await paced(pages, signal, async page => {
     const query = { q: `batch:${batchId} status:${states.failed}`, limit: pageSize, page }
     const { commands } = await api.call('GET /commands', { query, signal })
-    for (const { id, type, params, server } of commands) found.set(id, { type, params, server })
-    onRead(found.size)
+    for (const { id, type, params, server } of commands) orderById.set(id, { type, params, server })
+    onRead(orderById.size)
   })
-  return [...found.values()]
+  return [...orderById.values()]
 }
 
 /** The ids of what no server of a batch has fetched, about `count` of them. */
 export const pendingOf = async (batchId: string, count: number, signal: AbortSignal): Promise<readonly string[]> => {
-  const found = new Set<string>()
+  const ids = new Set<string>()
   // From the last page to the first: what is fetched meanwhile moves rows to pages that are still to be read.
   const last = Math.ceil(count / pageSize)
   const pages = Array.from({ length: last }, (_, index) => last - index)
   await paced(pages, signal, async page => {
     const query = { q: `batch:${batchId} status:pending`, limit: pageSize, page }
-    for (const { id } of (await api.call('GET /commands', { query, signal })).commands) found.add(id)
+    for (const { id } of (await api.call('GET /commands', { query, signal })).commands) ids.add(id)
   })
-  return [...found]
+  return [...ids]
 }
 
 /** Orders it all again; resolves to the new batches, none where there was nothing. */
@@ -94,10 +94,10 @@ export const orderAgain = async (
   rows: readonly Ordered[],
   signal: AbortSignal,
 ): Promise<readonly { readonly batchId: string; readonly total: number }[]> => {
-  const made: { batchId: string; total: number }[] = []
+  const batches: { batchId: string; total: number }[] = []
   for (const body of ordersOf(rows)) {
     const { batch_id, commands } = await patiently(() => api.call('POST /commands/batch', { body }), signal)
-    made.push({ batchId: batch_id, total: commands.length })
+    batches.push({ batchId: batch_id, total: commands.length })
   }
-  return made
+  return batches
 }

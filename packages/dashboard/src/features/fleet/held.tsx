@@ -20,7 +20,7 @@ export const Held = (props: {
 }) => {
   const isNarrow = useNarrow()
   const { applied, pending, failed, not_covered: notCovered } = props.counts
-  const shown = (
+  const coverage = (
     <>
       <Coverage held={applied} running={pending} failed={failed + notCovered} />
       <span data-state={failed + notCovered > 0 ? 'failed' : pending > 0 ? 'running' : undefined}>{props.words}</span>
@@ -34,11 +34,11 @@ export const Held = (props: {
       data-open
       onClick={props.onOpen}
     >
-      {shown}
+      {coverage}
     </button>
   ) : (
     <span className={styles.held} title={props.title}>
-      {shown}
+      {coverage}
     </span>
   )
 }

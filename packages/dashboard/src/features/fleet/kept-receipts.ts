@@ -24,8 +24,8 @@ const isKept = (value: unknown): value is KeptReceipt => {
 }
 /** What is kept and not older than ten minutes; anything that is not of this form is ignored. */
 export const keptReceipts = (now: number): readonly KeptReceipt[] => {
-  const kept = readStored('sessionStorage', place)
-  return Array.isArray(kept) ? kept.filter(isKept).filter(({ askedAt }) => now - askedAt < lasting) : []
+  const storedText = readStored('sessionStorage', place)
+  return Array.isArray(storedText) ? storedText.filter(isKept).filter(({ askedAt }) => now - askedAt < lasting) : []
 }
 /** The whitelist is one thing: a later change of it takes the place of an earlier one. */
 const keyOf = (of: ReceiptOf) => ('batchId' in of ? of.batchId : 'commandId' in of ? of.commandId : 'whitelist')
@@ -52,6 +52,7 @@ export const keepReceipt = (of: ReceiptOf, text: string): void => {
   write([...keptReceipts(now).filter(kept => keyOf(kept.of) !== keyOf(of)), { of, text, askedAt: now }])
 }
 export const dropReceipt = (of: ReceiptOf): void => {
-  const kept = keptReceipts(Date.now())
-  if (kept.some(one => keyOf(one.of) === keyOf(of))) write(kept.filter(one => keyOf(one.of) !== keyOf(of)))
+  const storedReceipts = keptReceipts(Date.now())
+  if (storedReceipts.some(one => keyOf(one.of) === keyOf(of)))
+    write(storedReceipts.filter(one => keyOf(one.of) !== keyOf(of)))
 }

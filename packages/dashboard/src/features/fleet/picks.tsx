@@ -31,8 +31,8 @@ export const Picks = (props: {
   const all = query.data?.servers
   const [typed, setTyped] = useState('')
   if (!all) return <Trouble what={t.what} query={query} />
-  const wanted = typed.trim().toLowerCase()
-  const found = all.filter(({ hostname }) => hostname.toLowerCase().includes(wanted))
+  const searchText = typed.trim().toLowerCase()
+  const matches = all.filter(({ hostname }) => hostname.toLowerCase().includes(searchText))
   const away = all.filter(({ id, status }) => chosen.has(id) && status !== 'online').length
   return (
     <fieldset className={`${parts.group ?? ''} ${styles.picks ?? ''}`}>
@@ -40,13 +40,13 @@ export const Picks = (props: {
       <Shortcuts all={all} chosen={chosen} onChosen={onChosen} />
       {all.length > 8 && <FindField label={t.find} value={typed} onValue={setTyped} />}
       {all.length === 0 && <p className={parts.help}>{t.noServers}</p>}
-      {all.length > 0 && found.length === 0 && <p className={parts.help}>{t.noneFound}</p>}
+      {all.length > 0 && matches.length === 0 && <p className={parts.help}>{t.noneFound}</p>}
       <ul className={styles.picked}>
-        {found.slice(0, most).map(server => (
+        {matches.slice(0, most).map(server => (
           <ServerBox key={server.id} server={server} chosen={chosen} onChosen={onChosen} />
         ))}
       </ul>
-      {found.length > most && <p className={parts.help}>{t.moreFound(found.length - most)}</p>}
+      {matches.length > most && <p className={parts.help}>{t.moreFound(matches.length - most)}</p>}
       <p className={parts.help} role="status">
         {t.chosen(chosen.size)}
         {away > 0 && <> {(props.away ?? t.waiting)(away)}</>}

@@ -97,9 +97,9 @@ const mostNamed = 3
 /** `web-03, web-04 and 7 more servers`. */
 const namesOf = (rows: readonly ReceiptRow[], count: number): string => {
   const names = [...new Set(rows.map(({ server }) => nameOf(server.hostname)))]
-  const shown = names.slice(0, mostNamed)
-  const rest = Math.max(count, names.length) - shown.length
-  const parts = rest > 0 ? [...shown, textsOf(fleetTexts).receipt.moreServers(rest)] : shown
+  const listedNames = names.slice(0, mostNamed)
+  const rest = Math.max(count, names.length) - listedNames.length
+  const parts = rest > 0 ? [...listedNames, textsOf(fleetTexts).receipt.moreServers(rest)] : listedNames
   return new Intl.ListFormat(language, { type: 'conjunction' }).format(parts)
 }
 /** What follows later, and what failed and why: the first three, cut to a line each. `withCauses`: false where a list has them. */

@@ -103,11 +103,11 @@ const jailsOfRow = ({ params, server }: ReceiptRow, jails: JailsByServer | undef
 const ReceiptServers = ({ facts, jails }: { facts: ReceiptFacts; jails?: JailsByServer | undefined }) => {
   const t = textsOf(fleetTexts).receipt
   const { total } = facts.counts
-  const shown = [...facts.rows].sort((a, b) => urgency[a.status] - urgency[b.status]).slice(0, mostListed)
+  const listedRows = [...facts.rows].sort((a, b) => urgency[a.status] - urgency[b.status]).slice(0, mostListed)
   return (
     // It scrolls where it is long, so the keyboard has to reach it.
-    <ul className={styles.servers} tabIndex={shown.length > 7 ? 0 : undefined} aria-label={t.servers}>
-      {shown.map(row => (
+    <ul className={styles.servers} tabIndex={listedRows.length > 7 ? 0 : undefined} aria-label={t.servers}>
+      {listedRows.map(row => (
         <ReceiptServer
           key={row.id}
           row={row}
@@ -115,7 +115,7 @@ const ReceiptServers = ({ facts, jails }: { facts: ReceiptFacts; jails?: JailsBy
           isLater={facts.later.some(({ id }) => id === row.id)}
         />
       ))}
-      {total > shown.length && <li className={parts.help}>{t.more(total - shown.length)}</li>}
+      {total > listedRows.length && <li className={parts.help}>{t.more(total - listedRows.length)}</li>}
     </ul>
   )
 }
@@ -228,8 +228,8 @@ export const NamedReceipt = (props: {
   }, [phase, onPhase])
   const shownPhase = phaseOf(facts.counts)
   const isGoing = !isSettled(shownPhase) || (shownPhase === 'rest-later' && facts.counts.done === 0)
-  const said = useSaid(facts.sample?.type === 'deploy-template')
-  const sentence = going !== undefined && isGoing ? going : sentenceOfReceipt(facts, true, said)
+  const outputWords = useSaid(facts.sample?.type === 'deploy-template')
+  const sentence = going !== undefined && isGoing ? going : sentenceOfReceipt(facts, true, outputWords)
   return (
     <Receipt
       counts={facts.counts}

@@ -37,16 +37,20 @@ export const SelfTestPanel = ({ server }: { server: Pick<ServerDetail, 'id' | 'l
       }),
     onSettled: () => queries.invalidateQueries({ queryKey: ['commands'] }),
   })
-  const asked = useQuery({
+  const lastCommand = useQuery({
     ...commandsQuery({ server_id: server.id, type: 'self-test', limit: 1 }),
     enabled: run.isSuccess,
   }).data?.commands[0]
-  const isRunning = asked !== undefined && !isOver(asked)
+  const isRunning = lastCommand !== undefined && !isOver(lastCommand)
   return (
     <Panel title={t.title}>
       <div className={fleet.stack}>
         <p className={parts.help}>{t.help}</p>
-        {asked ? <AskedTest command={asked} /> : server.last_self_test && <LastTest test={server.last_self_test} />}
+        {lastCommand ? (
+          <AskedTest command={lastCommand} />
+        ) : (
+          server.last_self_test && <LastTest test={server.last_self_test} />
+        )}
         <Refusal error={run.error} />
         {may ? (
           <div className={parts.row}>

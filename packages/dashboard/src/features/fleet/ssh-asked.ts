@@ -42,10 +42,10 @@ export const questionOf = (
   { jails, unknown }: Told,
 ): SshQuestion | null => {
   const guarded = (removes ? guardedByTemplate : guardedAmong)(jail, servers, jails)
-  const named = (some: readonly Server[]) => some.map(({ hostname }) => hostname)
+  const hostnamesOf = (some: readonly Server[]) => some.map(({ hostname }) => hostname)
   const question = { jail, removes, total: servers.length }
-  if (guarded.length > 0) return { ...question, guarded: named(guarded), unknown: null }
-  return unknown === null ? null : { ...question, guarded: named(servers), unknown }
+  if (guarded.length > 0) return { ...question, guarded: hostnamesOf(guarded), unknown: null }
+  return unknown === null ? null : { ...question, guarded: hostnamesOf(servers), unknown }
 }
 
 const question = createQuestion<SshQuestion, boolean>(false)
@@ -68,8 +68,8 @@ export const agreed = async (orders: readonly Order[]): Promise<boolean> => {
     byJail.set(jail, (byJail.get(jail) ?? new Map<string, Server>()).set(order.server.id, order.server))
   }
   for (const [jail, servers] of byJail) {
-    const asked = questionOf(jail, removes, [...servers.values()], await toldOf(jail))
-    if (asked && !(await question.ask(asked))) return false
+    const nextQuestion = questionOf(jail, removes, [...servers.values()], await toldOf(jail))
+    if (nextQuestion && !(await question.ask(nextQuestion))) return false
   }
   return true
 }

@@ -123,7 +123,7 @@ export const TagPicks = (props: {
   // A chosen tag that no server has any more can be taken off.
   const unused = [...chosen].filter(tag => !used.some(one => one.tag === tag))
   const all = [...unused.map(tag => ({ tag, servers: 0 })), ...used]
-  const found = all.filter(({ tag }) => tag.includes(typed.trim().toLowerCase()))
+  const matchingTags = all.filter(({ tag }) => tag.includes(typed.trim().toLowerCase()))
   const toggle = (tag: string, on: boolean) => {
     const next = new Set(chosen)
     if (on) next.add(tag)
@@ -135,9 +135,9 @@ export const TagPicks = (props: {
       <legend>{t.tags}</legend>
       {all.length > 8 && <FindField label={t.find} value={typed} onValue={setTyped} />}
       {all.length === 0 && <p className={parts.help}>{t.noTags}</p>}
-      {all.length > 0 && found.length === 0 && <p className={parts.help}>{t.noneFound}</p>}
+      {all.length > 0 && matchingTags.length === 0 && <p className={parts.help}>{t.noneFound}</p>}
       <ul className={styles.picked}>
-        {found.slice(0, most).map(({ tag, servers }) => (
+        {matchingTags.slice(0, most).map(({ tag, servers }) => (
           <li key={tag}>
             <label>
               <input
@@ -151,7 +151,7 @@ export const TagPicks = (props: {
           </li>
         ))}
       </ul>
-      {found.length > most && <p className={parts.help}>{t.moreFound(found.length - most)}</p>}
+      {matchingTags.length > most && <p className={parts.help}>{t.moreFound(matchingTags.length - most)}</p>}
       {all.length > 0 && (
         <p className={parts.help} role="status">
           {t.chosen(chosen.size)}

@@ -96,13 +96,16 @@ const undoCommands = async (
   if (begun.length === 0) return { text: t.cancelled }
   const ran = begun.filter(({ status }) => status === 'running' || status === 'completed')
   if (ran.length === 0) return { text: t.failed }
-  const wanted = await opposites(ran.map(({ id }) => id))
-  const [first] = wanted
+  const oppositeOrders = await opposites(ran.map(({ id }) => id))
+  const [first] = oppositeOrders
   if (!first) return { text: t.impossible }
-  if (!(await agreed(wanted))) return { text: begun.length < ids.length ? t.leftPartly : t.left }
-  const link = await sendAll(wanted)
-  const servers = new Set(wanted.map(({ server }) => server.id)).size
-  return { text: wanted.length === 1 ? t.opposite(saidOf(first)) : t.opposites(servers), ...(link ? { link } : {}) }
+  if (!(await agreed(oppositeOrders))) return { text: begun.length < ids.length ? t.leftPartly : t.left }
+  const link = await sendAll(oppositeOrders)
+  const servers = new Set(oppositeOrders.map(({ server }) => server.id)).size
+  return {
+    text: oppositeOrders.length === 1 ? t.opposite(saidOf(first)) : t.opposites(servers),
+    ...(link ? { link } : {}),
+  }
 }
 /** The opposites of commands, by asking what each of them was. */
 const read = (opposite: (command: Command) => readonly Opposite[]) => async (ids: readonly string[]) =>
@@ -123,7 +126,7 @@ const take = (undo: () => Promise<Told>) => async () => {
 }
 
 /* How to undo a command of this page's own making: only it knows what an unban took off. */
-const known = new Map<string, (command: Command) => readonly Opposite[]>()
+const oppositesByType = new Map<string, (command: Command) => readonly Opposite[]>()
 
 /** Shows the receipt of what was asked; a reload shows it again until it has settled. */
 const showReceipt = (
@@ -147,7 +150,7 @@ const plainly = (command: Command): readonly Opposite[] => {
   return opposite ? [opposite] : []
 }
 const tellUndoable = ({ text, batchId, commands, opposite = plainly }: Done) => {
-  for (const id of commands) known.set(id, opposite)
+  for (const id of commands) oppositesByType.set(id, opposite)
   showReceipt(receiptOf(commands, batchId), {
     text,
     link: whole(commands, batchId),
@@ -165,13 +168,13 @@ export const canUndo = (command: Command, now: number): boolean =>
   !command.cancelled &&
   command.status !== 'failed' &&
   command.status !== 'timeout' &&
-  (known.get(command.id) ?? plainly)(command).length > 0
+  (oppositesByType.get(command.id) ?? plainly)(command).length > 0
 /** Cancels a command that has not begun, and says whether that was still possible. */
 export const cancelCommand = (command: Command): Promise<void> =>
   take(() => undoCommands([command.id], async () => []))()
 /** Undoes one command, by cancelling it or by its opposite, and says so. */
 export const undoCommand = (command: Command): Promise<void> =>
-  take(() => undoCommands([command.id], read(known.get(command.id) ?? plainly)))()
+  take(() => undoCommands([command.id], read(oppositesByType.get(command.id) ?? plainly)))()
 
 /** A command of a batch, as the answer to it names them. */
 interface Queued {
@@ -187,7 +190,7 @@ interface Batch {
 const tellMany = (text: string, { commands, batchId }: Batch, orders: ReadonlyMap<string, Ordered>) => {
   const ids = commands.map(({ id }) => id)
   const opposites = (some: readonly string[]) => some.flatMap(id => orders.get(id) ?? [])
-  for (const id of ids) known.set(id, () => opposites([id]))
+  for (const id of ids) oppositesByType.set(id, () => opposites([id]))
   showReceipt(receiptOf(ids, batchId), {
     text,
     link: whole(ids, batchId),

@@ -20,14 +20,14 @@ const systems = [
   [/\bMac OS X\b|\bMacintosh\b/, 'macOS'],
   [/\bLinux\b|\bX11\b/, 'Linux'],
 ] as const
-const found = (table: readonly (readonly [RegExp, string])[], agent: string) =>
+const nameIn = (table: readonly (readonly [RegExp, string])[], agent: string) =>
   table.find(([pattern]) => pattern.test(agent))?.[1]
 
 /** `Firefox on Linux`; for a program its own words, such as `curl/8.5.0`. */
 export const browserWords = (agent: string): string => {
   const t = textsOf(identityTexts).browsers
-  const browser = found(browsers, agent)
-  const system = found(systems, agent)
+  const browser = nameIn(browsers, agent)
+  const system = nameIn(systems, agent)
   if (browser) return system ? t.on(browser, system) : browser
   const first = clip(agent.trim().split(/\s/)[0] ?? '', 40).shown
   return first === '' ? t.unknown : first.startsWith('Mozilla/') ? (system ?? t.unknown) : first

@@ -55,7 +55,7 @@ const paths: Partial<Record<keyof Typed, string>> = {
 
 const createKey = (userId: number, { name, permissions, life, server, tags, scopes, networks }: Typed) => {
   const sources = networks.split(/[\s,]+/).filter(Boolean)
-  const known = keysOf(limitsTexts.en.scopes)
+  const scopeNames = keysOf(limitsTexts.en.scopes)
   return api.call('POST /users/{userId}/keys', {
     params: { userId },
     body: {
@@ -63,7 +63,7 @@ const createKey = (userId: number, { name, permissions, life, server, tags, scop
       permissions,
       ...(server === '' ? {} : { server_id: server }),
       ...(readTags(tags).length === 0 ? {} : { tags: [...readTags(tags)] }),
-      ...(scopes.length === 0 ? {} : { scopes: known.filter(scope => scopes.includes(scope)) }),
+      ...(scopes.length === 0 ? {} : { scopes: scopeNames.filter(scope => scopes.includes(scope)) }),
       ...(sources.length === 0 ? {} : { source_networks: sources }),
       ...(life > 0 ? { expires_at: new Date(Date.now() + life * day).toISOString() } : {}),
     },

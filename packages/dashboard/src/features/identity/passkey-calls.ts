@@ -13,8 +13,8 @@ const incomplete = () => new TypeError('incomplete options')
 
 export const create = async (options: Given) => {
   if (!isCreation(options)) throw incomplete()
-  const made = await startRegistration({ optionsJSON: options })
-  return { ...made, clientExtensionResults: { ...made.clientExtensionResults } }
+  const credential = await startRegistration({ optionsJSON: options })
+  return { ...credential, clientExtensionResults: { ...credential.clientExtensionResults } }
 }
 export const get = async (options: Given) => {
   if (!isRequest(options)) throw incomplete()

@@ -82,8 +82,8 @@ const Servers = (props: { chosen: readonly string[]; onChosen: (chosen: readonly
   const chosen = new Set(props.chosen)
   if (!all) return null
   if (all.length === 0) return <p className={parts.help}>{t.empty}</p>
-  const wanted = typed.trim().toLowerCase()
-  const found = all.filter(({ hostname }) => hostname.toLowerCase().includes(wanted))
+  const searchText = typed.trim().toLowerCase()
+  const matches = all.filter(({ hostname }) => hostname.toLowerCase().includes(searchText))
   const toggle = (id: string, on: boolean) => {
     const rest = props.chosen.filter(chosen => chosen !== id)
     // In one order, so that a server that is taken out and put back is no change.
@@ -92,18 +92,18 @@ const Servers = (props: { chosen: readonly string[]; onChosen: (chosen: readonly
   return (
     <div className={styles.servers}>
       {all.length > 8 && <FindField label={t.find} value={typed} onValue={setTyped} />}
-      {found.length === 0 ? (
+      {matches.length === 0 ? (
         <p className={parts.help}>{t.none}</p>
       ) : (
         <ul aria-label={t.list}>
-          {found.slice(0, most).map(({ id, hostname }) => (
+          {matches.slice(0, most).map(({ id, hostname }) => (
             <li key={id}>
               <Check label={nameOf(hostname)} checked={chosen.has(id)} onChecked={on => toggle(id, on)} />
             </li>
           ))}
         </ul>
       )}
-      {found.length > most && <p className={parts.help}>{t.more(found.length - most)}</p>}
+      {matches.length > most && <p className={parts.help}>{t.more(matches.length - most)}</p>}
       <p className={parts.help}>{t.chosen(chosen.size)}</p>
     </div>
   )

@@ -17,7 +17,7 @@ import { Entry } from '../sign-in/entry.tsx'
 import entry from '../sign-in/entry.module.css'
 import { PasswordField } from '../sign-in/password-field.tsx'
 import { inviteTexts } from './invite.texts.ts'
-import { kept } from './rules.ts'
+import { ruleStates } from './rules.ts'
 
 const inviteQuery = (code: string) =>
   queryOptions({
@@ -71,14 +71,14 @@ const Form = ({ code, invite }: { code: string; invite: Reply<'GET /auth/invite'
       void navigate({ to: reply.mfa_setup_required ? '/login/enrol' : '/', search: {}, replace: true })
     },
   })
-  const rules = kept(password, invite.password_rules)
+  const rules = ruleStates(password, invite.password_rules)
   const keepsAll = rules.every(({ met }) => met)
   const submit = () => {
     setTried(true)
     if (!keepsAll) document.querySelector<HTMLElement>('[autocomplete="new-password"]')?.focus()
     else if (!accept.isPending) accept.mutate()
   }
-  const said = fieldProblem(accept.error, 'password')
+  const problem = fieldProblem(accept.error, 'password')
   if (statusOf(accept.error) === 401) return <Gone text={t.gone} />
   return (
     <PlainForm onSubmit={submit}>
@@ -94,7 +94,7 @@ const Form = ({ code, invite }: { code: string; invite: Reply<'GET /auth/invite'
       />
       <PasswordField
         label={t.password}
-        error={tried && !keepsAll ? t.invalid : said}
+        error={tried && !keepsAll ? t.invalid : problem}
         help={
           <ul className={entry.rules}>
             {rules.map(({ rule, met }) => (
@@ -112,7 +112,7 @@ const Form = ({ code, invite }: { code: string; invite: Reply<'GET /auth/invite'
         onValue={setPassword}
         complete="new-password"
       />
-      {!said && <Refusal error={accept.error} />}
+      {!problem && <Refusal error={accept.error} />}
       <Button type="submit" className={entry.submit} loading={accept.isPending}>
         {t.submit}
       </Button>

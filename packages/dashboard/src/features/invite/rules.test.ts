@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest'
-import { kept } from './rules.ts'
+import { ruleStates } from './rules.ts'
 
 const wanted = { min_length: 12, max_length: 20, upper: true, lower: true, digit: true }
 const missing = (password: string, of = wanted) =>
-  kept(password, of)
+  ruleStates(password, of)
     .filter(({ met }) => !met)
     .map(({ rule }) => rule)
 

@@ -9,7 +9,10 @@ export interface Wanted {
 export type Rule = 'length' | 'lower' | 'upper' | 'digit'
 
 /** Each rule that holds here, and whether the password keeps it. */
-export const kept = (password: string, wanted: Wanted): readonly { readonly rule: Rule; readonly met: boolean }[] => {
+export const ruleStates = (
+  password: string,
+  wanted: Wanted,
+): readonly { readonly rule: Rule; readonly met: boolean }[] => {
   const length = [...password].length
   return [
     { rule: 'length' as const, holds: true, met: length >= wanted.min_length && length <= wanted.max_length },

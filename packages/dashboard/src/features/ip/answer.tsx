@@ -120,11 +120,11 @@ const Lists = ({ found, brief }: { found: LookUp; brief: boolean }) => {
     found.blocklists.map(({ fetched_at: at }) => (at === null ? '' : say(Date.parse(at), now))).join('\n'),
   ).split('\n')
   return found.blocklists.map(({ id, name, mode, entry }, index) => {
-    const said = t.onList[mode === 'enforce' ? 'enforce' : 'observe']('{name}', entry, times[index] ?? '')
-    const shown = <Stranger text={name} most={60} />
+    const sentence = t.onList[mode === 'enforce' ? 'enforce' : 'observe']('{name}', entry, times[index] ?? '')
+    const nameText = <Stranger text={name} most={60} />
     return (
       <Fragment key={id}>
-        {filled(said, { name: brief ? shown : <Link to="/lists/blocklists">{shown}</Link> })}
+        {filled(sentence, { name: brief ? nameText : <Link to="/lists/blocklists">{nameText}</Link> })}
       </Fragment>
     )
   })

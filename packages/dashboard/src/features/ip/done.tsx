@@ -15,7 +15,7 @@ import { ipTexts } from './ip.texts.ts'
 import styles from './ip.module.css'
 
 type Entry = Reply<'GET /settings/audit'>['entries'][number]
-const shown = 8
+const mostListed = 8
 const minute = 60_000
 
 /** One line for what one user did at once on many servers: the log has an entry for each. */
@@ -58,7 +58,7 @@ export const Done = ({ ip }: { ip: string }) => {
       {entries?.length === 0 && <p className={parts.muted}>{t.auditNone}</p>}
       <ol className={styles.done}>
         {together(entries ?? [])
-          .slice(0, shown)
+          .slice(0, mostListed)
           .map(({ entry, count }) => (
             <li key={entry.id}>
               <Link to="/audit" search={linkOf(entry)}>

@@ -31,17 +31,17 @@ export const Evidence = ({ bans }: { bans: readonly Ban[] }) => {
   const t = textsOf(ipTexts)
   const phone = usePhone()
   const [all, setAll] = useState(false)
-  const found = evidenceOf(bans)
-  if (found.length === 0) return null
+  const evidence = evidenceOf(bans)
+  if (evidence.length === 0) return null
   const most = phone ? 1 : 2
   return (
     <Panel title={t.evidence} aside={<span className={styles.dim}>{t.evidenceHelp}</span>}>
-      {(all ? found : found.slice(0, most)).map(ban => (
+      {(all ? evidence : evidence.slice(0, most)).map(ban => (
         <Excerpt key={ban.id} ban={ban} most={phone ? 4 : 8} />
       ))}
-      {!all && found.length > most && (
+      {!all && evidence.length > most && (
         <button type="button" className={parts.quiet} onClick={() => setAll(true)}>
-          {t.moreServers(found.length - most)}
+          {t.moreServers(evidence.length - most)}
         </button>
       )}
     </Panel>
@@ -56,7 +56,7 @@ const Excerpt = ({ ban, most }: { ban: Ban; most: number }) => {
     .shown.split('\n')
     .filter(line => line.trim() !== '')
   const words = [ban.ip, ...(ban.reason?.users ?? []), ...(ban.reason?.paths ?? [])]
-  const shown = all
+  const visibleLines = all
     ? lines
     : lines.slice(-most).map(line => (line.length > widest ? `${line.slice(0, widest)}…` : line))
   const isCut = lines.length > most || lines.some(line => line.length > widest)
@@ -70,7 +70,7 @@ const Excerpt = ({ ban, most }: { ban: Ban; most: number }) => {
           <Stranger text={ban.jail} most={64} />
         </span>
         <span className={styles.dim} data-end>
-          {t.lines(number(shown.length), number(lines.length), lines.length)}
+          {t.lines(number(visibleLines.length), number(lines.length), lines.length)}
         </span>
         <SmallButton
           leftSection={<IconCopy size={14} />}
@@ -86,7 +86,7 @@ const Excerpt = ({ ban, most }: { ban: Ban; most: number }) => {
         role="region"
         aria-label={t.linesOf(nameOf(ban.server.hostname))}
       >
-        {shown.map((line, index) => (
+        {visibleLines.map((line, index) => (
           <span key={index}>
             {partsOfLine(line, words).map(({ text, kind }, at) =>
               kind === 'mark' ? (

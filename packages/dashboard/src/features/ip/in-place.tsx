@@ -25,16 +25,16 @@ export const InPlace = ({ typed }: { typed: string }) => {
 const Known = ({ ip }: { ip: string }) => {
   const t = textsOf(ipTexts)
   const query = useQuery(lookUpQuery(ip))
-  const found = query.data
+  const lookUp = query.data
   return (
     <>
       <Trouble what={t.what} query={query} />
-      {found && (
-        <Panel title={found.ip}>
+      {lookUp && (
+        <Panel title={lookUp.ip}>
           <div role="status">
-            <Answer found={found} brief />
+            <Answer found={lookUp} brief />
           </div>
-          <Acts found={found} />
+          <Acts found={lookUp} />
         </Panel>
       )}
     </>

@@ -40,8 +40,8 @@ const loadDone = () => import('./done.tsx').then(({ Done }) => Done)
 /** Everything about one address, and what can be done about it. */
 export const IpPage = () => {
   const { addr } = useParams({ from: '/inside/ip/$addr' })
-  const found = findAddress(addr)
-  return found ? <Known key={found.ip} ip={found.ip} /> : <Wrong typed={addr} />
+  const address = findAddress(addr)
+  return address ? <Known key={address.ip} ip={address.ip} /> : <Wrong typed={addr} />
 }
 
 const Wrong = ({ typed }: { typed: string }) => (
@@ -83,23 +83,25 @@ const Known = ({ ip }: { ip: string }) => {
   const phone = usePhone()
   const [knocks, askKnocks] = useState(false)
   const query = useQuery(lookUpQuery(ip))
-  const found = query.data
-  const { evidence, bans, isAnswered } = useEvidence(found?.ip ?? ip)
-  const isWaiting = query.isPending || (found !== undefined && !isAnswered)
+  const lookUp = query.data
+  const { evidence, bans, isAnswered } = useEvidence(lookUp?.ip ?? ip)
+  const isWaiting = query.isPending || (lookUp !== undefined && !isAnswered)
   return (
     <Page
       title={ip}
       above={phone ? undefined : <Link to="/ip">{t.addresses}</Link>}
-      heading={<bdi className={styles.address}>{found?.ip ?? ip}</bdi>}
-      range={<BesideAddress ip={ip} found={found} isPhone={phone} />}
-      tools={found ? <Answer found={found} /> : <span className={styles.answer} />}
-      actions={may && (!phone || hasAnswered(query)) && <Acts ip={ip} found={found} onKnocks={() => askKnocks(true)} />}
+      heading={<bdi className={styles.address}>{lookUp?.ip ?? ip}</bdi>}
+      range={<BesideAddress ip={ip} found={lookUp} isPhone={phone} />}
+      tools={lookUp ? <Answer found={lookUp} /> : <span className={styles.answer} />}
+      actions={
+        may && (!phone || hasAnswered(query)) && <Acts ip={ip} found={lookUp} onKnocks={() => askKnocks(true)} />
+      }
     >
       <Taken ip={ip} />
       <Trouble what={t.what} query={query} />
       {isWaiting && <Waiting />}
       {/* All at once: what comes later would move what is read. */}
-      {found && !isWaiting && <Columns found={found} bans={bans} evidence={evidence} knocks={knocks} />}
+      {lookUp && !isWaiting && <Columns found={lookUp} bans={bans} evidence={evidence} knocks={knocks} />}
     </Page>
   )
 }

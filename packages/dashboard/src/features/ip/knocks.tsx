@@ -11,14 +11,14 @@ import { textsOf } from '../../lib/texts/catalogue.ts'
 import { number } from '../../lib/numbers.ts'
 import { ipTexts } from './ip.texts.ts'
 
-const shown = 8
+const mostListed = 8
 const tones = { success: 'ok', failed: 'warn', blocked: 'danger' } as const
 /** Asked for by a click: they are part of a licence that not everybody has. */
 export const Knocks = ({ ip }: { ip: string }) => {
   const t = textsOf(ipTexts)
   const query = useQuery({
     queryKey: ['portknock', 'of', ip],
-    queryFn: ({ signal }) => api.call('GET /portknock/history', { query: { ip, limit: shown }, signal }),
+    queryFn: ({ signal }) => api.call('GET /portknock/history', { query: { ip, limit: mostListed }, signal }),
   })
   const rows = query.data?.history
   return (

@@ -11,26 +11,26 @@ const letter = /[\w.:-]/
 /** A line in its parts: the time that it begins with, and each of the words where it stands by itself. */
 export const partsOfLine = (line: string, words: readonly string[]): readonly LinePart[] => {
   const time = stamp.exec(line)?.[0] ?? ''
-  const found: LinePart[] = time === '' ? [] : [{ text: time, kind: 'time' }]
+  const parts: LinePart[] = time === '' ? [] : [{ text: time, kind: 'time' }]
   const text = line.slice(time.length)
-  const wanted = words.filter(word => word.length > 1)
+  const searchWords = words.filter(word => word.length > 1)
   let plain = 0
   let index = 0
   while (index < text.length) {
     const word = letter.test(text[index - 1] ?? '')
       ? undefined
-      : wanted.find(one => text.startsWith(one, index) && !/\w/.test(text[index + one.length] ?? ''))
+      : searchWords.find(one => text.startsWith(one, index) && !/\w/.test(text[index + one.length] ?? ''))
     if (word === undefined) {
       index++
       continue
     }
-    if (index > plain) found.push({ text: text.slice(plain, index), kind: 'text' })
-    found.push({ text: word, kind: 'mark' })
+    if (index > plain) parts.push({ text: text.slice(plain, index), kind: 'text' })
+    parts.push({ text: word, kind: 'mark' })
     index += word.length
     plain = index
   }
-  if (plain < text.length) found.push({ text: text.slice(plain), kind: 'text' })
-  return found
+  if (plain < text.length) parts.push({ text: text.slice(plain), kind: 'text' })
+  return parts
 }
 
 const months = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']

@@ -29,10 +29,10 @@ export const LookUpField = (props: { given?: string; error?: string; onTyped?: (
   const [wrong, setWrong] = useState(error)
   const submit = (event: FormEvent) => {
     event.preventDefault()
-    const found = findAddress(typed)
-    if (!found) return setWrong(problemOf(typed))
+    const address = findAddress(typed)
+    if (!address) return setWrong(problemOf(typed))
     setWrong(undefined)
-    void navigate({ to: '/ip/$addr', params: { addr: found.ip }, search: found.part ? { taken: '1' } : {} })
+    void navigate({ to: '/ip/$addr', params: { addr: address.ip }, search: address.part ? { taken: '1' } : {} })
   }
   return (
     <form className={styles.search} onSubmit={submit} role="search" noValidate>

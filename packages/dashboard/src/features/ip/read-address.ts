@@ -37,8 +37,8 @@ export const findAddress = (pasted: string): Found | null => {
 
 /** What is wrong with an IPv4 address of which one part is too large, the commonest slip: `203.0.113.300`. */
 export const tooLarge = (pasted: string): { readonly part: string; readonly place: number } | null => {
-  const found = /^(\d{1,3})\.(\d{1,3})\.(\d{1,3})\.(\d{1,3})$/.exec(pasted.trim())
-  const parts = found?.slice(1) ?? []
+  const match = /^(\d{1,3})\.(\d{1,3})\.(\d{1,3})\.(\d{1,3})$/.exec(pasted.trim())
+  const parts = match?.slice(1) ?? []
   const index = parts.findIndex(part => Number(part) > 255)
   return index < 0 ? null : { part: parts[index] ?? '', place: index + 1 }
 }

@@ -64,7 +64,7 @@ export const Forbidden = ({ needed }: { needed?: 'Operator' | 'Admin' }) => {
 /** A page that could not be shown at all: a defect, or no answer before there was anything to show. */
 export const Broken = ({ error, reset }: { error: unknown; reset?: () => void }) => {
   const t = textsOf(shellTexts)
-  const known = error instanceof ApiError || error instanceof TypeError
+  const isExpected = error instanceof ApiError || error instanceof TypeError
   if (error instanceof ApiError && error.status === 404) return <NotFound />
   if (error instanceof ApiError && error.status === 403) return <Forbidden />
   if (statusOf(error) === 429) return <TooMany error={error} />
@@ -73,8 +73,8 @@ export const Broken = ({ error, reset }: { error: unknown; reset?: () => void })
     location.reload()
   }
   return (
-    <Lone title={t.brokenTitle} text={known ? sentenceOf(error) : t.broken}>
-      {!known && <pre className={parts.lines}>{error instanceof Error ? error.message : String(error)}</pre>}
+    <Lone title={t.brokenTitle} text={isExpected ? sentenceOf(error) : t.broken}>
+      {!isExpected && <pre className={parts.lines}>{error instanceof Error ? error.message : String(error)}</pre>}
       <div className={parts.row}>
         <Button onClick={again}>{t.reload}</Button>
         <CopyButton text={reportOf(error)} label={t.copyReport} />

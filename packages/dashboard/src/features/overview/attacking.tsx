@@ -16,13 +16,13 @@ import styles from './overview.module.css'
 export const Attacking = () => {
   const t = textsOf(overviewTexts)
   const query = useQuery(attackingQuery)
-  const found = query.data
+  const attackers = query.data
   return (
     <Panel
       title={t.attacking}
       aside={
         <>
-          {found && <span>{t.attackers(found.total, number(found.total))}</span>}
+          {attackers && <span>{t.attackers(attackers.total, number(attackers.total))}</span>}
           <Link to="/bans" search={{}}>
             {t.allBans}
           </Link>
@@ -35,11 +35,11 @@ export const Attacking = () => {
           <Waiting lines={5} />
         </div>
       )}
-      {found && (
+      {attackers && (
         <ul className={styles.attackers}>
-          {found.attackers.length === 0 && <li className={styles.quiet}>{t.quietNow}</li>}
+          {attackers.attackers.length === 0 && <li className={styles.quiet}>{t.quietNow}</li>}
           {/* By their place: a new one changes what the lines say, and moves none of them. */}
-          {found.attackers.map(({ ip, country, reason, hours, servers, bans }, place) => (
+          {attackers.attackers.map(({ ip, country, reason, hours, servers, bans }, place) => (
             <li key={place}>
               <Flag code={country} />
               <Link to="/ip/$addr" params={{ addr: ip }} search={{}} preload={false} className={styles.attacker}>

@@ -22,11 +22,11 @@ export const MapPanel = ({ period, stats }: { period: Period; stats: Stats }) =>
   const room = useRef<HTMLDivElement>(null)
   useEffect(() => {
     if (onRequest || wanted || !room.current) return
-    const seen = new IntersectionObserver(entries => {
+    const observer = new IntersectionObserver(entries => {
       if (entries.some(({ isIntersecting }) => isIntersecting)) want(true)
     })
-    seen.observe(room.current)
-    return () => seen.disconnect()
+    observer.observe(room.current)
+    return () => observer.disconnect()
   }, [onRequest, wanted])
   return (
     <Panel title={t.map(textsOf(fleetTexts).periods[period])}>

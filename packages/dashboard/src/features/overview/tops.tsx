@@ -24,7 +24,7 @@ import styles from './overview.module.css'
 
 const kinds = ['jails', 'countries', 'networks', 'servers'] as const
 type Kind = (typeof kinds)[number]
-const shown = 5
+const mostListed = 5
 
 interface Top {
   readonly key: string
@@ -106,7 +106,7 @@ const Ranked = (props: { kind: Kind; rows: readonly Top[]; of: Pick<Stats, 'from
   const { kind, rows, of } = props
   const t = textsOf(overviewTexts)
   const window = { from: of.from, to: of.to }
-  const first = rows.slice(0, shown)
+  const first = rows.slice(0, mostListed)
   const rest = of.total_bans - first.reduce((sum, { count }) => sum + count, 0)
   const others =
     kind === 'jails' || kind === 'countries' ? t.others[kind](Math.max(0, rows.length - first.length)) : t.others.any

@@ -9,7 +9,7 @@ import styles from './overview.module.css'
 export const periods = ['day', 'week', 'month'] as const
 
 /** What the page is made for; a larger screen shows the same, larger. */
-const made = { width: 1440, height: 900 } as const
+const drawnSize = { width: 1440, height: 900 } as const
 
 /** On the wall nothing is around the page and nothing scrolls; it fills the screen. Escape leads back to the desk. */
 export const useWall = (isWall: boolean, period: Period) => {
@@ -18,7 +18,7 @@ export const useWall = (isWall: boolean, period: Period) => {
     if (!isWall) return
     const { dataset, style } = document.documentElement
     const fit = () => {
-      style.zoom = String(Math.max(1, Math.min(innerWidth / made.width, innerHeight / made.height)))
+      style.zoom = String(Math.max(1, Math.min(innerWidth / drawnSize.width, innerHeight / drawnSize.height)))
     }
     const leave = ({ key }: KeyboardEvent) => {
       if (key === 'Escape') void navigate({ to: '/', search: searchOf(period) })

@@ -25,13 +25,13 @@ interface Needs {
 /** Countries by how many bans came from them, and the same as a table beside it. */
 export const WorldMap = ({ places, search }: Needs) => {
   const t = textsOf(chartsTexts)
-  const known = places.filter(({ code }) => code !== 'ZZ')
+  const knownPlaces = places.filter(({ code }) => code !== 'ZZ')
   const unknown = places.find(({ code }) => code === 'ZZ')?.count ?? 0
-  const most = Math.max(0, ...known.map(({ count }) => count))
+  const most = Math.max(0, ...knownPlaces.map(({ count }) => count))
   return (
     <div className={styles.world}>
       <div>
-        <Picture places={known} search={search} most={most} />
+        <Picture places={knownPlaces} search={search} most={most} />
         <ul className={styles.legend}>
           {bandsOf(most).map(({ step, from, to }) => (
             <li key={step}>
@@ -44,7 +44,7 @@ export const WorldMap = ({ places, search }: Needs) => {
           {unknown > 0 && <li>{t.map.unknown(number(unknown))}</li>}
         </ul>
       </div>
-      <PlaceTable places={known} search={search} />
+      <PlaceTable places={knownPlaces} search={search} />
     </div>
   )
 }

@@ -66,8 +66,8 @@ export const draftOf = (sequence: Sequence): Draft => ({
 })
 
 const wholeNumber = (text: string, most: number): number | null => {
-  const found = /^\d{1,9}$/.test(text.trim()) ? Number(text) : 0
-  return found >= 1 && found <= most ? found : null
+  const portNumber = /^\d{1,9}$/.test(text.trim()) ? Number(text) : 0
+  return portNumber >= 1 && portNumber <= most ? portNumber : null
 }
 const wordsOf = (knocks: string): string[] => knocks.split(/(?:\s|,|;|→|->)+/).filter(Boolean)
 /** The ports as far as they are ones: for the preview. */

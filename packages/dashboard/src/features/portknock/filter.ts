@@ -1,6 +1,6 @@
 import type { QueryOf, portknock } from '@stockade/contract'
 import { beginning, ranges } from '../../lib/ranges.ts'
-import { given, moment, pageOf, serverIdOf, whole } from '../../lib/search-params.ts'
+import { withoutEmpty, moment, pageOf, serverIdOf, whole } from '../../lib/search-params.ts'
 
 /* What the URLs of port knocking say. */
 
@@ -23,10 +23,10 @@ export interface StatsSearch {
 /** The range of the history that holds what a period of the statistics counts. */
 export const rangeOf = { day: 'now-24h', week: 'now-7d', month: 'now-30d' } as const
 
-export const readPageSearch = (raw: Record<string, unknown>): PageSearch => given({ page: pageOf(raw) })
+export const readPageSearch = (raw: Record<string, unknown>): PageSearch => withoutEmpty({ page: pageOf(raw) })
 
 export const readHistorySearch = (raw: Record<string, unknown>): HistorySearch =>
-  given({
+  withoutEmpty({
     server: serverIdOf(raw.server),
     sequence: whole(raw.sequence, 1),
     status: statuses.find(known => known === raw.status),
@@ -36,7 +36,7 @@ export const readHistorySearch = (raw: Record<string, unknown>): HistorySearch =
   })
 
 export const readStatsSearch = (raw: Record<string, unknown>): StatsSearch =>
-  given({ period: periods.find(known => known === raw.period && known !== 'day') })
+  withoutEmpty({ period: periods.find(known => known === raw.period && known !== 'day') })
 
 export const historyLimit = 50
 /** The API's filter for it, at this moment. */

@@ -2,10 +2,10 @@ import { useEffect } from 'react'
 
 /* Single-letter shortcuts must be possible to turn off: speech input triggers letters by accident. */
 
-const kept = 'stockade-key-o'
+const keyPrefix = 'stockade-key-o'
 export const keyO = {
-  isOn: (): boolean => localStorage.getItem(kept) !== 'off',
-  turn: (on: boolean): void => (on ? localStorage.removeItem(kept) : localStorage.setItem(kept, 'off')),
+  isOn: (): boolean => localStorage.getItem(keyPrefix) !== 'off',
+  turn: (on: boolean): void => (on ? localStorage.removeItem(keyPrefix) : localStorage.setItem(keyPrefix, 'off')),
 }
 
 const types = (target: EventTarget | null) =>

@@ -137,9 +137,9 @@ const Outcome = ({ asked }: { asked: Asked }) => {
     refetchInterval: ({ state }) => (state.data && isConfirmed(asked, state.data.openings) ? 10_000 : 2000),
   })
   const opening = list.data?.openings.find(found => isThat(asked, found))
-  const known = list.data !== undefined && list.dataUpdatedAt > asked.asked && !list.isFetching
+  const isCurrent = list.data !== undefined && list.dataUpdatedAt > asked.asked && !list.isFetching
   const server = nameOf(asked.server.hostname)
-  if (known && !opening)
+  if (isCurrent && !opening)
     return (
       <p className={parts.warn} role="status">
         {f.ended}

@@ -103,7 +103,7 @@ const List = (props: {
   const { sequences, said, onAsk } = props
   const { page = 1 } = useSearch({ from: '/inside/portknock/sequences' })
   const navigate = useNavigate()
-  const shown = pageOf(sequences, page, limit)
+  const pageRows = pageOf(sequences, page, limit)
   return (
     <>
       <p className={parts.muted}>{t.sequences.lead}</p>
@@ -115,11 +115,11 @@ const List = (props: {
         ))}
       </div>
       {sequences.length === 0 && <Empty onAdd={given => onAsk({ what: 'add', given })} />}
-      {sequences.length > 0 && shown.length === 0 && (
+      {sequences.length > 0 && pageRows.length === 0 && (
         <PastEnd onFirst={() => navigate({ to: '/portknock/sequences', search: {} })} />
       )}
       <ul className={fleet.stack} aria-label={t.tabs.sequences}>
-        {shown.map(sequence => (
+        {pageRows.map(sequence => (
           <li key={sequence.id} data-sequence={sequence.id}>
             <Card sequence={sequence} onAsk={onAsk} />
           </li>
@@ -129,7 +129,7 @@ const List = (props: {
         <Pages
           page={page}
           limit={limit}
-          shown={shown.length}
+          shown={pageRows.length}
           total={sequences.length}
           onPage={to => navigate({ to: '/portknock/sequences', search: to > 1 ? { page: to } : {} })}
         />

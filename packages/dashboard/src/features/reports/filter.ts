@@ -1,4 +1,4 @@
-import { given, matching } from '../../lib/search-params.ts'
+import { withoutEmpty, matching } from '../../lib/search-params.ts'
 
 export type ReportPeriod = 'day' | 'week' | 'month'
 export interface ReportsSearch {
@@ -10,7 +10,7 @@ export interface ReportsSearch {
 
 /** What the address of the page says. A week is the default and is left out. */
 export const readReportsSearch = (raw: Record<string, unknown>): ReportsSearch =>
-  given({
+  withoutEmpty({
     period: (['day', 'month'] as const).find(known => known === raw.period),
     at: matching(raw.at, /^\d{4}-\d\d-\d\d$/),
     tag: matching(raw.tag, /^[a-z0-9][a-z0-9-]{0,31}$/),

@@ -101,13 +101,13 @@ interface TopRow {
 }
 const Tops = ({ report: { attacks, period } }: { report: Report }) => {
   const t = textsOf(reportsTexts)
-  const named = (text: string) => <Stranger text={text} most={60} />
+  const nameText = (text: string) => <Stranger text={text} most={60} />
   const tables: readonly (readonly [string, readonly TopRow[] | null])[] = [
     [
       t.servers,
-      attacks.servers.map(({ server, ...row }) => ({ ...row, key: server.id, name: named(server.hostname) })),
+      attacks.servers.map(({ server, ...row }) => ({ ...row, key: server.id, name: nameText(server.hostname) })),
     ],
-    [t.jails, attacks.jails.map(({ jail, ...row }) => ({ ...row, key: jail, name: named(jail) }))],
+    [t.jails, attacks.jails.map(({ jail, ...row }) => ({ ...row, key: jail, name: nameText(jail) }))],
     [
       t.countries,
       attacks.countries.map(({ code, bans, before }) => ({
@@ -120,10 +120,13 @@ const Tops = ({ report: { attacks, period } }: { report: Report }) => {
       attacks.networks &&
         attacks.networks.map(({ asn, asn_org: org, bans }) => ({
           ...{ key: asn ?? '', bans },
-          name: named([asn, org].filter(Boolean).join(' ') || t.unknown),
+          name: nameText([asn, org].filter(Boolean).join(' ') || t.unknown),
         })),
     ],
-    [t.addresses, attacks.addresses && attacks.addresses.map(({ ip, bans }) => ({ key: ip, bans, name: named(ip) }))],
+    [
+      t.addresses,
+      attacks.addresses && attacks.addresses.map(({ ip, bans }) => ({ key: ip, bans, name: nameText(ip) })),
+    ],
   ]
   return (
     <div className={styles.tops}>

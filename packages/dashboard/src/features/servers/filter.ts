@@ -1,4 +1,4 @@
-import { given, pageOf } from '../../lib/search-params.ts'
+import { withoutEmpty, pageOf } from '../../lib/search-params.ts'
 import { withTerms } from '../../lib/terms.ts'
 
 /** What the URL says of the list of servers. */
@@ -23,5 +23,5 @@ export const readServersSearch = (raw: Record<string, unknown>): ServersSearch =
     [status && `status:${status}`, typeof raw.search === 'string' ? plain(raw.search) : undefined],
     raw.q,
   )
-  return given({ q, page: pageOf(raw) })
+  return withoutEmpty({ q, page: pageOf(raw) })
 }

@@ -70,22 +70,22 @@ export const Servers = () => {
       [t, navigate, may],
     ),
   )
-  const found = useServers()
+  const serverList = useServers()
   return (
     <Page
       title={t.title}
       tools={
-        !found.isEmpty && (
+        !serverList.isEmpty && (
           <>
             <Levels />
-            <Search rows={found.rows ?? []} />
+            <Search rows={serverList.rows ?? []} />
             <Views list="servers" path="/servers" />
           </>
         )
       }
-      actions={!found.isEmpty && <AddServer />}
+      actions={!serverList.isEmpty && <AddServer />}
     >
-      <ServerList {...found} />
+      <ServerList {...serverList} />
     </Page>
   )
 }

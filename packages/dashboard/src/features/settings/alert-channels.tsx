@@ -95,11 +95,11 @@ const ChannelPanel = ({ is, onOpen }: { is: Channel; onOpen: (what: 'change' | '
 
 const Values = ({ is }: { is: Channel }) => {
   const { fields } = textsOf(alertChannelsTexts)
-  const shown = is.fields.filter(({ value }) => value !== null)
-  if (shown.length === 0) return null
+  const filledFields = is.fields.filter(({ value }) => value !== null)
+  if (filledFields.length === 0) return null
   return (
     <dl className={parts.details}>
-      {shown.map(({ name, value }) => [
+      {filledFields.map(({ name, value }) => [
         <dt key={`${name} name`}>{valueAt(fields, name) ?? name}</dt>,
         <dd key={name}>
           <Stranger text={value ?? ''} most={200} />

@@ -122,7 +122,7 @@ const Import = () => {
 }
 
 /** A value as the page of its setting shows it. */
-const said = (name: FieldName, value: unknown): string => {
+const valueText = (name: FieldName, value: unknown): string => {
   const common = textsOf(formTexts)
   if (value === null) return textsOf(backupTexts).fromEnvironment
   if (typeof value === 'boolean') return value ? common.on : common.off
@@ -214,10 +214,10 @@ const Changes = ({ is, given, merge }: { is: Sections; given: Given; merge: bool
           <tr key={name}>
             <th scope="row">{t.fields[name]}</th>
             <td>
-              <bdi>{said(name, from)}</bdi>
+              <bdi>{valueText(name, from)}</bdi>
             </td>
             <td>
-              <bdi>{said(name, to)}</bdi>
+              <bdi>{valueText(name, to)}</bdi>
             </td>
           </tr>
         ))}

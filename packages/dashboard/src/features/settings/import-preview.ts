@@ -34,19 +34,19 @@ const isExport = (found: object): found is Given => 'settings' in found && isRec
 
 /** Reads what was pasted: a whole export, or only its `settings`; null where it is neither. */
 export const readExport = (text: string): Given | null => {
-  const found = parsed(text)
-  if (!isRecord(found)) return null
-  if (isExport(found)) return found
-  const bare = { settings: found }
-  const sections = Object.keys(found)
+  const content = parsed(text)
+  if (!isRecord(content)) return null
+  if (isExport(content)) return content
+  const bare = { settings: content }
+  const sections = Object.keys(content)
   const areKnown = sections.every(name => fieldNames.some(at => at.startsWith(`${name}.`)))
   return sections.length > 0 && areKnown && isExport(bare) ? bare : null
 }
 
 const fieldOf = (sections: unknown, name: FieldName): unknown => {
   const [section = '', field = ''] = name.split('.')
-  const found = isRecord(sections) ? sections[section] : undefined
-  return isRecord(found) ? found[field] : undefined
+  const fields = isRecord(sections) ? sections[section] : undefined
+  return isRecord(fields) ? fields[field] : undefined
 }
 
 export interface FieldChange {
@@ -59,8 +59,8 @@ export interface FieldChange {
 export const changesOf = (is: Sections, given: Given, merge: boolean): readonly FieldChange[] =>
   fieldNames.flatMap(name => {
     const from = fieldOf(is, name)
-    const told = fieldOf(given.settings, name)
-    const to = told === undefined ? (merge ? from : fieldDefaults[name]) : told
+    const currentValue = fieldOf(given.settings, name)
+    const to = currentValue === undefined ? (merge ? from : fieldDefaults[name]) : currentValue
     return JSON.stringify(from) === JSON.stringify(to) ? [] : [{ name, from, to }]
   })
 

@@ -25,8 +25,8 @@ export const NotificationSettings = () => {
   const settings = useQuery(settingsQuery)
   const chat = useQuery(chatQuery)
   const email = useQuery(emailQuery)
-  const asked = [settings, chat, email]
-  const wrong = asked.find(({ isError }) => isError) ?? settings
+  const allQueries = [settings, chat, email]
+  const wrong = allQueries.find(({ isError }) => isError) ?? settings
   return (
     <SettingsPage title={t.notifications}>
       {/* They are shown together or not at all: one thing went wrong, whichever of them it was. */}
@@ -34,10 +34,10 @@ export const NotificationSettings = () => {
         what={t.what}
         query={{
           ...wrong,
-          refetch: () => asked.filter(({ isError }) => isError).forEach(query => void query.refetch()),
+          refetch: () => allQueries.filter(({ isError }) => isError).forEach(query => void query.refetch()),
         }}
       />
-      {asked.some(query => query.isPending) && !wrong.isError && <Waiting />}
+      {allQueries.some(query => query.isPending) && !wrong.isError && <Waiting />}
       {settings.data && chat.data && email.data && (
         <NotificationsForm
           hour={settings.data.notifications.daily_summary_hour}

@@ -40,13 +40,13 @@ export const fieldsOf = () => {
 
 /** What is to be sent: the settings that differ and can be read. */
 export const bodyOf = (is: Security, typed: TypedSecurity): Partial<Security> => {
-  const wanted: Security = {
+  const newValues: Security = {
     ...typed,
     session_timeout: readTimeout(typed.session_timeout) ?? is.session_timeout,
     password_min_length: readLength(typed.password_min_length) ?? is.password_min_length,
   }
   return pick(
-    wanted,
-    keysOf(wanted).filter(name => wanted[name] !== is[name]),
+    newValues,
+    keysOf(newValues).filter(name => newValues[name] !== is[name]),
   )
 }

@@ -74,24 +74,24 @@ export const SettingsSection = <T,>(props: {
 const Find = () => {
   const t = textsOf(settingsTexts)
   const [typed, setTyped] = useState('')
-  const found = findSettings(typed)
+  const matches = findSettings(typed)
   return (
     <div role="search" className={styles.find}>
       <IconSearch size={16} aria-hidden="true" />
       <FindField label={t.find} value={typed} onValue={setTyped} most={100} />
       <div role="status" className={parts.hidden}>
-        {typed.trim() && t.found(found.length)}
+        {typed.trim() && t.found(matches.length)}
       </div>
       {typed.trim() !== '' && (
         <ul className={styles.found}>
-          {found.map(({ section, name }) => (
+          {matches.map(({ section, name }) => (
             <li key={`${section} ${name}`}>
               <Link to={`/settings/${section}`} className={styles.hit} onClick={() => setTyped('')}>
                 {name} <span className={parts.muted}>{section === 'general' ? t.service : t[section]}</span>
               </Link>
             </li>
           ))}
-          {found.length === 0 && <li className={parts.muted}>{t.found(0)}</li>}
+          {matches.length === 0 && <li className={parts.muted}>{t.found(0)}</li>}
         </ul>
       )}
     </div>

@@ -41,7 +41,7 @@ const RuleDialog = ({ rule, onClose }: { rule?: Rule; onClose: () => void }) => 
     onSuccess: onClose,
   })
   const error = save.error ?? simulation.error
-  const said: Said = isTried ? form.problems : {}
+  const visibleProblems: Said = isTried ? form.problems : {}
   const isRight = ({ name, ...others }: RuleForm['problems'], withName: boolean) =>
     Object.values(others).every(problem => problem === undefined) && (!withName || name === undefined)
   const act = (withName: boolean, run: () => void) => {
@@ -55,8 +55,8 @@ const RuleDialog = ({ rule, onClose }: { rule?: Rule; onClose: () => void }) => 
       onSubmit={() => act(isArmed, isArmed ? () => save.mutate(false) : () => simulation.mutate())}
     >
       {isArmed && <p className={parts.help}>{t.armed}</p>}
-      <Names form={form} said={said} error={error} />
-      {!isArmed && <Conditions form={form} said={said} error={error} />}
+      <Names form={form} said={visibleProblems} error={error} />
+      {!isArmed && <Conditions form={form} said={visibleProblems} error={error} />}
       <Limits form={form} error={error} />
       <Refusal error={error} />
       {!isArmed && <SimulationResult days={days} running={simulation.isPending} simulation={simulation.data} />}

@@ -10,7 +10,7 @@ import { rulesTexts } from './sharing-rules.texts.ts'
 import styles from './rules.module.css'
 
 const day = 86_400_000
-const shown = 10
+const mostListed = 10
 
 /** What a rule would have done: the sentence, its days, and whom it would have met. */
 export const SimulationResult = (props: { days: number; running: boolean; simulation: Simulation | undefined }) => {
@@ -77,10 +77,10 @@ export const Matches = ({ label, matches }: { label: string; matches: readonly R
   const t = textsOf(rulesTexts)
   return (
     <ul className={styles.matches} aria-label={label}>
-      {matches.slice(0, shown).map(match => (
+      {matches.slice(0, mostListed).map(match => (
         <MatchRow key={`${match.entry} ${match.at}`} match={match} />
       ))}
-      {matches.length > shown && <li className={parts.muted}>{t.history.more(matches.length - shown)}</li>}
+      {matches.length > mostListed && <li className={parts.muted}>{t.history.more(matches.length - mostListed)}</li>}
     </ul>
   )
 }

@@ -28,11 +28,11 @@ export const failingSince = (
 export const ratePerMinute = (deliveries: readonly Delivery[], now: number): number => {
   const oldest = Date.parse(deliveries.at(-1)?.at ?? '')
   const from = deliveries.length >= 100 ? Math.max(now - 5 * minute, oldest) : now - 5 * minute
-  const taken = deliveries
+  const deliveredEvents = deliveries
     .filter(({ ok, at }) => ok && Date.parse(at) >= from)
     .reduce((total, { events }) => total + events, 0)
   // Never by less than a second: a burst has just begun.
-  return taken / (Math.max(now - from, 1000) / minute)
+  return deliveredEvents / (Math.max(now - from, 1000) / minute)
 }
 
 /** The last 24 hours as a series: the API names the hours of a day by their number (UTC), the present one is the last. */

@@ -34,13 +34,13 @@ const Shown = ({ is }: { is: SiemSettings | undefined }) => {
   // What the state counts stands in the rest, too; at rest only the state is asked for.
   const { events_sent_today: sent, events_failed_today: failed, connected, last_error } = status.data ?? {}
   const mark = status.data && JSON.stringify([sent, failed, connected, last_error])
-  const seen = useRef(mark)
+  const lastMark = useRef(mark)
   useEffect(() => {
-    if (seen.current !== undefined && seen.current !== mark) {
+    if (lastMark.current !== undefined && lastMark.current !== mark) {
       void queries.invalidateQueries({ queryKey: deliveriesQuery.queryKey })
       void queries.invalidateQueries({ queryKey: statsQuery.queryKey })
     }
-    seen.current = mark
+    lastMark.current = mark
   }, [mark])
   return (
     <>
@@ -164,19 +164,19 @@ const Statistics = () => {
   const types = useQuery(typesQuery)
   if (!stats.data) return null
   const { by_hour, by_type, delivery_stats } = stats.data
-  const named = Object.entries(by_type).filter(([, count]) => count > 0)
+  const countsByType = Object.entries(by_type).filter(([, count]) => count > 0)
   return (
     <div className={styles.halves}>
       <Panel title={t.byHour}>
         <Bars series={lastHours(by_hour, stats.dataUpdatedAt)} title={t.byHour} words={t.chart} />
       </Panel>
       <Panel title={t.byType}>
-        {named.length === 0 ? (
+        {countsByType.length === 0 ? (
           <p className={parts.muted}>{t.chart.empty}</p>
         ) : (
           <div className={styles.outcome}>
             <Ranked
-              rows={named
+              rows={countsByType
                 .sort(([, a], [, b]) => b - a)
                 .map(([key, count]) => ({
                   key,

@@ -131,14 +131,14 @@ export const chooseTransport = (typed: Typed, transport: Transport): Partial<Typ
 
 /** A whole address that is put into the field of the host goes to the fields that it is made of. */
 export const typeHost = (typed: Typed, text: string): Partial<Typed> => {
-  const found = /^\s*([a-z]+):\/\/(\[[\da-f:.]+\]|[^/:\s]+)(?::(\d{1,5}))?(\/\S*)?\s*$/i.exec(text)
-  const transport = transportsOf(typed.format).find(name => name === found?.[1]?.toLowerCase())
-  if (!found || transport === undefined) return { host: text }
-  const path = found[4] === '/' ? undefined : found[4]
+  const match = /^\s*([a-z]+):\/\/(\[[\da-f:.]+\]|[^/:\s]+)(?::(\d{1,5}))?(\/\S*)?\s*$/i.exec(text)
+  const transport = transportsOf(typed.format).find(name => name === match?.[1]?.toLowerCase())
+  if (!match || transport === undefined) return { host: text }
+  const path = match[4] === '/' ? undefined : match[4]
   return {
-    host: (found[2] ?? '').replace(/^\[|\]$/g, ''),
+    host: (match[2] ?? '').replace(/^\[|\]$/g, ''),
     transport,
-    port: found[3] ?? (isHttp(typed.format) ? usualPorts[transport] : typed.port),
+    port: match[3] ?? (isHttp(typed.format) ? usualPorts[transport] : typed.port),
     ...(isHttp(typed.format) && path ? { path } : {}),
   }
 }
@@ -150,20 +150,20 @@ const isOfOtherHost = (typed: Typed, is: SiemSettings): boolean =>
 /** What has to be mended before it can be saved, by field. */
 export const problemsOf = (typed: Typed, is: SiemSettings): Partial<Record<keyof Typed, string>> => {
   const t = textsOf(siemTexts).wrong
-  const found: Partial<Record<keyof Typed, string>> = {}
+  const problems: Partial<Record<keyof Typed, string>> = {}
   const host = typed.host.trim()
-  if (host === '' && typed.enabled) found.host = t.noHost
-  else if (/[/\s]/.test(host)) found.host = t.host
-  if (readWhole(typed.port, 1, 65_535) === null) found.port = t.port
-  if (readWhole(typed.batch, 1, 1000) === null) found.batch = t.batch
-  if (readWhole(typed.flush, 1, 3600) === null) found.flush = t.flush
+  if (host === '' && typed.enabled) problems.host = t.noHost
+  else if (/[/\s]/.test(host)) problems.host = t.host
+  if (readWhole(typed.port, 1, 65_535) === null) problems.port = t.port
+  if (readWhole(typed.batch, 1, 1000) === null) problems.batch = t.batch
+  if (readWhole(typed.flush, 1, 3600) === null) problems.flush = t.flush
   if (isHttp(typed.format)) {
-    if (typed.path.trim() !== '' && !/^\/[!-~]*$/.test(typed.path.trim())) found.path = t.path
-    if (isOfOtherHost(typed, is)) found.token = t.token
+    if (typed.path.trim() !== '' && !/^\/[!-~]*$/.test(typed.path.trim())) problems.path = t.path
+    if (isOfOtherHost(typed, is)) problems.token = t.token
   }
   if (isEncrypted(typed.transport) && typed.ca.trim() !== '' && !/-----BEGIN CERTIFICATE-----/.test(typed.ca))
-    found.ca = t.ca
-  return found
+    problems.ca = t.ca
+  return problems
 }
 
 /** Whether saving takes the token away, because it is of another host and this format needs none. */

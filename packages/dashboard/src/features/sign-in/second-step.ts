@@ -23,8 +23,8 @@ export const secondStep = {
   read(): SecondStep | null {
     const { token, since, tries, methods } = recordOf(readStored('sessionStorage', place))
     if (typeof token !== 'string' || typeof since !== 'number' || typeof tries !== 'number') return null
-    const known = Array.isArray(methods) ? allMethods.filter(method => methods.includes(method)) : []
-    return { token, since, tries, methods: known.length > 0 ? known : ['totp'] }
+    const knownMethods = Array.isArray(methods) ? allMethods.filter(method => methods.includes(method)) : []
+    return { token, since, tries, methods: knownMethods.length > 0 ? knownMethods : ['totp'] }
   },
   /** Counts a wrong code; answers how many tries are left. */
   wrong(): number {

@@ -1,4 +1,4 @@
-import { given, words } from '../../lib/search-params.ts'
+import { withoutEmpty, words } from '../../lib/search-params.ts'
 
 /** What the URL says of the list of templates. */
 export interface TemplatesSearch {
@@ -9,7 +9,7 @@ export interface TemplatesSearch {
 export const categories = ['common', 'web', 'mail', 'custom'] as const
 
 export const readTemplatesSearch = (raw: Record<string, unknown>): TemplatesSearch =>
-  given({
+  withoutEmpty({
     search: words(raw.search, 100),
     category: categories.find(known => known === raw.category),
     type: (['builtin', 'custom'] as const).find(known => known === raw.type),

@@ -1,13 +1,13 @@
-let kept: ReadonlySet<string> = new Set()
+let chosenServers: ReadonlySet<string> = new Set()
 
 /** Servers that were chosen in their list before the template was: the page of the deployment begins with them. */
 export const forServers = {
   keep(ids: ReadonlySet<string>): void {
-    kept = ids
+    chosenServers = ids
   },
   take(): ReadonlySet<string> {
-    const taken = kept
-    kept = new Set()
-    return taken
+    const servers = chosenServers
+    chosenServers = new Set()
+    return servers
   },
 }

@@ -33,6 +33,6 @@ export const tooMuchOf = (sample: string): TooMuch | null => {
 }
 
 export const rowsOf = (sample: string, matches: readonly LineMatch[]): readonly SampleRow[] => {
-  const known = new Map(matches.map(match => [match.line, match]))
-  return linesOf(sample).map((text, index) => ({ line: index + 1, text, match: known.get(index + 1) ?? null }))
+  const matchByLine = new Map(matches.map(match => [match.line, match]))
+  return linesOf(sample).map((text, index) => ({ line: index + 1, text, match: matchByLine.get(index + 1) ?? null }))
 }

@@ -1,4 +1,4 @@
-import { given, pageOf, words } from '../../lib/search-params.ts'
+import { withoutEmpty, pageOf, words } from '../../lib/search-params.ts'
 
 /** What the URL says of the list of users. */
 export interface UsersSearch {
@@ -9,4 +9,4 @@ export interface UsersSearch {
 export const roles = ['Viewer', 'Operator', 'Admin'] as const
 
 export const readUsersSearch = (raw: Record<string, unknown>): UsersSearch =>
-  given({ search: words(raw.search, 254), role: roles.find(known => known === raw.role), page: pageOf(raw) })
+  withoutEmpty({ search: words(raw.search, 254), role: roles.find(known => known === raw.role), page: pageOf(raw) })

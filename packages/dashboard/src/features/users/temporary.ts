@@ -16,11 +16,11 @@ const pick = (from: string) => from.charAt(below(from.length))
 /** A password to hand over that meets the policy, at least 20 characters. */
 export const temporaryPassword = (minimum: number): string => {
   const all = small + capital + digit
-  const made = [pick(small), pick(capital), pick(digit)]
-  while (made.length < Math.max(20, minimum)) made.push(pick(all))
-  for (let index = made.length - 1; index > 0; index--) {
+  const signs = [pick(small), pick(capital), pick(digit)]
+  while (signs.length < Math.max(20, minimum)) signs.push(pick(all))
+  for (let index = signs.length - 1; index > 0; index--) {
     const other = below(index + 1)
-    ;[made[index], made[other]] = [made[other] ?? '', made[index] ?? '']
+    ;[signs[index], signs[other]] = [signs[other] ?? '', signs[index] ?? '']
   }
-  return made.join('')
+  return signs.join('')
 }

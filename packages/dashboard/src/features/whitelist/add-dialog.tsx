@@ -145,15 +145,15 @@ const Lines = (props: { value: string; onValue: (value: string) => void; error: 
 
 const WrongLines = ({ wrong }: Pick<ReadLines, 'wrong'>) => {
   const t = textsOf(whitelistTexts).dialog
-  const shown = wrong.slice(0, 5)
+  const firstErrors = wrong.slice(0, 5)
   if (wrong.length === 0) return null
   return (
     <div role="alert">
       <ul className={styles.wrong}>
-        {shown.map(({ line, text }) => (
+        {firstErrors.map(({ line, text }) => (
           <li key={line}>{t.wrong(line, text.slice(0, 80))}</li>
         ))}
-        {wrong.length > shown.length && <li>{t.andMore(wrong.length - shown.length)}</li>}
+        {wrong.length > firstErrors.length && <li>{t.andMore(wrong.length - firstErrors.length)}</li>}
       </ul>
     </div>
   )

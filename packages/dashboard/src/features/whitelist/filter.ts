@@ -1,4 +1,4 @@
-import { given, pageOf, words } from '../../lib/search-params.ts'
+import { withoutEmpty, pageOf, words } from '../../lib/search-params.ts'
 
 /** What the URL says of the whitelist. */
 export interface WhitelistSearch {
@@ -7,4 +7,4 @@ export interface WhitelistSearch {
 }
 
 export const readWhitelistSearch = (raw: Record<string, unknown>): WhitelistSearch =>
-  given({ search: words(raw.search, 1000), page: pageOf(raw) })
+  withoutEmpty({ search: words(raw.search, 1000), page: pageOf(raw) })

@@ -26,7 +26,7 @@ const formats = ['plain', 'csv', 'json'] as const
 const largest = 15 * 1024 * 1024
 /** In characters: a longer text can't be edited in a browser without delay. */
 const longestShown = 200_000
-const shown = 8
+const mostListed = 8
 
 /** Takes a list in, after it was shown what is good of it and what is not. */
 const ImportDialog = ({ onClose }: { onClose: () => void }) => (
@@ -140,7 +140,7 @@ const Preview = (props: {
         <>
           <h3 className={parts.help}>{t.firstLines}</h3>
           <ul className={styles.lines}>
-            {entries.slice(0, shown).map(({ ip, description }, index) => (
+            {entries.slice(0, mostListed).map(({ ip, description }, index) => (
               <li key={index}>
                 {ip}
                 {(prefix || description) && ` # ${prefix}${description}`.slice(0, 120)}
@@ -153,7 +153,7 @@ const Preview = (props: {
         <>
           <h3 className={parts.help}>{t.wrongLines}</h3>
           <ul className={styles.wrong}>
-            {wrong.slice(0, shown).map(({ line, text }) => (
+            {wrong.slice(0, mostListed).map(({ line, text }) => (
               <li key={line}>{t.line(line, text.slice(0, 80), '')}</li>
             ))}
           </ul>
@@ -181,7 +181,7 @@ const Taken = ({ reply, onClose }: { reply: Reply<'POST /whitelist/import'>; onC
         <>
           <p className={parts.warn}>{t.errors(number(reply.error_count))}</p>
           <ul className={styles.wrong}>
-            {reply.errors.slice(0, shown).map(({ line, value, error }) => (
+            {reply.errors.slice(0, mostListed).map(({ line, value, error }) => (
               <li key={line}>{t.line(line, value.slice(0, 80), error)}</li>
             ))}
           </ul>

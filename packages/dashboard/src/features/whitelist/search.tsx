@@ -12,15 +12,15 @@ import styles from './whitelist.module.css'
 /** Searches texts, and of a whole address says whether the list covers it, also by a range that does not contain the text. */
 export const WhitelistSearch = () => {
   const t = textsOf(whitelistTexts)
-  const asked = useSearch({ from: '/inside/whitelist' }).search ?? ''
+  const searchText = useSearch({ from: '/inside/whitelist' }).search ?? ''
   const navigate = useNavigate()
   const { typed, setTyped } = useTyped(
-    asked,
+    searchText,
     text => void navigate({ to: '/whitelist', search: { search: text || undefined }, replace: true }),
     { wait: 300, valid: () => true, merge: unsent => unsent },
   )
-  const isAddress = readRange(asked) !== null && !asked.includes('/')
-  const check = useQuery({ ...checkQuery(asked), enabled: isAddress }).data
+  const isAddress = readRange(searchText) !== null && !searchText.includes('/')
+  const check = useQuery({ ...checkQuery(searchText), enabled: isAddress }).data
   return (
     <div role="search" className={`${parts.row ?? ''} ${styles.search ?? ''}`}>
       <FindField label={t.search} value={typed} onValue={setTyped} />

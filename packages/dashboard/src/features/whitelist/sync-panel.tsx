@@ -38,7 +38,7 @@ export const SyncPanel = () => {
   const query = useSync()
   const [all, setAll] = useState(false)
   const servers = [...(query.data?.servers ?? [])].sort((a, b) => urgency[a.sync_status] - urgency[b.sync_status])
-  const shown = all ? servers : servers.slice(0, first)
+  const visibleServers = all ? servers : servers.slice(0, first)
   const url = `${ownAddress}/api/v1/whitelist.txt`
   const sync = useMutation({
     mutationFn: () => api.call('POST /whitelist/sync', { body: {} }),
@@ -61,13 +61,13 @@ export const SyncPanel = () => {
         )}
         <Refusal error={sync.error} />
         <ul className={fleet.lines} aria-label={t.title}>
-          {shown.map(server => (
+          {visibleServers.map(server => (
             <SyncRow key={server.id} server={server} />
           ))}
         </ul>
-        {servers.length > shown.length && (
+        {servers.length > visibleServers.length && (
           <button type="button" className={parts.quiet} onClick={() => setAll(true)}>
-            {t.more(servers.length - shown.length)}
+            {t.more(servers.length - visibleServers.length)}
           </button>
         )}
         {/* With the servers above it, so that it does not move. */}

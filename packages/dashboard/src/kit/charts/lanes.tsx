@@ -48,7 +48,7 @@ export const Lanes = (props: {
 }) => {
   const { lanes, most, room, scale, now, ticks } = props
   const [all, setAll] = useState(false)
-  const shown = all ? lanes : lanes.slice(0, most)
+  const visibleLanes = all ? lanes : lanes.slice(0, most)
   const percent = (time: number) => `${(placed(scale, time) * 100).toFixed(2)}%`
   const isNowSeen = now >= scale.from && now <= scale.to
   const labels = useMemo(
@@ -68,7 +68,7 @@ export const Lanes = (props: {
           {isNowSeen && <i className={styles.now} style={{ insetInlineStart: percent(now) }} />}
         </div>
         <ul className={styles.lanes}>
-          {shown.map(lane => (
+          {visibleLanes.map(lane => (
             <li key={lane.key} className={styles.lane}>
               <span className={styles.name}>{lane.name}</span>
               <span className={styles.about}>{lane.about}</span>
@@ -126,16 +126,16 @@ const thinned = (
   now: { readonly at: number; readonly text: string } | null,
 ): readonly (readonly [number, string])[] => {
   // The present moment stands on a ground, which is two letters wider.
-  const taken = now === null ? [] : [extentOf(placed(scale, now.at), now.text.length + 2, room, endOfNow)]
-  const said = new Set<string>()
+  const labelExtents = now === null ? [] : [extentOf(placed(scale, now.at), now.text.length + 2, room, endOfNow)]
+  const labelledLanes = new Set<string>()
   const [first, last] = [ticks[0], ticks.at(-1)]
   const inTurn = [...(last ? [last] : []), ...(first && first !== last ? [first] : []), ...ticks.slice(1, -1)]
   return inTurn.filter(([time, words]) => {
-    if (time < scale.from || time > scale.to || said.has(words)) return false
+    if (time < scale.from || time > scale.to || labelledLanes.has(words)) return false
     const [from, to] = extentOf(placed(scale, time), words.length, room, endOfTick)
-    if (taken.some(other => from < other[1] && to > other[0])) return false
-    taken.push([from, to])
-    said.add(words)
+    if (labelExtents.some(other => from < other[1] && to > other[0])) return false
+    labelExtents.push([from, to])
+    labelledLanes.add(words)
     return true
   })
 }

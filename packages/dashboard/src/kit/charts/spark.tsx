@@ -70,8 +70,8 @@ export const Level = (props: {
 }) => {
   const { values, label, threshold, tone = 'accent' } = props
   const [width, height] = [240, 36]
-  const known = values.filter(value => value !== null)
-  const most = props.most ?? Math.max(1, ...known) * 1.2
+  const knownValues = values.filter(value => value !== null)
+  const most = props.most ?? Math.max(1, ...knownValues) * 1.2
   const line = pathOf(values, width, height, most)
   const last = values.findLastIndex(value => value !== null)
   const first = values.findIndex(value => value !== null)
@@ -90,7 +90,7 @@ export const Level = (props: {
       {threshold !== undefined && threshold < most && (
         <path className={styles.threshold} d={`M0 ${y(threshold)}H${width}`} />
       )}
-      {known.length === 0 ? (
+      {knownValues.length === 0 ? (
         <path className={styles.nothing} d={`M0 ${height}H${width}`} />
       ) : (
         <>

@@ -39,19 +39,19 @@ const beginnings: Partial<Record<QueryField['kind'], readonly string[]>> = { tim
 const valueText = (field: string, value: string) => queryTerm(field, value).slice(field.length + 1)
 /** Those that begin with what was typed come before those that hold it. */
 const fitting = (values: readonly Suggested[], typed: string): readonly Suggested[] => {
-  const wanted = typed.toLowerCase()
+  const searchText = typed.toLowerCase()
   const begins = ({ value, label }: Suggested) =>
-    value.toLowerCase().startsWith(wanted) || (label?.toLowerCase().startsWith(wanted) ?? false)
+    value.toLowerCase().startsWith(searchText) || (label?.toLowerCase().startsWith(searchText) ?? false)
   const holds = ({ value, label }: Suggested) =>
-    value.toLowerCase().includes(wanted) || (label?.toLowerCase().includes(wanted) ?? false)
+    value.toLowerCase().includes(searchText) || (label?.toLowerCase().includes(searchText) ?? false)
   return [...values.filter(begins), ...values.filter(one => !begins(one) && holds(one))]
 }
 
 const valueOffers = (field: QueryField, typed: string, valuesOf: ValuesOf): readonly Offer[] => {
   const written = beginnings[field.kind]
   if (written) return written.filter(text => text.includes(typed)).map(text => ({ text, meaning: '', whole: true }))
-  const known = field.choices?.map(value => ({ value })) ?? valuesOf(field.name)
-  return fitting(known, typed).map(({ value, label = '' }) => ({
+  const choices = field.choices?.map(value => ({ value })) ?? valuesOf(field.name)
+  return fitting(choices, typed).map(({ value, label = '' }) => ({
     text: valueText(field.name, value),
     meaning: label,
     whole: true,
@@ -59,14 +59,14 @@ const valueOffers = (field: QueryField, typed: string, valuesOf: ValuesOf): read
 }
 /** For a word without a field: the fields that begin so, and the values that do. */
 const fieldOffers = (language: QueryLanguage, typed: string, valuesOf: ValuesOf): readonly Offer[] => {
-  const wanted = typed.toLowerCase()
+  const searchText = typed.toLowerCase()
   const fields = language.fields
-    .filter(({ name }) => `${name}:`.startsWith(wanted))
+    .filter(({ name }) => `${name}:`.startsWith(searchText))
     .map(({ name }) => ({ text: `${name}:`, meaning: meaningOf(language, name), whole: false }))
-  if (wanted.length < 2) return fields
+  if (searchText.length < 2) return fields
   const values = language.fields.flatMap(({ name, choices }) =>
-    fitting(choices?.map(value => ({ value })) ?? valuesOf(name), wanted)
-      .filter(({ value, label = '' }) => [value, label].some(text => text.toLowerCase().startsWith(wanted)))
+    fitting(choices?.map(value => ({ value })) ?? valuesOf(name), searchText)
+      .filter(({ value, label = '' }) => [value, label].some(text => text.toLowerCase().startsWith(searchText)))
       .slice(0, 3)
       .map(({ value, label = '' }) => ({ text: queryTerm(name, value), meaning: label, whole: true })),
   )

@@ -40,8 +40,8 @@ const cut = (text: string, { at, length }: QueryPlace) => {
   return enclosed(rest) && rest.startsWith('(') && rest.endsWith(')') ? rest.slice(1, -1) : rest
 }
 const without = (text: string, language: QueryLanguage, field: string, value: string, excluded: boolean) => {
-  const found = findTerm(text, language, field, value, excluded)
-  return found ? cut(text, found) : text
+  const term = findTerm(text, language, field, value, excluded)
+  return term ? cut(text, term) : text
 }
 /** Narrows a query to one value of a field; an exclusion of it is taken back. */
 export const addTerm = (text: string, language: QueryLanguage, field: string, value: string): string => {

@@ -46,8 +46,10 @@ export const merged = (typed: string, before: string, asked: string, language: Q
   const texts = (query: string) => new Set(itemsOf(query, language).map(printQuery))
   const [old, now, own] = [texts(before), texts(asked), texts(typed)]
   const added = itemsOf(asked, language).filter(item => !old.has(printQuery(item)) && !own.has(printQuery(item)))
-  const kept = itemsOf(typed, language).filter(item => !old.has(printQuery(item)) || now.has(printQuery(item)))
-  return `${together([...added, ...kept])}${typed.endsWith(' ') ? ' ' : ''}`
+  const remainingItems = itemsOf(typed, language).filter(
+    item => !old.has(printQuery(item)) || now.has(printQuery(item)),
+  )
+  return `${together([...added, ...remainingItems])}${typed.endsWith(' ') ? ' ' : ''}`
 }
 
 /** The value that a query asks of a field, if it is one. */
@@ -58,9 +60,9 @@ export const valueOf = (query: string, language: QueryLanguage, field: string): 
 export const withValue = (query: string, language: QueryLanguage, field: string, value: string): string => {
   let rest = query
   for (;;) {
-    const found = conditionsOf(rest, language).find(condition => condition.field === field)
-    if (!found) break
-    rest = found.rest
+    const fieldCondition = conditionsOf(rest, language).find(condition => condition.field === field)
+    if (!fieldCondition) break
+    rest = fieldCondition.rest
   }
   return value === '' ? rest : addTerm(rest, language, field, value)
 }

@@ -10,13 +10,13 @@ export interface Catalogue<T> {
   readonly en: T
 }
 
-const shown = new WeakMap<Catalogue<unknown>, unknown>()
+const textsByCatalogue = new WeakMap<Catalogue<unknown>, unknown>()
 /** The texts of a catalogue in the language of this page. */
 export const textsOf = <T>(catalogue: Catalogue<T>): T => {
-  const known = shown.get(catalogue)
-  if (known !== undefined) return known as T
+  const knownTexts = textsByCatalogue.get(catalogue)
+  if (knownTexts !== undefined) return knownTexts as T
   const texts = (translated(catalogue.name) as T | undefined) ?? (isPseudo ? pseudo(catalogue.en) : catalogue.en)
-  shown.set(catalogue, texts)
+  textsByCatalogue.set(catalogue, texts)
   return texts
 }
 

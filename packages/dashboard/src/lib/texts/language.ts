@@ -13,8 +13,8 @@ const stored = (): string | null => readOr(null, () => globalThis.localStorage.g
 export const isPseudo = stored() === 'pseudo'
 
 const choose = (): Language => {
-  const wanted = [stored() ?? '', ...(typeof window === 'undefined' ? [] : navigator.languages)]
-  return isPseudo ? 'en' : (wanted.map(tag => tag.split('-')[0] ?? '').find(isLanguage) ?? 'en')
+  const preferredTags = [stored() ?? '', ...(typeof window === 'undefined' ? [] : navigator.languages)]
+  return isPseudo ? 'en' : (preferredTags.map(tag => tag.split('-')[0] ?? '').find(isLanguage) ?? 'en')
 }
 export const language: Language = choose()
 /** What was chosen in this browser, null where its own language decides. */

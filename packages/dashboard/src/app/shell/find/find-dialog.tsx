@@ -99,8 +99,8 @@ const Find = ({ onClose, onAsk }: { onClose: () => void; onAsk: (asked: Asked) =
       setAt(next)
       document.querySelector(`[id="${list}-${next}"]`)?.scrollIntoView({ block: 'nearest' })
     }
-    const asked = event.altKey ? acts[event.code] : undefined
-    const about = lines.find(({ act }) => act.kind === 'dialog' && act.dialog === asked)
+    const action = event.altKey ? acts[event.code] : undefined
+    const about = lines.find(({ act }) => act.kind === 'dialog' && act.dialog === action)
     if (about) {
       event.preventDefault()
       run(about)
@@ -200,13 +200,13 @@ const AskUnban = ({ address, onClose }: { address: string; onClose: () => void }
 const Known = ({ typed, onDone }: { typed: string; onDone: () => void }) => {
   const role = useMe()?.role
   const address = useRestedAddress(typed)
-  const found = useQuery({ ...lookUpQuery(address ?? ''), enabled: address !== undefined }).data
-  return address === undefined || !found ? null : (
+  const lookUp = useQuery({ ...lookUpQuery(address ?? ''), enabled: address !== undefined }).data
+  return address === undefined || !lookUp ? null : (
     <Suspense>
       <div className={styles.known} role="status">
-        <Answer found={found} brief />
+        <Answer found={lookUp} brief />
       </div>
-      {role !== undefined && roleMay(role, 'write') && <BanNow key={found.ip} found={found} onDone={onDone} />}
+      {role !== undefined && roleMay(role, 'write') && <BanNow key={lookUp.ip} found={lookUp} onDone={onDone} />}
     </Suspense>
   )
 }

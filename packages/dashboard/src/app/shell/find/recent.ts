@@ -5,8 +5,8 @@ const most = 8
 
 /** What was opened lately by its name, newest first; of this browser. */
 export const readRecent = (): readonly string[] => {
-  const kept = readStored('localStorage', key)
-  return Array.isArray(kept) ? kept.filter(text => typeof text === 'string').slice(0, most) : []
+  const storedItems = readStored('localStorage', key)
+  return Array.isArray(storedItems) ? storedItems.filter(text => typeof text === 'string').slice(0, most) : []
 }
 export const addRecent = (text: string): void => {
   try {

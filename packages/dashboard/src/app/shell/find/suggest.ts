@@ -45,12 +45,16 @@ const aboutAddress = (typed: string, role: Known['role']): Suggestion[] => {
   const t = textsOf(findTexts)
   const group = 'address'
   const acts = role !== undefined && roleMay(role, 'write')
-  const found = findAddress(typed)
-  if (found) {
-    const address = found.ip
+  const typedAddress = findAddress(typed)
+  if (typedAddress) {
+    const address = typedAddress.ip
     const dialog = (dialog: 'ban' | 'unban' | 'whitelist'): Act => ({ kind: 'dialog', dialog, address })
     return [
-      { group, text: t.about(address), act: found.part ? on(`/ip/${address}`, { taken: '1' }) : go(`/ip/${address}`) },
+      {
+        group,
+        text: t.about(address),
+        act: typedAddress.part ? on(`/ip/${address}`, { taken: '1' }) : go(`/ip/${address}`),
+      },
       ...(acts
         ? ([
             { group, text: t.unban(address), aside: 'Alt U', act: dialog('unban') },
