@@ -22,15 +22,15 @@ export const globPattern = (glob: string): RegExp => {
 
 /** Existing paths that an absolute glob stands for, at most `most`; a name that begins with a dot only where the glob says so. */
 export const filesOf = (glob: string, most: number): readonly string[] => {
-  let found = ['']
+  let paths = ['']
   for (const part of glob.split('/').slice(1)) {
     if (!isGlob(part)) {
-      found = found.map(folder => `${folder}/${part}`)
+      paths = paths.map(folder => `${folder}/${part}`)
       continue
     }
     const pattern = globPattern(part)
     const isMeant = (name: string) => pattern.test(name) && (part.startsWith('.') || !name.startsWith('.'))
-    found = found
+    paths = paths
       .flatMap(folder =>
         readOr<string[], string[]>([], () => fs.readdirSync(folder || '/'))
           .filter(isMeant)
@@ -38,5 +38,5 @@ export const filesOf = (glob: string, most: number): readonly string[] => {
       )
       .slice(0, most)
   }
-  return found.filter(path => fs.existsSync(path))
+  return paths.filter(path => fs.existsSync(path))
 }

@@ -38,28 +38,28 @@ export const createLogBounds = (now: () => number): LogBounds => {
 
   /** How many lines of this text were left out since the last one; null: this one is left out too. */
   const leftOf = (kind: string, at: number): number | null => {
-    let known = texts.get(kind)
-    if (!known || at - known.seenAt >= longestPause)
-      known = { lines: 0, left: 0, pause: firstPause, nextAt: at, seenAt: at }
-    known.seenAt = at
+    let knownText = texts.get(kind)
+    if (!knownText || at - knownText.seenAt >= longestPause)
+      knownText = { lines: 0, left: 0, pause: firstPause, nextAt: at, seenAt: at }
+    knownText.seenAt = at
     // Texts that were seen lately are kept.
     texts.delete(kind)
-    texts.set(kind, known)
+    texts.set(kind, knownText)
     for (const oldest of texts.keys()) {
       if (texts.size <= mostTexts) break
       texts.delete(oldest)
     }
-    if (at < known.nextAt) {
-      known.left += 1
+    if (at < knownText.nextAt) {
+      knownText.left += 1
       return null
     }
-    known.lines += 1
-    if (known.lines >= freely) {
-      known.nextAt = at + known.pause
-      known.pause = Math.min(known.pause * 2, longestPause)
+    knownText.lines += 1
+    if (knownText.lines >= freely) {
+      knownText.nextAt = at + knownText.pause
+      knownText.pause = Math.min(knownText.pause * 2, longestPause)
     }
-    const { left } = known
-    known.left = 0
+    const { left } = knownText
+    knownText.left = 0
     return left
   }
 

@@ -51,8 +51,8 @@ export const proxyFromEnvironment = (baseUrl: string, env: NodeJS.ProcessEnv): s
   const { protocol, hostname } = new URL(baseUrl)
   const first = (...names: readonly string[]): string =>
     names.map(name => (env[name] ?? '').trim()).find(value => value !== '') ?? ''
-  const named = protocol === 'https:' ? first('https_proxy', 'HTTPS_PROXY') : first('http_proxy')
-  const proxy = named || first('all_proxy', 'ALL_PROXY')
+  const proxyUrl = protocol === 'https:' ? first('https_proxy', 'HTTPS_PROXY') : first('http_proxy')
+  const proxy = proxyUrl || first('all_proxy', 'ALL_PROXY')
   return proxy === '' || isExcepted(hostname, first('no_proxy', 'NO_PROXY')) ? null : proxy
 }
 

@@ -33,10 +33,10 @@ const linesOf = (path: string): string[] => (readText(path) ?? '').split('\n').f
 /** Events that the server rejected for good, kept for a week for troubleshooting. */
 export const createRejected = (path: string, now: () => number): Rejected => {
   const isOf = (time: number) => (refusal: Refusal) => refusal.at > now() - time
-  let told = linesOf(path).flatMap(refusalIn).filter(isOf(tellFor)).slice(-mostTold)
+  let refusals = linesOf(path).flatMap(refusalIn).filter(isOf(tellFor)).slice(-mostTold)
   return {
     add(entry: unknown, reason: string): void {
-      told = [...(told.length < mostTold ? told : told.slice(1)), { at: now(), reason }]
+      refusals = [...(refusals.length < mostTold ? refusals : refusals.slice(1)), { at: now(), reason }]
       try {
         if ((fs.statSync(path, { throwIfNoEntry: false })?.size ?? 0) < maxBytes) {
           fs.appendFileSync(path, `${JSON.stringify({ rejected_at: now(), reason, entry })}\n`, { mode: 0o600 })
@@ -47,14 +47,14 @@ export const createRejected = (path: string, now: () => number): Rejected => {
     },
     prune(): void {
       if (readText(path) === null) return
-      const kept = linesOf(path).filter(line => refusalIn(line).some(isOf(keepFor)))
-      if (kept.length === 0) fs.rmSync(path, { force: true })
-      else writeDurably(path, `${kept.join('\n')}\n`)
+      const recentLines = linesOf(path).filter(line => refusalIn(line).some(isOf(keepFor)))
+      if (recentLines.length === 0) fs.rmSync(path, { force: true })
+      else writeDurably(path, `${recentLines.join('\n')}\n`)
     },
     lately() {
-      told = told.filter(isOf(tellFor))
-      const last = told.at(-1)
-      return last === undefined ? null : { count: told.length, reason: cleanText(last.reason).slice(0, 200) }
+      refusals = refusals.filter(isOf(tellFor))
+      const last = refusals.at(-1)
+      return last === undefined ? null : { count: refusals.length, reason: cleanText(last.reason).slice(0, 200) }
     },
   }
 }

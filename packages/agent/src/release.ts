@@ -62,9 +62,9 @@ const parseManifest = (text: string): Release => {
 
 /** @throws Error unless the release holds a file of that name with that content. */
 export const checkFile = (release: Release, name: string, content: Buffer): void => {
-  const wanted = release.sha256ByName.get(name)
-  if (wanted === undefined) throw new Error(`the release ${release.version} holds no ${name}`)
-  if (createHash('sha256').update(content).digest('hex') !== wanted)
+  const expectedDigest = release.sha256ByName.get(name)
+  if (expectedDigest === undefined) throw new Error(`the release ${release.version} holds no ${name}`)
+  if (createHash('sha256').update(content).digest('hex') !== expectedDigest)
     throw new Error(`${name} is not the file of release ${release.version}: nothing of it is used`)
 }
 

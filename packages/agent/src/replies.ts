@@ -119,8 +119,8 @@ const readCommand = (value: unknown): Command[] => {
   const { id, type, params, template, seal } = unchecked<Heartbeat['commands'][number]>(value)
   if (typeof id !== 'string' || !/^[A-Za-z0-9_-]{1,100}$/.test(id)) return []
   if (typeof type !== 'string' || !/^[a-z-]{1,40}$/.test(type)) return []
-  const given = asFields(params)
-  const command = { id, type, params: template === undefined ? given : { ...given, template } }
+  const fields = asFields(params)
+  const command = { id, type, params: template === undefined ? fields : { ...fields, template } }
   return [seal === undefined ? command : { ...command, seal }]
 }
 

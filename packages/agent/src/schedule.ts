@@ -61,15 +61,15 @@ export interface Budget {
 
 /** Keeps to `perMinute` requests in any minute. */
 export const createBudget = (options: { perMinute: number; now: () => number }): Budget => {
-  const taken: number[] = []
+  const fieldValues: number[] = []
   return {
     take(urgency: Urgency): number {
       const now = options.now()
-      while (taken.length > 0 && now - (taken[0] ?? 0) >= 60_000) taken.shift()
+      while (fieldValues.length > 0 && now - (fieldValues[0] ?? 0) >= 60_000) fieldValues.shift()
       const limit = Math.floor(options.perMinute * (1 - reservedShare[urgency]))
-      const blocking = taken[taken.length - limit]
-      if (taken.length < limit || blocking === undefined) {
-        taken.push(now)
+      const blocking = fieldValues[fieldValues.length - limit]
+      if (fieldValues.length < limit || blocking === undefined) {
+        fieldValues.push(now)
         return 0
       }
       return Math.max(1, 60_000 - (now - blocking))

@@ -186,13 +186,13 @@ export const createTransport = (options: {
   const refusalOf = (response: http.IncomingMessage, body: Buffer): ServerError => {
     const status = response.statusCode ?? 0
     const parsed = parse(body.toString('utf8'))
-    const said = isObject(parsed) && typeof parsed['message'] === 'string' ? parsed['message'] : ''
+    const message = isObject(parsed) && typeof parsed['message'] === 'string' ? parsed['message'] : ''
     const spoken = isObject(parsed) && typeof parsed['error'] === 'string'
     const retryAfter = retryAfterOf(response.headers['retry-after'], options.now())
     const moved = status >= 300 && status < 400 ? response.headers.location : undefined
     const words = moved
       ? `refers to ${moved.slice(0, 500)}: if it moved there, give this host its new base URL with "stockade-agent move"`
-      : said.slice(0, 500)
+      : message.slice(0, 500)
     return new ServerError(cleanText(`answered ${status}${words ? `: ${words}` : ''}`), status, retryAfter, spoken)
   }
 
@@ -279,8 +279,8 @@ const wayTo = (options: {
     secure,
     agentOf(settings: https.AgentOptions): http.Agent {
       if (!secure) return new http.Agent(settings)
-      const made = checkedAgent({ ...settings, secureContext })
-      return proxy ? throughProxy(made, proxy) : made
+      const agent = checkedAgent({ ...settings, secureContext })
+      return proxy ? throughProxy(agent, proxy) : agent
     },
     /** A proxy is asked for the whole URL of plain http; https goes through it in a tunnel. */
     target:

@@ -136,9 +136,9 @@ export const createWire = (transport: Transport, serverId: string): Wire => {
         '{serverId}',
         encodeURIComponent(serverId),
       )
-      const known = state === null ? '' : `&state=${encodeURIComponent(state)}`
+      const stateQuery = state === null ? '' : `&state=${encodeURIComponent(state)}`
       const ask = { timeout: (wait + 20) * 1000, urgency: 'poll', signal } as const
-      const answer = await transport.json('GET', `${path}?wait=${wait}&with=state${known}`, ask)
+      const answer = await transport.json('GET', `${path}?wait=${wait}&with=state${stateQuery}`, ask)
       return readNews(answer)
     },
     async turn({ applied, results }, wait, state, signal) {

@@ -27,10 +27,10 @@ const isFetchable = (name: string): boolean =>
   !parseIp(name.replace(/^\[|\]$/g, '')) && name.length <= 253 && name.includes('.') && name.split('.').every(isLabel)
 
 const readNames = ({ text, refuse }: Reader, baseUrl: string | null): readonly string[] => {
-  const given = text('ACME_NAMES')
-  const source = given === null ? 'BASE_URL' : 'ACME_NAMES'
+  const nameList = text('ACME_NAMES')
+  const source = nameList === null ? 'BASE_URL' : 'ACME_NAMES'
   const host = baseUrl === null ? '' : new URL(baseUrl).hostname
-  const names = (given ?? host).split(',').flatMap(part => part.trim().toLowerCase() || [])
+  const names = (nameList ?? host).split(',').flatMap(part => part.trim().toLowerCase() || [])
   if (names.length === 0)
     return refuse('TLS', 'can be acme only where the name of this server is known: set STOCKADE_BASE_URL too.')
   if (names.length > mostNames) return refuse(source, `must hold at most ${mostNames} names.`)
@@ -94,9 +94,9 @@ export const readTls = (
 /** An authority asks on port 80 of each name whether this server has it. */
 const acmePort = 80
 export const readHttpPort = ({ text, refuse }: Reader, tls: TlsConfig | null): number | null => {
-  const given = text('HTTP_PORT')
-  if (given === null) return tls?.acme ? acmePort : null
-  if (!/^\d{1,5}$/.test(given) || Number(given) > 65_535)
-    return refuse('HTTP_PORT', `must be a port from 0 to 65535, not "${given}".`)
-  return tls ? Number(given) : refuse('HTTP_PORT', 'leads to https: it needs STOCKADE_TLS.')
+  const portText = text('HTTP_PORT')
+  if (portText === null) return tls?.acme ? acmePort : null
+  if (!/^\d{1,5}$/.test(portText) || Number(portText) > 65_535)
+    return refuse('HTTP_PORT', `must be a port from 0 to 65535, not "${portText}".`)
+  return tls ? Number(portText) : refuse('HTTP_PORT', 'leads to https: it needs STOCKADE_TLS.')
 }

@@ -96,9 +96,9 @@ const levels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']
 const readBackups = ({ text, refuse }: Reader): BackupConfig | null => {
   const folder = text('BACKUP_DIR')
   const [at, recipient, identityFile] = [text('BACKUP_AT'), text('BACKUP_RECIPIENT'), text('BACKUP_IDENTITY_FILE')]
-  const given = { BACKUP_AT: at, BACKUP_RECIPIENT: recipient, BACKUP_IDENTITY_FILE: identityFile }
+  const texts = { BACKUP_AT: at, BACKUP_RECIPIENT: recipient, BACKUP_IDENTITY_FILE: identityFile }
   if (folder === null) {
-    const alone = Object.entries(given).find(([, value]) => value !== null)
+    const alone = Object.entries(texts).find(([, value]) => value !== null)
     return alone ? refuse(alone[0], 'needs STOCKADE_BACKUP_DIR, the folder for backups.') : null
   }
   const [, hour, minute] = /^([01]\d|2[0-3]):([0-5]\d)$/.exec(at ?? '03:17') ?? []
@@ -246,23 +246,26 @@ const readOthers = ({ text, url, address, flag, refuse }: Reader): OthersConfig 
 }
 
 const readSmtpName = ({ text, refuse }: Reader): string | null => {
-  const given = text('SMTP_NAME')
-  const name = given === null ? null : mailNameOf(given)
-  if (given !== null && name === null)
-    refuse('SMTP_NAME', `must be a host name with a dot, or an address, not "${given}".`)
+  const nameText = text('SMTP_NAME')
+  const name = nameText === null ? null : mailNameOf(nameText)
+  if (nameText !== null && name === null)
+    refuse('SMTP_NAME', `must be a host name with a dot, or an address, not "${nameText}".`)
   return name
 }
 
 const readDnsServers = ({ text, refuse }: Reader): readonly string[] | null => {
-  const given = text('DNS_SERVERS')
-  if (given === null) return null
-  const servers = given.split(',').flatMap(part => part.trim() || [])
+  const serversText = text('DNS_SERVERS')
+  if (serversText === null) return null
+  const servers = serversText.split(',').flatMap(part => part.trim() || [])
   const isWrong = readOr(true, () => {
     new Resolver().setServers(servers)
     return servers.length === 0
   })
   return isWrong
-    ? refuse('DNS_SERVERS', `must be addresses with commas between, with :port where it is not 53, not "${given}".`)
+    ? refuse(
+        'DNS_SERVERS',
+        `must be addresses with commas between, with :port where it is not 53, not "${serversText}".`,
+      )
     : servers
 }
 

@@ -176,8 +176,8 @@ export const agent = below('packages/agent/src', [
   },
   {
     file: 'protection/checks/enforced.ts',
-    find: 'absent = absent.filter(ip => held.absent.includes(ip))',
-    replace: 'absent = held.absent',
+    find: 'absent = absent.filter(ip => addressesHeld.absent.includes(ip))',
+    replace: 'absent = addressesHeld.absent',
     says: 'A ban that the first of two firewalls holds is called not enforced.',
     edge: true,
   },

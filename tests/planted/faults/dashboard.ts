@@ -196,7 +196,7 @@ export const dashboard = below('packages/dashboard/src', [
   {
     file: 'features/settings/import-preview.ts',
     find: 'currentValue === undefined ? (merge ? from : fieldDefaults[name]) : currentValue',
-    replace: 'told === undefined ? from : told',
+    replace: 'currentValue === undefined ? from : currentValue',
     says: 'An import that replaces all resets settings which its preview did not name.',
   },
 ])

@@ -23,8 +23,8 @@ export const featuresAToF = below('packages/server/src/features', [
   },
   {
     file: 'agent-moves/agent-moves.service.ts',
-    find: 'trying: before?.reason ?? null, moved: null',
-    replace: 'trying: null, moved: null',
+    find: 'trying: before?.reason ?? null,',
+    replace: 'trying: null,',
     says: 'A server that failed to move and tries again no longer shows why it failed.',
     edge: true,
   },
@@ -153,8 +153,8 @@ export const featuresAToF = below('packages/server/src/features', [
   },
   {
     file: 'blocklists/blocklists.service.ts',
-    find: 'const n = now >= known ? now - known : now',
-    replace: 'const n = now - known',
+    find: 'const n = now >= lastCount ? now - lastCount : now',
+    replace: 'const n = now - lastCount',
     says: 'After a reboot of a server the packets that its lists drop are not counted for a long time.',
     edge: true,
   },

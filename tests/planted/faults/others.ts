@@ -76,7 +76,7 @@ export const others = below('packages', [
   {
     file: 'cli/src/named.ts',
     find: 'if (other)\n',
-    replace: 'if (other && named.length > 2)\n',
+    replace: 'if (other && matches.length > 2)\n',
     says: 'A command goes to one of two servers of the same name, whichever comes first.',
     edge: true,
   },

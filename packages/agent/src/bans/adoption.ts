@@ -42,13 +42,13 @@ export const createAdoption = (needs: {
   const isUnknown = (jail: string, ip: string): boolean => !ledger.isSettled(jail, ip)
 
   const unknownAmong = (banned: BannedPlaces): Map<string, Map<string, Newest | null>> => {
-    const found = new Map<string, Map<string, Newest | null>>()
+    const newestByJail = new Map<string, Map<string, Newest | null>>()
     for (const [jail, ips] of banned) {
       const unknown = new Map<string, Newest | null>()
       for (const ip of ips) if (isUnknown(jail, ip)) unknown.set(ip, null)
-      if (unknown.size > 0) found.set(jail, unknown)
+      if (unknown.size > 0) newestByJail.set(jail, unknown)
     }
-    return found
+    return newestByJail
   }
 
   /** Notes the newest row of each of these bans. */

@@ -22,7 +22,7 @@ export const createLogPlaces = (needs: {
   now: () => number
 }): LogPlaces => {
   /** The files, not the decision, so that a changed policy applies at once. */
-  const known = new Map<string, { readonly at: number; readonly files: readonly string[] }>()
+  const filesByJail = new Map<string, { readonly at: number; readonly files: readonly string[] }>()
 
   const isAllowed = (name: string): boolean => {
     const path = needs.places.outside(name)
@@ -30,10 +30,10 @@ export const createLogPlaces = (needs: {
   }
 
   const learn = async (jail: string): Promise<void> => {
-    const before = known.get(jail)
+    const before = filesByJail.get(jail)
     if (before && needs.now() - before.at < placesKnownFor) return
     try {
-      known.set(jail, { at: needs.now(), files: await needs.engine.logpath(jail) })
+      filesByJail.set(jail, { at: needs.now(), files: await needs.engine.logpath(jail) })
     } catch {
       // fail2ban does not answer, or the jail has ended: keep the files that were known.
     }
@@ -43,6 +43,6 @@ export const createLogPlaces = (needs: {
     async learnAll(jails: Iterable<string>): Promise<void> {
       for (const jail of new Set(jails)) await learn(jail)
     },
-    tells: (jail: string): boolean => known.get(jail)?.files.every(isAllowed) ?? false,
+    tells: (jail: string): boolean => filesByJail.get(jail)?.files.every(isAllowed) ?? false,
   }
 }

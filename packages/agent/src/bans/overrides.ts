@@ -40,11 +40,11 @@ export const createOverrides = (
   let busy = false
 
   const forget = (which: (override: Override) => boolean): void => {
-    let found = false
+    let hasMatch = false
     for (const [place, override] of memory.overrides) {
-      if (which(override)) found = memory.overrides.delete(place) || found
+      if (which(override)) hasMatch = memory.overrides.delete(place) || hasMatch
     }
-    if (found) needs.save()
+    if (hasMatch) needs.save()
   }
 
   const followClock = (): void => {

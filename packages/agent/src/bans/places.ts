@@ -28,10 +28,10 @@ export const createPlaces = <T extends { readonly jail: string; readonly ip: str
     get: (jail, ip) => jails.get(jail)?.get(ip) ?? null,
     set(value) {
       const { jail, ip } = value
-      const known = jails.get(jail) ?? new Map<string, T>()
-      jails.set(jail, known)
-      if (!known.has(ip)) size += 1
-      known.set(ip, value)
+      const places = jails.get(jail) ?? new Map<string, T>()
+      jails.set(jail, places)
+      if (!places.has(ip)) size += 1
+      places.set(ip, value)
       note(jail, ip)
     },
     delete(jail, ip) {
@@ -45,7 +45,7 @@ export const createPlaces = <T extends { readonly jail: string; readonly ip: str
         return value === undefined ? [] : [value]
       }),
     *values() {
-      for (const known of jails.values()) yield* known.values()
+      for (const place of jails.values()) yield* place.values()
     },
     size: () => size,
     *changed() {

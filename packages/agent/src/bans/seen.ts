@@ -75,11 +75,11 @@ export const createSeen = (): Seen => {
     },
     restore: entry => void insert(entry),
     forget(before) {
-      let kept = 0
-      for (const [, , time] of walk.entries(slots)) if (time >= before) kept += 1
-      if (kept === size) return
+      let keptCount = 0
+      for (const [, , time] of walk.entries(slots)) if (time >= before) keptCount += 1
+      if (keptCount === size) return
       let capacity = firstCapacity
-      while (kept * 2 >= capacity) capacity *= 2
+      while (keptCount * 2 >= capacity) capacity *= 2
       rebuild(capacity, ([, , time]) => time >= before)
     },
     size: () => size,

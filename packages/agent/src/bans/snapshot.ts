@@ -66,15 +66,15 @@ export const createSnapshot = (
       return
     }
     await needs.drain().catch(() => undefined)
-    const known = ledger.allActive()
+    const activeBans = ledger.allActive()
     const banned = await engine.banned()
     const size = [...banned.values()].reduce((sum, ips) => sum + ips.size, 0)
-    const isGrowing = size > before && isRestoring(up, known.length)
+    const isGrowing = size > before && isRestoring(up, activeBans.length)
     before = size
     const lookedAt = needs.steadyNow()
     const nowMissing = new Map<string, number>()
     const outlived: ActiveBan[] = []
-    for (const [index, ban] of known.entries()) {
+    for (const [index, ban] of activeBans.entries()) {
       if (index % portion === portion - 1) await eventLoopTurn()
       const end = endOf(ban)
       if (needs.isShielded?.(ban.jail, ban.ip) === true) continue

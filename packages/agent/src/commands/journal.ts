@@ -121,12 +121,12 @@ export const openJournal = (
       save()
     },
     untold(limit: number): (CommandResult & { id: string })[] {
-      const found: (CommandResult & { id: string })[] = []
+      const results: (CommandResult & { id: string })[] = []
       const isUnsaved = new Set(unsaved.map(({ id }) => id))
       for (const { id, result, told } of items.values()) {
-        if (result && !told && found.length < limit && !isUnsaved.has(id)) found.push({ id, ...result })
+        if (result && !told && results.length < limit && !isUnsaved.has(id)) results.push({ id, ...result })
       }
-      return found
+      return results
     },
   }
 }

@@ -32,12 +32,12 @@ export const createBannedReader = () => {
     take(reply: Pickled, at: number): void {
       readAt = at
       if (reply === null) return
-      const found = new Map<string, Set<string>>()
+      const addressesByJail = new Map<string, Set<string>>()
       for (const entry of isList(reply) ? reply : []) {
         for (const [jail, ips] of Object.entries(asFields(entry)))
-          if (jail !== testJail) found.set(jail, new Set(asList(ips).map(String)))
+          if (jail !== testJail) addressesByJail.set(jail, new Set(asList(ips).map(String)))
       }
-      places = found
+      places = addressesByJail
       digest = digestOfReply
     },
     places: (): BannedPlaces => places,

@@ -207,7 +207,7 @@ class Reader {
 
   private build(): void {
     const args = this.pop()
-    this.push(made(this.pop(), args))
+    this.push(construct(this.pop(), args))
   }
 
   private buildWithoutNames(): void {
@@ -325,7 +325,7 @@ class Reader {
 }
 
 /** A class called with arguments: plain data for Python's own containers, otherwise only its name and arguments. */
-const made = (what: Slot, args: Slot): Slot => {
+const construct = (what: Slot, args: Slot): Slot => {
   if (!(what instanceof Global)) throw new PickleError('only a named class can be called')
   const list = isSlots(args) ? args : []
   const [module = '', name = ''] = splitLast(what.name)

@@ -82,17 +82,17 @@ export const createWhereabouts = (needs: {
   const { socketPath, named, isMapped } = needs
   const { identity, read } = needs.files ?? filesOfHost
   const sockets = needs.sockets ?? (() => readText('/proc/net/unix') ?? '')
-  let known: { readonly socket: string; readonly at: number; readonly name: string } | null = null
+  let lastLook: { readonly socket: string; readonly at: number; readonly name: string } | null = null
 
   const listensAs = (): string | null => {
     const socket = identity(socketPath)
     // Nobody is there, so nothing is known of where it is.
     if (socket === null) return socketPath
-    if (known?.socket === socket && steadyNow() - known.at < knownFor) return known.name
+    if (lastLook?.socket === socket && steadyNow() - lastLook.at < knownFor) return lastLook.name
     const listed = listeningPaths(sockets())
     // The list is empty where it may not be read.
     const name = listed.length === 0 ? socketPath : findListener(listed, socketPath, named, identity)
-    known = name === null ? null : { socket, at: steadyNow(), name }
+    lastLook = name === null ? null : { socket, at: steadyNow(), name }
     return name
   }
 

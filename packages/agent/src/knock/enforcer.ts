@@ -83,13 +83,13 @@ export const createEnforcer = (needs: {
   const enforceLists = async (askedAt: number): Promise<void> => {
     const enforceable = (listed: readonly Listed[]): Listed[] =>
       listed.filter(({ sequence }) => table.isLoaded(sequence)).map(each => ({ ...each, until: ofServer(each.until) }))
-    const wanted = needs.wanted()
-    const open = enforceable(wanted.openings)
+    const desired = needs.wanted()
+    const open = enforceable(desired.openings)
     const isOpened = (cut: Listed): boolean =>
       open.some(({ sequence, ip }) => sequence === cut.sequence && ip === cut.ip)
     // An address that was let in again must not be cut off.
-    const kill = enforceable(wanted.cuts).filter(cut => !isOpened(cut))
-    const { lines, commit } = listChanges(lists, { kill, open, block: enforceable(wanted.blocked) }, now(), askedAt)
+    const kill = enforceable(desired.cuts).filter(cut => !isOpened(cut))
+    const { lines, commit } = listChanges(lists, { kill, open, block: enforceable(desired.blocked) }, now(), askedAt)
     if (lines.length === 0) return
     try {
       await nft.load(`${lines.join('\n')}\n`)
@@ -109,9 +109,9 @@ export const createEnforcer = (needs: {
   }
 
   const report = (): KnockAcknowledgement => {
-    const wanted = needs.wanted()
+    const desired = needs.wanted()
     const outcome = ({ id, revision }: { id: number; revision: number }): KnockAcknowledgement['sequences'] => {
-      const sequence = wanted.sequences.find(each => each.id === id)
+      const sequence = desired.sequences.find(each => each.id === id)
       const refusal = judgement.refusals.get(id) ?? loadRefusal
       if (sequence && table.loaded().some(each => definition(each) === definition(sequence)))
         return trial.isProved(sequence) ? [{ id, revision, state: 'enforced', error: null }] : []
@@ -120,8 +120,8 @@ export const createEnforcer = (needs: {
     const isOpen = ({ sequence, ip }: Listed): boolean =>
       table.isLoaded(sequence) && (lists.open.get(sequence, ip)?.until ?? 0) > now()
     return {
-      sequences: [...wanted.sequences, ...wanted.faults].flatMap(outcome),
-      openings: wanted.openings.filter(isOpen).map(({ id }) => id),
+      sequences: [...desired.sequences, ...desired.faults].flatMap(outcome),
+      openings: desired.openings.filter(isOpen).map(({ id }) => id),
     }
   }
 

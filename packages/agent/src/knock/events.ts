@@ -79,8 +79,8 @@ export const createKnockEvents = (needs: {
   }
 
   const unknownIn = async (list: ListName, { id }: Sequence, family: string) => {
-    const found = await needs.nft.addresses(setName(list, id, family))
-    return found.filter(({ ip }) => !lists[list].get(id, ip))
+    const addresses = await needs.nft.addresses(setName(list, id, family))
+    return addresses.filter(({ ip }) => !lists[list].get(id, ip))
   }
 
   const findMembersOf = async (sequence: Sequence, family: string): Promise<void> => {

@@ -19,15 +19,15 @@ export const withSocket = (nft: Nft, connection: NetlinkConnection | null): Nft 
 
 const createReader = (connection: NetlinkConnection): Pick<Nft, 'seen' | 'entrance'> => ({
   async seen() {
-    const found: Seen[] = []
+    const setElements: Seen[] = []
     for (const set of eventSets) {
       const elements = orAbsent(() => readElements(connection.ask(getElements(tableName, set))))
       if (elements === null) return null
-      found.push(...elements.flatMap(seenOf))
+      setElements.push(...elements.flatMap(seenOf))
       // A crowd fills a set, which takes 20 ms to read.
       await eventLoopTurn()
     }
-    return found
+    return setElements
   },
   // A changed rule gets another handle. The kernel lists no rules where the table is gone, as where somebody flushed the chain.
   entrance: async () =>

@@ -80,7 +80,7 @@ const createEnforcement = (needs: KnockNeeds) => {
   const file = createStateFile(needs.stateDirectory, log.warn)
   const saved = file.read()
   const lists = createLists(saved.lists, time.shiftSince(saved.clock))
-  const wanted = createWanted(saved)
+  const desired = createWanted(saved)
   const inTurn = createSerial()
   const stopping = new AbortController()
   let isStarted = false
@@ -113,22 +113,22 @@ const createEnforcement = (needs: KnockNeeds) => {
   })
   const enforcer = createEnforcer({
     ...common,
-    wanted: wanted.state,
+    wanted: desired.state,
     trial,
     host: { listening: needs.listening ?? listeningPorts, whyNotClose: needs.whyNotClose },
     isStarted: () => isStarted,
   })
   const saver = createSaver(now, () => {
-    const seen = events.save()
+    const savedEvents = events.save()
     const isSaved = file.write({
-      version: wanted.version(),
-      wanted: wanted.content(),
+      version: desired.version(),
+      wanted: desired.content(),
       proved: trial.proved(),
       lists: lastingMembers(lists, now()),
       clock: time.save(),
-      seen: seen.rows,
+      seen: savedEvents.rows,
     })
-    if (isSaved) seen.kept()
+    if (isSaved) savedEvents.kept()
     return isSaved
   })
   const writeRules = (): void => {
@@ -137,7 +137,7 @@ const createEnforcement = (needs: KnockNeeds) => {
   const markStarted = (): void => {
     isStarted = true
   }
-  return { ...common, wanted, stopping, events, trial, enforcer, saver, writeRules, markStarted }
+  return { ...common, wanted: desired, stopping, events, trial, enforcer, saver, writeRules, markStarted }
 }
 
 /**

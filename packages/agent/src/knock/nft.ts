@@ -76,7 +76,7 @@ export const createNft = (command: readonly string[]): Nft => {
       throw refusal(ran)
     },
     async seen(): Promise<Seen[] | null> {
-      const found: Seen[] = []
+      const elements: Seen[] = []
       for (const name of eventSets) {
         const ran = await run(['-j', 'list', 'set', 'inet', tableName, name])
         if (ran.code !== 0 && isAbsent(ran.stderr)) return null
@@ -84,10 +84,10 @@ export const createNft = (command: readonly string[]): Nft => {
         for (const { value, expires, count } of elementsOf(ran.stdout)) {
           const [ip, mark] = asList(asFields(value)['concat'])
           const meant = ofMark(asInteger(mark, -1))
-          if (meant !== null && typeof ip === 'string') found.push({ ...meant, ip, count, expires })
+          if (meant !== null && typeof ip === 'string') elements.push({ ...meant, ip, count, expires })
         }
       }
-      return found
+      return elements
     },
     async addresses(set: string): Promise<{ ip: string; expires: number }[]> {
       const ran = await run(['-j', 'list', 'set', 'inet', tableName, set])

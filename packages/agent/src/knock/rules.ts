@@ -70,8 +70,8 @@ export const script = (
     ...sorted.flatMap(sequence => families.flatMap(family => knockChains(sequence, family))),
     ...ports.map(port => portChain(port, sorted, options.reset)),
   ]
-  const kept = new Set([entranceChain, ...sets.map(({ name }) => name), ...chains.map(({ name }) => name)])
-  const gone = options.fresh ? [] : options.present.filter(name => !kept.has(name) && !isOfAllowList(name))
+  const ownNames = new Set([entranceChain, ...sets.map(({ name }) => name), ...chains.map(({ name }) => name)])
+  const gone = options.fresh ? [] : options.present.filter(name => !ownNames.has(name) && !isOfAllowList(name))
   return [
     `add table inet ${tableName}`,
     ...(options.fresh ? [`delete table inet ${tableName}`, `add table inet ${tableName}`] : []),

@@ -117,12 +117,12 @@ export const createTable = (needs: {
       if (loaded.length === 0) return null
       const before = generation
       const expected = entrance
-      const seen = await nft.seen()
-      const found = seen !== null && compare ? await nft.entrance() : expected
-      const isGone = seen === null || found === null
+      const state = await nft.seen()
+      const foundEntrance = state !== null && compare ? await nft.entrance() : expected
+      const isGone = state === null || foundEntrance === null
       return {
-        seen: seen ?? [],
-        damage: isGone ? 'is gone' : found === expected ? null : 'was changed by somebody',
+        seen: state ?? [],
+        damage: isGone ? 'is gone' : foundEntrance === expected ? null : 'was changed by somebody',
         isStale: () => generation !== before,
       }
     },

@@ -57,13 +57,13 @@ export interface Watch {
  * was not saved, gets the same id again.
  */
 export const createWatch = (saved: unknown, newRound: () => string): Watch => {
-  const known = new Map<string, Known>()
+  const openingByKey = new Map<string, Known>()
   const [savedRound, ...rows] = asList(saved)
   let round = asText(savedRound) || newRound()
   for (const row of rows) {
     const [key, generation, count, updated, told] = asList(row)
     if (typeof key !== 'string') continue
-    known.set(key, {
+    openingByKey.set(key, {
       generation: asText(generation),
       count: asInteger(count, 0),
       updated: asInteger(updated, 0),
@@ -94,11 +94,11 @@ export const createWatch = (saved: unknown, newRound: () => string): Watch => {
         present.add(key)
         const lives = (kind === 'success' ? doneSeconds : toldSeconds) * 1000
         const updated = even - lives + expires * 1000 + 500
-        let before = known.get(key)
+        let before = openingByKey.get(key)
         if (before && (count < before.count || (count === before.count && updated > before.updated + 2 * clockBlur)))
           before = undefined
         const entry = before ?? { generation: round, count: 0, updated, told: -hitsEvery + even - 1 }
-        known.set(key, entry)
+        openingByKey.set(key, entry)
         const more = count - entry.count
         if (more <= 0) continue
         if (kind === 'hit' && even - entry.told < hitsEvery) continue
@@ -115,23 +115,23 @@ export const createWatch = (saved: unknown, newRound: () => string): Watch => {
           news.push({ sequence, kind, ip, at, mark: `${entry.generation}|${key}|${from + i}`, times, unlisted: 0 })
         }
       }
-      for (const key of known.keys()) if (!present.has(key)) known.delete(key)
+      for (const key of openingByKey.keys()) if (!present.has(key)) openingByKey.delete(key)
       const last = news.at(-1)
       if (unlisted > 0 && last) news[news.length - 1] = { ...last, unlisted }
       return news
     },
     baseline(seen: readonly Seen[], even: number): void {
       for (const { sequence, kind, ip, count } of seen)
-        known.set(`${kind}|${sequence}|${ip}`, { generation: round, count, updated: even, told: even })
+        openingByKey.set(`${kind}|${sequence}|${ip}`, { generation: round, count, updated: even, told: even })
     },
     forget(): void {
-      known.clear()
+      openingByKey.clear()
     },
     save(): { rows: unknown[]; kept: () => void } {
       const next = newRound()
       const rows = [
         next,
-        ...[...known].map(([key, { generation, count, updated, told }]) => [
+        ...[...openingByKey].map(([key, { generation, count, updated, told }]) => [
           key,
           generation,
           count,

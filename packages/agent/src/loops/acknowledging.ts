@@ -29,12 +29,12 @@ export const createAcknowledging = (needs: {
   let count = 0
   return (version, listVersion, listHeld) =>
     inTurn(async () => {
-      const held = listHeld ?? whitelist.held()
+      const heldList = listHeld ?? whitelist.held()
       const bans = await fleet.report()
       const outcome = {
         version,
         whitelistVersion: listVersion,
-        ...held,
+        ...heldList,
         portknock: knock.report(),
         move: mover.report(),
       }

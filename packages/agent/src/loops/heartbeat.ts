@@ -140,8 +140,8 @@ export const createHeartbeat = (
 
 const otherIdsNow = async ({ engine, places }: { engine: Engine; places: LogPlaces }) => {
   const banned = await engine.banned(listAge)
-  const named = otherIdsOf(banned, () => false)
-  await places.learnAll(named.keys())
+  const otherIds = otherIdsOf(banned, () => false)
+  await places.learnAll(otherIds.keys())
   return otherIdsOf(banned, places.tells)
 }
 /** fail2ban counts whatever a jail bans. */
@@ -160,14 +160,14 @@ const jailsNow = async (needs: { engine: Engine; config: EngineConfig; places: L
   const templates = deployedTemplates(config.directory)
   const details: Omit<JailDetail, 'template'>[] = []
   for (const name of running) {
-    const known = configured.find(jail => jail.name === name)
+    const settings = configured.find(jail => jail.name === name)
     const files = await engine.logpath(name).catch(() => [])
     details.push({
       name,
       enabled: true,
       ...withoutOthers(await engine.counts(name), otherIds.get(name) ?? null),
-      filter: known?.filter ?? '',
-      logpath: files.length > 0 ? files.join('\n') : (known?.logpath ?? ''),
+      filter: settings?.filter ?? '',
+      logpath: files.length > 0 ? files.join('\n') : (settings?.logpath ?? ''),
       ...(await engine.thresholds(name)),
     })
   }

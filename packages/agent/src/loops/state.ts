@@ -59,7 +59,7 @@ interface StateNeeds extends LoopNeeds {
 export const createStateLoop = (needs: StateNeeds): StateLoop => {
   const { wire, store, whitelist, knock, fleet, lists, mover, log } = needs
   /** What the server wants, as far as it said. */
-  let wanted = store.state()
+  let desired = store.state()
   let mustReport = false
   /** The list that was in force everywhere when that was last checked; the one on the disk may be newer. */
   let appliedList = whitelist.version()
@@ -67,9 +67,9 @@ export const createStateLoop = (needs: StateNeeds): StateLoop => {
   let isListDue = false
   let isApplying = false
   /** The state whose port knocking was taken over. */
-  let knockVersion = knock.holds(wanted) ? wanted : null
+  let knockVersion = knock.holds(desired) ? desired : null
   /** The last run may have died between an opening and its note, so the first state is fetched in any case. */
-  let isUnsure = knockVersion !== null || (wanted !== null && (fleet.version() > 0 || lists.isUsed()))
+  let isUnsure = knockVersion !== null || (desired !== null && (fleet.version() > 0 || lists.isUsed()))
   /** Why the fleet bans of the last state were not taken over. Everything else goes on meanwhile. */
   let fleetError: unknown = null
   let isOvertaking = false
@@ -89,7 +89,7 @@ export const createStateLoop = (needs: StateNeeds): StateLoop => {
   /** Fetches the state and takes over its port knocking and its fleet bans. Null when it still is the `known` one. */
   const fetchState = async (known: string | null): Promise<Fetched | null> => {
     const askedAt = knock.even()
-    const state = offers.state(wanted) ?? (await wire.state(knock.holds(known) ? known : null))
+    const state = offers.state(desired) ?? (await wire.state(knock.holds(known) ? known : null))
     if (state === null) return null
     const isNewKnock = await knock.take(state.portknock, state.version, askedAt)
     knockVersion = state.version
@@ -102,27 +102,27 @@ export const createStateLoop = (needs: StateNeeds): StateLoop => {
 
   // oxlint-disable-next-line complexity -- each condition guards one way to miss a version
   const reachState = async (): Promise<void> => {
-    const known = store.state()
-    const target = wanted
-    if (target === null || (target === known && !isUnsure)) return
-    const fetched = await fetchState(isUnsure ? null : known)
+    const storedState = store.state()
+    const target = desired
+    if (target === null || (target === storedState && !isUnsure)) return
+    const fetched = await fetchState(isUnsure ? null : storedState)
     if (fleetError === null) isUnsure = false
-    if (fetched === null || fetched.state.version === known) {
-      if (wanted === target) wanted = known
+    if (fetched === null || fetched.state.version === storedState) {
+      if (desired === target) desired = storedState
       if (fetched !== null) mustReport = true
       return
     }
     const { state, isNews } = fetched
     // The list is looked after all the time, so it needs no attention where only the rest changed.
     const isListHeld =
-      known !== null && state.whitelist.version === whitelist.version() && whitelist.held().error !== notApplied
+      storedState !== null && state.whitelist.version === whitelist.version() && whitelist.held().error !== notApplied
     if (isListDue || !isListHeld || !isNews) {
       isListDue = true
       if (isNews) void reportEarly()
       await reachList(state)
       isListDue = false
     } else store.putState(state.version)
-    if (wanted === target) wanted = store.state()
+    if (desired === target) desired = store.state()
     mustReport = true
   }
 
@@ -164,7 +164,7 @@ export const createStateLoop = (needs: StateNeeds): StateLoop => {
     if (isOvertaking) return
     isOvertaking = true
     try {
-      for (let target = wanted; isApplying && target !== null && target !== knockVersion; target = wanted) {
+      for (let target = desired; isApplying && target !== null && target !== knockVersion; target = desired) {
         if ((await fetchState(knockVersion)) === null) break
         await reportEarly()
       }
@@ -196,14 +196,14 @@ export const createStateLoop = (needs: StateNeeds): StateLoop => {
       if (fleetError !== null) throw fleetError
       const version = store.state()
       // Before the first state there is nothing to report on, and a turn that only looks must not follow another one at once.
-      return wanted === version && (!mustReport || version === null) ? idleWait : 0
+      return desired === version && (!mustReport || version === null) ? idleWait : 0
     },
     onFailure(error) {
       if (!(error instanceof ServerError)) log.warn(`the desired state is not reached: ${errorText(error)}`)
       else if (error.status !== 404) needs.link.bad(error, 'other')
       else {
         log.debug('the server does not keep a desired state')
-        wanted = store.state()
+        desired = store.state()
         return olderServerWait
       }
       return undefined
@@ -217,11 +217,11 @@ export const createStateLoop = (needs: StateNeeds): StateLoop => {
 
   return {
     ...loop,
-    version: () => wanted,
+    version: () => desired,
     want(version, offer = null) {
-      if (version === null || version === wanted) return
+      if (version === null || version === desired) return
       offers.put(offer)
-      wanted = version
+      desired = version
       if (isApplying) void overtakeList()
       loop.wake()
     },

@@ -31,9 +31,9 @@ export const proveAddress = async (
   { server_id, api_key }: Pick<Identity, 'server_id' | 'api_key'>,
   isOrdered: boolean,
 ): Promise<readonly string[]> => {
-  let shown: ShownKey | null = null
+  let shownKey: ShownKey | null = null
   const judge = (key: ShownKey): string | null => {
-    shown = key
+    shownKey = key
     return way.pins.length > 0 ? whyNotPinned(way.pins, key) : null
   }
   const transport = oneOffTransport({ ...way, apiKey: null, judge })
@@ -44,10 +44,10 @@ export const proveAddress = async (
     )
     const claim = { nonce, serverId: server_id, address: way.baseUrl, knownAs, tlsKey }
     const hash = createHash('sha256').update(api_key).digest()
-    const wanted = createHmac('sha256', hash).update(addressClaimText(claim)).digest()
-    if (!isSame(wanted, Buffer.from(proof, 'hex')))
+    const expectedProof = createHmac('sha256', hash).update(addressClaimText(claim)).digest()
+    if (!isSame(expectedProof, Buffer.from(proof, 'hex')))
       throw new Error(`${way.baseUrl} did not prove that it knows this host, so it got no key: is this another server?`)
-    return trusted(way, shown, { knownAs, tlsKey }, isOrdered)
+    return trusted(way, shownKey, { knownAs, tlsKey }, isOrdered)
   } finally {
     transport.close()
   }

@@ -17,11 +17,11 @@ export const moveHost = async ([url]: readonly string[], options: Options): Prom
   const identity = presentIdentity(options, {})
   const baseUrl = checkBaseUrl(url)
   refusePlainHttp(baseUrl, options.insecureHttp || identity.insecure_http)
-  const given = options.pins.length > 0 ? options.pins : baseUrl.startsWith('https:') ? identity.pins : []
-  checkPins(given)
+  const expectedPins = options.pins.length > 0 ? options.pins : baseUrl.startsWith('https:') ? identity.pins : []
+  checkPins(expectedPins)
   const ca = options.ca === null ? identity.ca : fs.readFileSync(options.ca, 'utf8')
   const { proxy } = identity
-  const pins = await proveAddress({ baseUrl, ca, pins: given, proxy }, identity, false)
+  const pins = await proveAddress({ baseUrl, ca, pins: expectedPins, proxy }, identity, false)
   const transport = oneOffTransport({ baseUrl, apiKey: identity.api_key, ca, pins, proxy })
   try {
     await transport.json('GET', '/api/v1/agent/state', { timeout: 10_000 })

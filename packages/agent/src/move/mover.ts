@@ -107,8 +107,8 @@ export const createMover = (needs: {
   const probe = async (baseUrl: string): Promise<readonly string[]> => {
     refusePlainHttp(baseUrl, identity.insecure_http)
     const { ca, proxy, api_key: apiKey } = identity
-    const given = baseUrl.startsWith('https:') ? present().pins : []
-    const pins = await proveAddress({ baseUrl, ca, pins: given, proxy }, identity, true)
+    const expectedPins = baseUrl.startsWith('https:') ? present().pins : []
+    const pins = await proveAddress({ baseUrl, ca, pins: expectedPins, proxy }, identity, true)
     const once = oneOffTransport({ baseUrl, apiKey, ca, pins, proxy })
     try {
       await once.json('GET', '/api/v1/agent/state', { timeout: 10_000 })

@@ -92,6 +92,6 @@ export const presentIdentity = (
   const identity = loadIdentity(config)
   const fixed = fixedUrl(env)
   if (fixed !== null) return { ...identity, base_url: fixed }
-  const held = heldPlace(readMove(state, identity))
-  return held === null ? identity : { ...identity, base_url: held.url, pins: held.pins }
+  const storedPlace = heldPlace(readMove(state, identity))
+  return storedPlace === null ? identity : { ...identity, base_url: storedPlace.url, pins: storedPlace.pins }
 }

@@ -91,15 +91,15 @@ export const attributesOf = (message: Message): Map<number, Buffer> =>
 export const readAttributes = (bytes: Buffer): Map<number, Buffer> => new Map(listAttributes(bytes))
 
 export const listAttributes = (bytes: Buffer): (readonly [type: number, value: Buffer])[] => {
-  const found: (readonly [number, Buffer])[] = []
+  const attributes: (readonly [number, Buffer])[] = []
   let at = 0
   while (at + attributeHeaderBytes <= bytes.length) {
     const length = bytes.readUInt16LE(at)
     if (length < attributeHeaderBytes || at + length > bytes.length) break
-    found.push([bytes.readUInt16LE(at + 2) & typeMask, bytes.subarray(at + attributeHeaderBytes, at + length)])
+    attributes.push([bytes.readUInt16LE(at + 2) & typeMask, bytes.subarray(at + attributeHeaderBytes, at + length)])
     at += padded(length)
   }
-  return found
+  return attributes
 }
 
 export const readText = (value: Buffer | undefined): string => value?.toString('utf8').replace(/\0.*$/s, '') ?? ''

@@ -109,9 +109,9 @@ export const createConnection = (channel: NetlinkChannel, subsystem: number): Ne
     const replies: Message[] = []
     while (!isEmpty) {
       const bytes = channel.receive()
-      const found = (bytes === null ? [] : decode(bytes)).filter(message => message.sequence === number)
-      replies.push(...found)
-      isEmpty = bytes === null || found.some(({ type }) => !isDump || type === doneType || type === errorType)
+      const ownReplies = (bytes === null ? [] : decode(bytes)).filter(message => message.sequence === number)
+      replies.push(...ownReplies)
+      isEmpty = bytes === null || ownReplies.some(({ type }) => !isDump || type === doneType || type === errorType)
     }
     for (const reply of replies) throwIfError(reply)
     return replies.filter(({ type }) => type !== doneType && type !== errorType)

@@ -50,8 +50,8 @@ export const createFloor = (needs: {
   const lookUpServer = async (): Promise<void> => {
     if (needs.now() - lookedUp < lookUpEvery) return
     lookedUp = needs.now()
-    const found = canonical((await Promise.all(hosts().map(host => resolve(host).catch(() => [])))).flat())
-    if (found.length > 0) servers = found
+    const addresses = canonical((await Promise.all(hosts().map(host => resolve(host).catch(() => [])))).flat())
+    if (addresses.length > 0) servers = addresses
     else lookedUp = -Infinity
   }
 

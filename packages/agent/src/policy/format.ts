@@ -137,23 +137,23 @@ export const parseRules = (value: unknown): Rules => {
   ])
   const rules = defaultRules
   return {
-    commands: given(fields, 'commands', allOr(commandTypes), rules.commands),
-    refuse: given(fields, 'refuse', commandTypes, rules.refuse),
-    allowForce: given(fields, 'allow_force', truth, rules.allowForce),
-    knockPorts: given(fields, 'knock_ports', allOr(ports), rules.knockPorts),
-    bansPerHour: given(fields, 'bans_per_hour', whole(0, largestNumber), rules.bansPerHour),
-    whitelist: given(fields, 'whitelist', parseWhitelist, rules.whitelist),
-    fleetBans: given(fields, 'fleet_bans', allowedOr(parseFleetBans, rules.fleetBans), rules.fleetBans),
-    lists: given(fields, 'lists', allowedOr(parseLists, rules.lists), rules.lists),
-    logPaths: given(fields, 'log_paths', paths, rules.logPaths),
-    agentUpgrades: given(fields, 'agent_upgrades', truth, rules.agentUpgrades),
+    commands: valueOr(fields, 'commands', allOr(commandTypes), rules.commands),
+    refuse: valueOr(fields, 'refuse', commandTypes, rules.refuse),
+    allowForce: valueOr(fields, 'allow_force', truth, rules.allowForce),
+    knockPorts: valueOr(fields, 'knock_ports', allOr(ports), rules.knockPorts),
+    bansPerHour: valueOr(fields, 'bans_per_hour', whole(0, largestNumber), rules.bansPerHour),
+    whitelist: valueOr(fields, 'whitelist', parseWhitelist, rules.whitelist),
+    fleetBans: valueOr(fields, 'fleet_bans', allowedOr(parseFleetBans, rules.fleetBans), rules.fleetBans),
+    lists: valueOr(fields, 'lists', allowedOr(parseLists, rules.lists), rules.lists),
+    logPaths: valueOr(fields, 'log_paths', paths, rules.logPaths),
+    agentUpgrades: valueOr(fields, 'agent_upgrades', truth, rules.agentUpgrades),
   }
 }
 
 /** The format before versions: `{ "refuse": ["service-restart"] }`. */
 const parseUnversioned = (fields: Fields): Rules => {
   if (Object.keys(fields).some(key => key !== 'refuse')) throw new Error('"version" is missing')
-  return { ...defaultRules, refuse: given(fields, 'refuse', commandTypes, defaultRules.refuse) }
+  return { ...defaultRules, refuse: valueOr(fields, 'refuse', commandTypes, defaultRules.refuse) }
 }
 
 const limitKeys = ['max_entries', 'max_share', 'widest_ipv4', 'widest_ipv6']
@@ -165,10 +165,10 @@ const limitsOr =
     const fields = asFields(value)
     knowsOnly(fields, `${key}.`, [...limitKeys, ...otherKeys])
     return {
-      maxEntries: given(fields, 'max_entries', whole(0, atMost.maxEntries), otherwise.maxEntries),
-      maxShare: given(fields, 'max_share', share, otherwise.maxShare),
-      widestIpv4: given(fields, 'widest_ipv4', whole(atMost.widestIpv4, 32), otherwise.widestIpv4),
-      widestIpv6: given(fields, 'widest_ipv6', whole(atMost.widestIpv6, 128), otherwise.widestIpv6),
+      maxEntries: valueOr(fields, 'max_entries', whole(0, atMost.maxEntries), otherwise.maxEntries),
+      maxShare: valueOr(fields, 'max_share', share, otherwise.maxShare),
+      widestIpv4: valueOr(fields, 'widest_ipv4', whole(atMost.widestIpv4, 32), otherwise.widestIpv4),
+      widestIpv6: valueOr(fields, 'widest_ipv6', whole(atMost.widestIpv6, 128), otherwise.widestIpv6),
     }
   }
 const ownWhitelist = { maxEntries: largestNumber, widestIpv4: 0, widestIpv6: 0 }
@@ -176,7 +176,7 @@ const parseWhitelist = limitsOr(defaultRules.whitelist, ownWhitelist)
 const parseFleetBans = limitsOr(defaultFleetBans, defaultFleetBans)
 const parseLists: Reader<BlocklistLimits> = (value, key) => ({
   ...limitsOr(defaultLists, defaultLists, ['wide_without_approval'])(value, key),
-  allowsUnapproved: given(asFields(value), 'wide_without_approval', truth, defaultLists.allowsUnapproved),
+  allowsUnapproved: valueOr(asFields(value), 'wide_without_approval', truth, defaultLists.allowsUnapproved),
 })
 /** `true` is as if nothing were said, `false` allows nothing. */
 const allowedOr =
@@ -188,7 +188,7 @@ const allowedOr =
       : fail(key, 'true, false or an object')
   }
 
-const given = <T, D>(fields: Fields, key: string, read: Reader<T>, otherwise: D): T | D =>
+const valueOr = <T, D>(fields: Fields, key: string, read: Reader<T>, otherwise: D): T | D =>
   fields[key] === undefined ? otherwise : read(fields[key], key)
 
 const knowsOnly = (fields: Fields, prefix: string, known: readonly string[]): void => {

@@ -64,14 +64,14 @@ export interface Tracker {
 export const createTracker = (needs: { now: () => number; patience: Patience }): Tracker => {
   const { now, patience } = needs
   const tracks = new Map<string, Track>()
-  const seen = new Set<Check>()
+  const lookedAt = new Set<Check>()
   let revision = 0
   const heldUntil = { everything: -Infinity, engine: -Infinity }
 
   const trackOf = (check: Check, subject: string | null, isFailure: boolean): Track => {
     const key = `${check.id}|${isFailure ? failureKey : `of ${subject ?? ''}`}`
-    const known = tracks.get(key)
-    if (known) return known
+    const knownTrack = tracks.get(key)
+    if (knownTrack) return knownTrack
     const track: Track = {
       check,
       subject,
@@ -88,8 +88,8 @@ export const createTracker = (needs: { now: () => number; patience: Patience }):
   }
 
   const see = (check: Check): void => {
-    if (seen.has(check)) return
-    seen.add(check)
+    if (lookedAt.has(check)) return
+    lookedAt.add(check)
     revision += 1
   }
 
@@ -165,7 +165,7 @@ export const createTracker = (needs: { now: () => number; patience: Patience }):
     isUrgent: check =>
       [...tracks.values()].some(track => track.check === check && (track.pending !== null || track.state === 'bad')),
     isSettled: checks =>
-      checks.every(check => seen.has(check)) && [...tracks.values()].every(({ state }) => state !== null),
+      checks.every(check => lookedAt.has(check)) && [...tracks.values()].every(({ state }) => state !== null),
     revision: () => revision,
   }
 }

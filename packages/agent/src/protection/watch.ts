@@ -49,7 +49,7 @@ export const createWatch = (needs: {
   let isSettled = false
   let level: ProtectionLevel = 'unknown'
   let levelSince = now()
-  let told = ''
+  let lastLogged = ''
   let toldStates = ''
   let concluded = { revision: -1, at: -Infinity }
 
@@ -90,8 +90,8 @@ export const createWatch = (needs: {
     }
     const current = report()
     const text = JSON.stringify(current)
-    if (current === null || text === told) return
-    told = text
+    if (current === null || text === lastLogged) return
+    lastLogged = text
     const states = `${level} ${JSON.stringify(current.checks.map(({ id, subject, state }) => [id, subject, state]).sort())}`
     const isNews = isSettled && states !== toldStates
     toldStates = states

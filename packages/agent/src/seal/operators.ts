@@ -82,10 +82,10 @@ const parseTrust = (value: unknown): Trust => {
 
 /** @throws Error for a class that this agent cannot ask a signature for. */
 export const checkClasses = (classes: readonly unknown[]): string[] => {
-  const known: readonly string[] = [...commandTypeNames, ...usuallySealed]
+  const sealableTypes: readonly string[] = [...commandTypeNames, ...usuallySealed]
   return classes.map(name => {
-    if (typeof name === 'string' && known.includes(name)) return name
-    throw new Error(`${String(name)} is no class of commands; known are ${[...new Set(known)].join(', ')}`)
+    if (typeof name === 'string' && sealableTypes.includes(name)) return name
+    throw new Error(`${String(name)} is no class of commands; known are ${[...new Set(sealableTypes)].join(', ')}`)
   })
 }
 

@@ -110,9 +110,9 @@ const sealOf = (value: unknown): Seal => {
   const fields = asFields(value)
   const signature = asFields(fields['signature'])
   const text = (name: string): string => {
-    const found = asText(signature[name])
-    if (!base64urlPattern.test(found)) throw new Error(`the signature's ${name} is malformed`)
-    return found
+    const fieldText = asText(signature[name])
+    if (!base64urlPattern.test(fieldText)) throw new Error(`the signature's ${name} is malformed`)
+    return fieldText
   }
   const proof = asList(fields['proof']).map(step => asText(step))
   const statement = asText(fields['statement'])

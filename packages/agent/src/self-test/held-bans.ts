@@ -76,16 +76,16 @@ export const createHeldBans = (needs: {
     const banned = await engine.banned()
     const size = (jail: string): number => banned.get(jail)?.size ?? 0
     const jails = (await engine.jails()).filter(jail => jail !== ownJail).toSorted((a, b) => size(b) - size(a))
-    const found: Held[] = []
+    const heldBans: Held[] = []
     for (const jail of jails.slice(0, maxJails))
       for (const family of [4, 6] as const) {
         const ips = [...(banned.get(jail) ?? [])].filter(ip => !ip.includes('/') && ip.includes(':') === (family === 6))
         const ofJail = (await firewalls.of(jail, family === 6 ? 'ipv6' : 'ipv4')).filter(
           ({ firewall: { kind } }) => kind !== 'route' && kind !== 'hosts.deny',
         )
-        if (ofJail.length > 0) found.push({ jail, family, firewalls: ofJail, ips: ips.slice(-maxHeld) })
+        if (ofJail.length > 0) heldBans.push({ jail, family, firewalls: ofJail, ips: ips.slice(-maxHeld) })
       }
-    return found
+    return heldBans
   }
 
   const provableOf = ({ jail, firewalls }: Held, ips: readonly string[]): Provable => ({
@@ -107,7 +107,7 @@ export const createHeldBans = (needs: {
   return async ({ step }, sources) => {
     const tried: { held: Held; ips: readonly string[] }[] = []
     const placed: Placing[] = []
-    let shown: readonly Shown[] = []
+    let lastResults: readonly Shown[] = []
     try {
       for (const [index, held] of (await jailsToTry()).entries()) {
         const base = sources.get(held.family)
@@ -115,12 +115,12 @@ export const createHeldBans = (needs: {
         if (held.ips.length > 0) tried.push({ held, ips: held.ips })
         else if (source !== null && (await place(held, source, placed))) tried.push({ held, ips: [source] })
       }
-      shown = await needs.createPackets().look(tried.map(({ held, ips }) => provableOf(held, ips)))
+      lastResults = await needs.createPackets().look(tried.map(({ held, ips }) => provableOf(held, ips)))
     } finally {
       for (const { remove } of placed) await succeeds(remove)
     }
     for (const [index, { held }] of tried.entries()) {
-      const result = resultOf(held, shown[index] ?? { through: new Map(), stopped: new Set(), whyNot: null })
+      const result = resultOf(held, lastResults[index] ?? { through: new Map(), stopped: new Set(), whyNot: null })
       await step('engine-drop', held.family, () => Promise.resolve({ ...result, value: true }))
     }
   }

@@ -78,15 +78,15 @@ export const createSelfTest = (needs: {
       family,
       async () => {
         const answers = await probe(source, targets)
-        const seen = targets.filter((_, index) => isAnswer(answers[index]))
-        const silent = silentPorts(targets, seen)
+        const answeringTargets = targets.filter((_, index) => isAnswer(answers[index]))
+        const silent = silentPorts(targets, answeringTargets)
         const text =
-          seen.length > 0
-            ? `a packet from ${source} is answered by ${seen.map(placeText).join(', ')}${silent}`
+          answeringTargets.length > 0
+            ? `a packet from ${source} is answered by ${answeringTargets.map(placeText).join(', ')}${silent}`
             : "the host's own firewall does not let the test packet in, so nothing can be said about packets"
         // Where nothing answers, a ban makes no difference.
-        const control: Control = { targets: seen, answers: answers.filter(isAnswer) }
-        return { ok: seen.length > 0 ? true : null, text, value: control }
+        const control: Control = { targets: answeringTargets, answers: answers.filter(isAnswer) }
+        return { ok: answeringTargets.length > 0 ? true : null, text, value: control }
       },
       true,
     )

@@ -57,8 +57,8 @@ export const isAnsweredAgain = async (
 ): Promise<boolean> => {
   const since = needs.steadyNow()
   for (;;) {
-    const given = await needs.probe(source, targets)
-    if (given.every((answer, index) => answer === answers[index])) return true
+    const probeAnswers = await needs.probe(source, targets)
+    if (probeAnswers.every((answer, index) => answer === answers[index])) return true
     if (needs.steadyNow() - since > answeredWithin) return false
   }
 }

@@ -21,7 +21,7 @@ const unitSeconds: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d:
 /** The shield without an agent: what is on the disk, and the kernel. Reports wait for the agent's next start. */
 const standaloneShield = (options: Options): { readonly shield: Shield; readonly kernel: Kernel } => {
   const text = createStore(options.state).text()
-  const kept = text === null ? [] : parseList(text, 0, null)
+  const storedEntries = text === null ? [] : parseList(text, 0, null)
   const log = createLog({ verbose: options.verbose, stamp: false })
   const kernel = openKernel(options.nft, inheritedConnection(nftablesSubsystem))
   const policy = createPolicy({ directory: options.config, now: Date.now })
@@ -30,7 +30,7 @@ const standaloneShield = (options: Options): { readonly shield: Shield; readonly
     stateDirectory: options.state,
     approvedInLists: () => approvedInLists(policy, wantsSeal(options.config, wideBan) ? approvals : null),
     kernel,
-    kept: () => kept,
+    kept: () => storedEntries,
     isWhitelisted: () => false,
     answers: () => Promise.resolve(false),
     clockOffset: () => null,

@@ -89,20 +89,20 @@ export const createFleetBans = (needs: FleetNeeds): FleetBans => {
   const apply = async (given: Pick<FleetState, 'version' | 'bans'>, known: FleetState): Promise<void> => {
     const entries = new Set([...given.bans.values()].map(({ entry }) => entry))
     const keep = (set: ReadonlySet<string>): Set<string> => new Set([...set].filter(entry => entries.has(entry)))
-    const kept = { ...known, ...given, released: keep(known.released), confirmed: keep(known.confirmed) }
-    const refused = judge(given.bans, kept)
-    const wide = untried({ ...kept, refused })
+    const nextState = { ...known, ...given, released: keep(known.released), confirmed: keep(known.confirmed) }
+    const refused = judge(given.bans, nextState)
+    const wide = untried({ ...nextState, refused })
     const before = [...store.wanted().keys()]
     const without = (reason: string): FleetState => ({
-      ...kept,
+      ...nextState,
       refused: new Map([...refused, ...wide.map(entry => [entry, reason] as const)]),
     })
     try {
       await bring(without(onTrial))
       if (wide.length > 0 && shield.isOn()) {
         const isPassed = await passTrial(wide)
-        const confirmed = new Set([...kept.confirmed, ...wide])
-        await bring(isPassed ? { ...kept, refused, confirmed } : without(trialFailed))
+        const confirmed = new Set([...nextState.confirmed, ...wide])
+        await bring(isPassed ? { ...nextState, refused, confirmed } : without(trialFailed))
         if (!isPassed) await shield.follow(() => wide)
       }
       failure = null
@@ -128,11 +128,11 @@ export const createFleetBans = (needs: FleetNeeds): FleetBans => {
   }
   /** The bans that should be in force and are not, with why: else the server would wait for them for ever. */
   const missingFrom = (held: ReadonlyMap<string, number | null>, why: string): FleetReport['refused'][number][] => {
-    const wanted = store.wanted()
+    const desiredBans = store.wanted()
     const who = jail.isUsed() ? 'fail2ban' : 'the kernel of this host'
     const reason = `${who} did not take it: ${why}`.slice(0, maxReason)
     return [...store.state().bans.values()]
-      .filter(({ entry }) => wanted.has(entry) && !held.has(entry))
+      .filter(({ entry }) => desiredBans.has(entry) && !held.has(entry))
       .map(({ id }) => ({ id, reason }))
   }
 
@@ -145,10 +145,10 @@ export const createFleetBans = (needs: FleetNeeds): FleetBans => {
         const { version, bans } = store.state()
         const isSame = version === desired.version
         if (isSame && (version === 0 || digestOf(endsOf(bans.values())) === desired.digest)) return false
-        const given = await fetchFleet({ store, wire }, version === 0 || isSame ? null : version)
-        if (given === null) return false
+        const reply = await fetchFleet({ store, wire }, version === 0 || isSame ? null : version)
+        if (reply === null) return false
         // A trial that failed is repeated with a new set.
-        await apply(given, { ...store.state(), refused: new Map() })
+        await apply(reply, { ...store.state(), refused: new Map() })
         return true
       }),
     report: () =>
@@ -171,15 +171,15 @@ export const createFleetBans = (needs: FleetNeeds): FleetBans => {
             fallback: null,
           }
         }
-        const held = await readBack()
-        const missing = failure === null ? [] : missingFrom(held, failure)
+        const heldBans = await readBack()
+        const missing = failure === null ? [] : missingFrom(heldBans, failure)
         const fallback = jail.isUsed()
           ? `fail2ban holds it, since there is no shield: ${reason ?? ''}`.slice(0, maxWhy)
           : null
         return {
           version,
-          held: held.size,
-          digest: digestOf(held),
+          held: heldBans.size,
+          digest: digestOf(heldBans),
           refused: [...rows, ...missing],
           notCovered: null,
           fallback,
@@ -198,12 +198,12 @@ export const createFleetBans = (needs: FleetNeeds): FleetBans => {
     release: ip =>
       inTurn(async () => {
         const state = store.state()
-        const found = [...store.wanted().keys()].filter(entry => coversEntry(entry, ip))
-        if (found.length === 0) return []
-        const released = new Set([...state.released, ...found])
+        const coveringEntries = [...store.wanted().keys()].filter(entry => coversEntry(entry, ip))
+        if (coveringEntries.length === 0) return []
+        const released = new Set([...state.released, ...coveringEntries])
         await bring({ ...state, released, refused: judge(state.bans, { ...state, released }) })
         needs.onHeld()
-        return found
+        return coveringEntries
       }),
     covering: entry => {
       const { bans, refused } = store.state()

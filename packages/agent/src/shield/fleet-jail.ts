@@ -98,13 +98,13 @@ export const createFleetJail = (needs: FleetJailNeeds): FleetJail => {
     },
     follow: (isLook = false) =>
       inTurn(async () => {
-        const wanted = wantedNow()
-        if (wanted.size === 0 && placed.size === 0) return false
-        if (wanted.size > 0) await needs.ensureOwnJail()
+        const desiredBans = wantedNow()
+        if (desiredBans.size === 0 && placed.size === 0) return false
+        if (desiredBans.size > 0) await needs.ensureOwnJail()
         const banned = (await engine.banned(isLook ? listAge : 0)).get(ownJail)
-        const missing = [...wanted.keys()].filter(entry => banned?.has(entry) !== true)
-        const excess = [...placed].filter(entry => !wanted.has(entry))
-        remember([...wanted.keys()])
+        const missing = [...desiredBans.keys()].filter(entry => banned?.has(entry) !== true)
+        const excess = [...placed].filter(entry => !desiredBans.has(entry))
+        remember([...desiredBans.keys()])
         for (const entry of missing) await engine.ban(ownJail, entry)
         await lift(excess)
         return missing.length + excess.length > 0

@@ -72,17 +72,17 @@ const fleetFile = (stateDirectory: string): string => join(stateDirectory, 'flee
 export const openFleetStore = (stateDirectory: string): FleetStore => {
   const path = fleetFile(stateDirectory)
   let state = readState(path)
-  let wanted: ReadonlyMap<string, number | null> | null = null
+  let desiredBans: ReadonlyMap<string, number | null> | null = null
   return {
     state: () => state,
     put(next) {
       writeDurably(path, textOf(next))
       state = next
-      wanted = null
+      desiredBans = null
     },
     wanted() {
-      wanted ??= endsOf([...state.bans.values()].filter(({ entry }) => !state.refused.has(entry)))
-      return wanted
+      desiredBans ??= endsOf([...state.bans.values()].filter(({ entry }) => !state.refused.has(entry)))
+      return desiredBans
     },
   }
 }

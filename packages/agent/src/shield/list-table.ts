@@ -62,8 +62,8 @@ export const swapLists = async (kernel: Kernel, shape: Shape, lists: readonly He
   const fresh = next.lists.filter(list => namesOf(list).some(name => !present.has(name)))
   if (fresh.length > 0) await kernel.addListSets(fresh)
   for (const list of fresh) {
-    const held = lists.find(({ id }) => id === list.id)
-    if (held) for (const some of portionsOf(elementsOf(list, held))) await kernel.fill(some)
+    const heldList = lists.find(({ id }) => id === list.id)
+    if (heldList) for (const some of portionsOf(elementsOf(list, heldList))) await kernel.fill(some)
   }
   const used = new Set(next.lists.flatMap(namesOf))
   const ids = new Set(next.lists.map(({ id }) => id))

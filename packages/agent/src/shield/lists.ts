@@ -90,7 +90,7 @@ export const createLists = (needs: {
   const random = needs.random ?? Math.random
   const inTurn = createSerial()
   const trouble = createOnce(log.warn)
-  let wanted: readonly DesiredList[] | null = null
+  let desiredLists: readonly DesiredList[] | null = null
   const failures = new Map<number, Failure>()
   const fail = (id: number, reason: string, isRefusal = false): void =>
     void failures.set(id, { reason: reason.slice(0, maxReason), isRefusal })
@@ -150,19 +150,19 @@ export const createLists = (needs: {
     return takenLists
   }
   const isAsWanted = (): boolean => {
-    const held = store.lists()
+    const heldLists = store.lists()
     const isSettled = (list: DesiredList): boolean =>
       failures.has(list.id) ||
       isHeldAs(
         list,
-        held.find(({ id }) => id === list.id),
+        heldLists.find(({ id }) => id === list.id),
       )
     return (
       !hasFailed() &&
       !isUnsure &&
       !mustJudge &&
-      held.every(({ id }) => wanted?.some(list => list.id === id)) &&
-      (wanted ?? []).every(isSettled)
+      heldLists.every(({ id }) => desiredLists?.some(list => list.id === id)) &&
+      (desiredLists ?? []).every(isSettled)
     )
   }
   /** Answers whether the server is reachable over a new connection. */
@@ -192,16 +192,16 @@ export const createLists = (needs: {
   }
 
   const work = async (): Promise<void> => {
-    const asked = wanted
+    const askedLists = desiredLists
     // Before the server has said anything, what is held is judged by itself.
-    const desired = asked ?? (mustJudge ? store.lists() : null)
+    const desired = askedLists ?? (mustJudge ? store.lists() : null)
     if (desired === null || isAsWanted()) return
     mustJudge = false
     const inForce = new Map(store.lists().map(list => [list.id, list]))
     const before = new Map(store.listsAgain().map(list => [list.id, list]))
     const next = await takenOf(desired, before)
     // Another state came meanwhile, and its work follows.
-    if (asked !== wanted || (failures.size === 0 && !isUnsure && areInForce(next, inForce))) return
+    if (askedLists !== desiredLists || (failures.size === 0 && !isUnsure && areInForce(next, inForce))) return
     try {
       await bring(next, inForce)
       trouble.over()
@@ -222,31 +222,31 @@ export const createLists = (needs: {
   return {
     want(lists) {
       // What was refused is not fetched again because something else of the state has changed.
-      const isNews = JSON.stringify(lists) !== JSON.stringify(wanted)
+      const isNews = JSON.stringify(lists) !== JSON.stringify(desiredLists)
       for (const [id, { isRefusal }] of [...failures]) if (isNews || !isRefusal) failures.delete(id)
-      wanted = lists
+      desiredLists = lists
       retryWait = retryFirst
       // In its turn, also when all is as wanted now: work on an earlier state may be about to replace it.
       if (lists !== null) start()
     },
     async report() {
-      if (wanted === null) return null
-      const lists = wanted
+      if (desiredLists === null) return null
+      const lists = desiredLists
       // Not queued: a list that is being fetched must not delay reports about bans.
       return Promise.all(
         lists.map(async ({ id, version, mode, digest }): Promise<ListReport> => {
-          const held = store.lists().find(list => list.id === id)
+          const heldList = store.lists().find(list => list.id === id)
           const error = failures.get(id)?.reason ?? null
-          if (held === undefined) return { id, version: error === null ? 0 : version, mode, digest, held: 0, error }
-          const isHeld = await shield.holdsList(held)
+          if (heldList === undefined) return { id, version: error === null ? 0 : version, mode, digest, held: 0, error }
+          const isHeld = await shield.holdsList(heldList)
           const report = {
             id,
-            version: error === null ? held.version : version,
-            mode: held.mode,
-            digest: held.digest,
+            version: error === null ? heldList.version : version,
+            mode: heldList.mode,
+            digest: heldList.digest,
           }
-          const missing = isHeld ? held.leftOut : 'the kernel does not hold the list'
-          return { ...report, held: isHeld ? heldEntries(held) : 0, error: error ?? missing }
+          const missing = isHeld ? heldList.leftOut : 'the kernel does not hold the list'
+          return { ...report, held: isHeld ? heldEntries(heldList) : 0, error: error ?? missing }
         }),
       )
     },

@@ -84,9 +84,9 @@ export const createNftKernel = (nft: readonly string[]): Kernel => {
       return new Map(elementsOf(text ?? '{}'))
     },
     async damage() {
-      const found = await readSignature()
-      if (found === null) return 'is gone'
-      return found === signature ? null : 'was changed by somebody'
+      const kernelSignature = await readSignature()
+      if (kernelSignature === null) return 'is gone'
+      return kernelSignature === signature ? null : 'was changed by somebody'
     },
     generation: () => null,
     foreign: () => null,

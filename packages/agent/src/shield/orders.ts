@@ -108,9 +108,9 @@ export const createOrders = (needs: {
     },
     lift,
     async release(entry) {
-      const found = [...bans.keys()].filter(banned => coversEntry(banned, entry))
-      for (const banned of found) await lift(banned)
-      return found
+      const coveredBans = [...bans.keys()].filter(banned => coversEntry(banned, entry))
+      for (const banned of coveredBans) await lift(banned)
+      return coveredBans
     },
     bans: () => [...bans.values()],
     has: entry => bans.has(entry),

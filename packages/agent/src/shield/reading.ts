@@ -45,9 +45,9 @@ export const createReading = (needs: {
       hold: entry => inTurn(() => table.change([{ entry, timeout: testTime }], [])),
       stopped: entry =>
         inTurn(async () => {
-          const found = await table.find(entry)
-          if (found === null) throw new Error(`the kernel does not hold the ban of ${entry}`)
-          return found.packets
+          const element = await table.find(entry)
+          if (element === null) throw new Error(`the kernel does not hold the ban of ${entry}`)
+          return element.packets
         }),
       release: entry => inTurn(() => table.change([], [entry])),
     },

@@ -76,10 +76,10 @@ const linkControl = [
 const relatedErrors = ['meta l4proto icmp ct state related return', 'meta l4proto ipv6-icmp ct state related return']
 
 export const addLengths = (lengths: Lengths, used: Iterable<{ family: Family; length: number }>): Lengths => {
-  const found = { 4: new Set(lengths[4]), 6: new Set(lengths[6]) }
-  for (const { family, length } of used) found[family].add(length)
+  const lengthSets = { 4: new Set(lengths[4]), 6: new Set(lengths[6]) }
+  for (const { family, length } of used) lengthSets[family].add(length)
   // The same order each time, so that equal shapes have equal texts.
-  const sorted = (family: Family): number[] => [...found[family]].sort((a, b) => b - a)
+  const sorted = (family: Family): number[] => [...lengthSets[family]].sort((a, b) => b - a)
   return { 4: sorted(4), 6: sorted(6) }
 }
 

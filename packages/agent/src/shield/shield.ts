@@ -67,11 +67,11 @@ const openParts = (needs: ShieldNeeds, isSupported: () => boolean) => {
   const bans = new Map(saved.bans.filter(({ isOnTrial }) => !isOnTrial).map(ban => [ban.entry, ban]))
   const clocks = { now, steadyNow: needs.bootNow, clockOffset: needs.clockOffset }
   const serverNow = createServerTime(clocks, saved)
-  const wanted = createWanted({ bans, beside: needs.beside, serverNow })
+  const desired = createWanted({ bans, beside: needs.beside, serverNow })
   const modeNow = (): Mode => (needs.trackedConnections() > 0 ? 'stateful' : 'stateless')
   const table = createTable({
     kernel,
-    wanted: wanted.all,
+    wanted: desired.all,
     kept: needs.kept,
     mode: modeNow(),
     ...(needs.lists ? { lists: needs.lists } : {}),
@@ -87,7 +87,17 @@ const openParts = (needs: ShieldNeeds, isSupported: () => boolean) => {
     steadyNow,
     log,
   })
-  return { bans, kernel, table, disk, wanted, watch, serverNow, steps: createSteps(clocks), inTurn: createSerial() }
+  return {
+    bans,
+    kernel,
+    table,
+    disk,
+    wanted: desired,
+    watch,
+    serverNow,
+    steps: createSteps(clocks),
+    inTurn: createSerial(),
+  }
 }
 
 export const createShield = (needs: ShieldNeeds): Shield => {

@@ -53,7 +53,7 @@ export const createTable = (needs: {
   const { kernel } = needs
   const wantedLists = needs.lists ?? (() => [])
   /** Texts only: a whitelist may have 100,000 entries. */
-  let kept: ReadonlySet<string> = new Set()
+  let keptNames: ReadonlySet<string> = new Set()
   let shape: Shape = { mode: needs.mode, bans: usualLengths, kept: singleLengths, cut: noLengths }
 
   /** Lists that were read back, to which nobody else did anything since: 100,000 entries take 0.1 s of the event loop. */
@@ -76,8 +76,8 @@ export const createTable = (needs: {
     const entry = toEntry(text)
     for (const length of lengths[entry.family]) {
       const key = widen(entry, length)
-      const found = key === null ? null : await kernel.find(setName(kind, entry.family, length), key)
-      if (found !== null) return found
+      const element = key === null ? null : await kernel.find(setName(kind, entry.family, length), key)
+      if (element !== null) return element
     }
     return null
   }
@@ -111,8 +111,8 @@ export const createTable = (needs: {
         lists: shapesOf(wantedLists(), []),
       }
       const lists = next.lists.map(list => {
-        const held = wantedLists().find(({ id }) => id === list.id)
-        return held ? elementsOf(list, held) : []
+        const desiredList = wantedLists().find(({ id }) => id === list.id)
+        return desiredList ? elementsOf(list, desiredList) : []
       })
       const placed = [lazily(bans, placedBan), cutOf(bans), lazily(nextKept, placedKept), ...lists]
       const refusal = await kernel.replace(next, joined(...placed)).catch((error: unknown) => error)
@@ -123,7 +123,7 @@ export const createTable = (needs: {
         shape = { ...next, lists: [] }
         await kernel.replace(shape, joined(...placed.slice(0, 3)))
       }
-      kept = nextKept
+      keptNames = nextKept
     },
     async change(added, removed) {
       const bans = added.map(placedBan)
@@ -143,13 +143,13 @@ export const createTable = (needs: {
     },
     async keep() {
       const next = new Set(needs.kept())
-      const added = [...next].filter(text => !kept.has(text))
-      const removed = [...kept].filter(text => !next.has(text))
+      const added = [...next].filter(text => !keptNames.has(text))
+      const removed = [...keptNames].filter(text => !next.has(text))
       if (added.length + removed.length === 0) return
       await fitShape([], lazily(added, toEntry), [])
       for (const some of portions(added)) await kernel.change(some.map(placedKept), [])
       for (const some of portions(removed)) await kernel.change([], some.map(placedKept))
-      kept = next
+      keptNames = next
     },
     async setMode(mode) {
       if (mode === shape.mode) return
@@ -161,14 +161,14 @@ export const createTable = (needs: {
       shape = await swapLists(kernel, shape, wantedLists())
     },
     async holdsList(list) {
-      const found = shape.lists?.find(({ id }) => id === list.id)
-      if (found?.content !== contentOf(list) || found.mode !== list.mode) return false
+      const listShape = shape.lists?.find(({ id }) => id === list.id)
+      if (listShape?.content !== contentOf(list) || listShape.mode !== list.mode) return false
       // Read before the elements, so that a change meanwhile is seen by the next look.
       const foreign = kernel.foreign()
       const proof = proofs.get(list.id)
-      if (foreign !== null && proof?.foreign === foreign && proof.shape === found) return true
-      const isHeld = await holdsList(kernel, found, list)
-      if (isHeld && foreign !== null) proofs.set(list.id, { foreign, shape: found })
+      if (foreign !== null && proof?.foreign === foreign && proof.shape === listShape) return true
+      const isHeld = await holdsList(kernel, listShape, list)
+      if (isHeld && foreign !== null) proofs.set(list.id, { foreign, shape: listShape })
       else proofs.delete(list.id)
       return isHeld
     },
@@ -188,7 +188,7 @@ export const createTable = (needs: {
     script: now =>
       fallbackText(shape, {
         bans: [...needs.wanted().map(placedBan), ...cutOf(needs.wanted())],
-        kept: lazily(kept, placedKept),
+        kept: lazily(keptNames, placedKept),
         now,
       }),
   }

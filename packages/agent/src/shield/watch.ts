@@ -61,15 +61,15 @@ export const createWatch = (needs: {
       const foreign = kernel.foreign()
       if (foreign === null ? needs.steadyNow() < blindLookAt : foreign === seenForeign) return
       blindLookAt = needs.steadyNow() + blindLookEvery
-      const found = await table.damage()
-      if (found === null) {
+      const tableDamage = await table.damage()
+      if (tableDamage === null) {
         damage = null
         seenForeign = foreign
         return
       }
-      damage = `the table ${found}`
+      damage = `the table ${tableDamage}`
       await load()
-      noteRepair(`its table ${found}; it is in force again with ${needs.banCount()} bans`)
+      noteRepair(`its table ${tableDamage}; it is in force again with ${needs.banCount()} bans`)
     },
     async lookSlowly() {
       const missing = kernel.isOwned() ? 0 : await table.addMissing()

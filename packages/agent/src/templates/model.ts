@@ -212,15 +212,15 @@ const checkTexts = (option: string, lines: readonly string[], own: readonly stri
 
 /** The paths, one for each line or separated by spaces. */
 const logpathsOf = (lines: readonly string[], namesLog: Rule): string[] => {
-  const found: string[] = []
+  const problems: string[] = []
   for (const word of lines.flatMap(line => line.split(/[ ]+/)).filter(Boolean)) {
-    const before = found.at(-1)
+    const before = problems.at(-1)
     if ((word === 'head' || word === 'tail') && before !== undefined && !before.includes(' '))
-      found[found.length - 1] = `${before} ${word}`
-    else found.push(checkLogpath(word, namesLog))
+      problems[problems.length - 1] = `${before} ${word}`
+    else problems.push(checkLogpath(word, namesLog))
   }
-  if (found.length > 50) throw new Error('logpath names more than 50 paths')
-  return found
+  if (problems.length > 50) throw new Error('logpath names more than 50 paths')
+  return problems
 }
 
 const checkLogpath = (path: string, namesLog: Rule): string => {

@@ -10,8 +10,10 @@ const filterCommands = ['addfailregex', 'addignoreregex', 'prefregex', 'datepatt
  * reference has, which is the same jail built from the plain options alone (ports, times, paths) with a filter of ours.
  */
 export const strangers = (jail: string, stream: readonly Command[], reference: readonly Command[]): string[] => {
-  const known = new Set(reference.map(command => JSON.stringify(command)))
-  return stream.filter(command => !isExpected(jail, command) && !known.has(JSON.stringify(command))).map(describe)
+  const referenceTexts = new Set(reference.map(command => JSON.stringify(command)))
+  return stream
+    .filter(command => !isExpected(jail, command) && !referenceTexts.has(JSON.stringify(command)))
+    .map(describe)
 }
 
 const isExpected = (jail: string, command: Command): boolean => {

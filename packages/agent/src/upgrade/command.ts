@@ -84,8 +84,8 @@ const carryOut = async (
       async stage({ version, manifest, program }) {
         const host = { configDirectory: options.config, identity, running: agentVersion }
         const { allowDowngrade } = options
-        const wanted = { version: version === '' ? null : version, manifest, program, allowDowngrade }
-        const release = await fetchRelease(transport, host, wanted)
+        const target = { version: version === '' ? null : version, manifest, program, allowDowngrade }
+        const release = await fetchRelease(transport, host, target)
         return installation.stage(release.program, release.version)
       },
       isAlive: () => isAlive(options.run),

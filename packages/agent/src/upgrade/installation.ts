@@ -80,9 +80,9 @@ export const createInstallation = (root: string, units: readonly UnitFile[]): In
   const fill = async (folder: string, program: Buffer, version: string | null): Promise<string> => {
     fs.mkdirSync(join(folder, 'units'), { recursive: true, mode: 0o755 })
     fs.writeFileSync(join(folder, programName), program, { mode: 0o755, flush: true })
-    const named = await versionIn(folder)
-    if (version !== null && named !== version)
-      throw new Error(`the program says it is version ${named.slice(0, 60)} and not ${version}`)
+    const folderVersion = await versionIn(folder)
+    if (version !== null && folderVersion !== version)
+      throw new Error(`the program says it is version ${folderVersion.slice(0, 60)} and not ${version}`)
     for (const [command, file] of [
       ['action', 'stockade_action.py'],
       ['launcher', 'stockade_launcher.py'],
@@ -91,7 +91,7 @@ export const createInstallation = (root: string, units: readonly UnitFile[]): In
     for (const { unit, path } of units)
       fs.writeFileSync(join(folder, 'units', basename(path)), await run(folder, 'unit', unit), { flush: true })
     for (const place of [join(folder, 'units'), folder]) syncDirectory(place)
-    return named
+    return folderVersion
   }
 
   /** The installer wrote the unit files of its release only to their place. */

@@ -24,9 +24,9 @@ export const collapse = (entries: readonly string[]): Addresses => {
     ranges,
     touches(canonical) {
       if (singles.has(canonical)) return true
-      const asked = span(canonical)
-      if (within(asked)) return true
-      return isCidr(canonical) && [...singles].some(single => overlap(span(single), asked))
+      const askedSpan = span(canonical)
+      if (within(askedSpan)) return true
+      return isCidr(canonical) && [...singles].some(single => overlap(span(single), askedSpan))
     },
   }
 }
@@ -46,7 +46,7 @@ const merge = (spans: readonly Span[]): Span[] => {
 
 /** The fewest ranges that make up the span. */
 const wholeRanges = ({ bits, first, last }: Span): string[] => {
-  const found: string[] = []
+  const addresses: string[] = []
   for (let at = first; at <= last;) {
     let size = 1n
     let prefix = bits
@@ -54,10 +54,10 @@ const wholeRanges = ({ bits, first, last }: Span): string[] => {
       size *= 2n
       prefix -= 1
     }
-    found.push(prefix === bits ? fromNumber(at, bits) : `${fromNumber(at, bits)}/${prefix}`)
+    addresses.push(prefix === bits ? fromNumber(at, bits) : `${fromNumber(at, bits)}/${prefix}`)
     at += size
   }
-  return found
+  return addresses
 }
 
 /** Whether a span has an address in common with one of the merged spans. */
@@ -72,8 +72,8 @@ const finder = (merged: readonly Span[]): ((asked: Span) => boolean) => {
       if ((spans[middle]?.last ?? 0n) < asked.first) low = middle + 1
       else high = middle
     }
-    const found = spans[low]
-    return found !== undefined && overlap(found, asked)
+    const candidate = spans[low]
+    return candidate !== undefined && overlap(candidate, asked)
   }
 }
 

@@ -30,10 +30,10 @@ export const holdEverywhere = async (
   let isMended = false
   for (const jail of await engine.jails(sharedAge)) {
     try {
-      const held = await holdIn(engine, jail, wanted, isRetired, readOwn)
-      for (const value of held.missing) missing.set(value, jail)
-      isMended ||= held.isMended
-      if (held.hasLacked) lackingJails.push(jail)
+      const holding = await holdIn(engine, jail, wanted, isRetired, readOwn)
+      for (const value of holding.missing) missing.set(value, jail)
+      isMended ||= holding.isMended
+      if (holding.hasLacked) lackingJails.push(jail)
     } catch (error) {
       // A jail that was stopped in the meantime bans nobody; its list is mended when it comes back.
       if (!(error instanceof EngineRefused) || (await engine.jails()).includes(jail)) throw error

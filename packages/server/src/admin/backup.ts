@@ -69,29 +69,29 @@ const isSummed = (table: string) => table.startsWith('rolled_')
 /** Sums as they are once the bans that wait are in them: a backup holds no ban that waits. */
 const summedRows = (table: string, columns: readonly string[]) => {
   const value = quoted(columns.find(column => column === 'n' || column === 'total_bans') ?? '')
-  const named = columns.map(quoted)
-  const selected = named.map(column => (column === value ? `sum(${value}) as ${value}` : column)).join(', ')
-  const keys = named.filter(column => column !== value).join(', ')
+  const quotedColumns = columns.map(quoted)
+  const selected = quotedColumns.map(column => (column === value ? `sum(${value}) as ${value}` : column)).join(', ')
+  const keys = quotedColumns.filter(column => column !== value).join(', ')
   return `select ${selected} from ${quoted(table.replace(/^rolled_/, ''))} group by ${keys} having sum(${value}) <> 0`
 }
 const readPostgres = async (url: string): Promise<Source> => {
   const client = await connectForBackup(url)
   await client.query('begin isolation level repeatable read read only')
   const { rows } = await client.query<{ name: string }>('select name from kysely_migration order by name')
-  const said = await client.query<{ value: string }>(minReaderRow)
+  const versionReply = await client.query<{ value: string }>(minReaderRow)
   return {
     engine: 'postgres',
     migrations: rows.map(({ name }) => name),
-    minReader: said.rows[0]?.value ?? null,
+    minReader: versionReply.rows[0]?.value ?? null,
     rolledUp: null,
     async tables() {
-      const found = await client.query<{ name: string; columns: string[] }>(
+      const tables = await client.query<{ name: string; columns: string[] }>(
         `select t.table_name as name, array_agg(c.column_name::text order by c.ordinal_position) as columns
           from information_schema.tables t join information_schema.columns c using (table_schema, table_name)
           where t.table_schema = current_schema() and t.table_type = 'BASE TABLE' and c.data_type <> 'xid8'
           group by t.table_name`,
       )
-      return found.rows
+      return tables.rows
     },
     async *rows(table, columns) {
       await client.query(

@@ -164,8 +164,8 @@ async function* geo(config: Config | null, clock: Clock): AsyncGenerator<Finding
     try {
       const label = await labelOf()
       const age = clock() - Date.parse(label.slice(-10))
-      const told = `${what}: ${label}, ${Math.max(0, Math.floor(age / day))} days old`
-      yield age < most ? ok(told) : warn(`${told}. Places may be wrong`)
+      const ageText = `${what}: ${label}, ${Math.max(0, Math.floor(age / day))} days old`
+      yield age < most ? ok(ageText) : warn(`${ageText}. Places may be wrong`)
     } catch (error) {
       yield fail(`${what} can't be read: ${reasonOf(error)}`)
     }

@@ -11,9 +11,9 @@ export const recountBans = async (config: Config, mend: boolean): Promise<Differ
   try {
     if ((await schemaState(db)).state !== 'current')
       throw conflict('The database is not of this version. Start the server of this version once.')
-    const found = await recount(db.read, db.engine)
-    if (mend && found.length > 0) await repair(db)
-    return found
+    const differences = await recount(db.read, db.engine)
+    if (mend && differences.length > 0) await repair(db)
+    return differences
   } finally {
     await db.close()
   }

@@ -127,10 +127,10 @@ export const openRecovery = async (config: Config): Promise<Recovery> => {
     const userNamed = async (typed: string): Promise<UserRow> => {
       const user = await findUserByName(db.read, typed)
       if (user) return user
-      const known = (await admins()).map(({ username }) => username).join(', ')
+      const adminNames = (await admins()).map(({ username }) => username).join(', ')
       throw notFound(
-        known
-          ? `There is no user "${typed}". Administrators are: ${known}.`
+        adminNames
+          ? `There is no user "${typed}". Administrators are: ${adminNames}.`
           : `There is no user "${typed}", nor any other. Make the first one with: stockade admin setup-code`,
       )
     }

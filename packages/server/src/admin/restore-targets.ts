@@ -55,9 +55,9 @@ export const intoSqlite = async (config: Config, head: Head): Promise<Target> =>
   }
   sweep()
   const { openSqlite } = await import('../db/sqlite.ts')
-  const made = await openSqlite(fresh)
-  await migrate(made)
-  await made.close()
+  const newDatabase = await openSqlite(fresh)
+  await migrate(newDatabase)
+  await newDatabase.close()
   const db = new DatabaseSync(fresh)
   db.exec(
     'pragma synchronous = off; pragma foreign_keys = off; pragma journal_mode = off; pragma cache_size = -32768; begin',

@@ -12,16 +12,18 @@ export const createBackupRunner = (config: Config): BackupRunner => {
   let isStopped = false
   const run = async <Result>(task: BackupTask): Promise<TaskOutcome<Result>> => {
     if (isStopped) return null
-    const made = spawn(process.execPath, ['--max-semi-space-size=4', program], { stdio: ['pipe', 'pipe', 'inherit'] })
-    child = made
+    const scheduledProcess = spawn(process.execPath, ['--max-semi-space-size=4', program], {
+      stdio: ['pipe', 'pipe', 'inherit'],
+    })
+    child = scheduledProcess
     const ended = new Promise<string>(resolve => {
-      made.once('exit', (code, signal) => resolve(signal ?? `exit code ${code}`))
-      made.once('error', error => resolve(error.message))
+      scheduledProcess.once('exit', (code, signal) => resolve(signal ?? `exit code ${code}`))
+      scheduledProcess.once('error', error => resolve(error.message))
     })
     // A process that ends before it has read its input says so by its end.
-    made.stdin.on('error', () => {})
-    made.stdin.end(JSON.stringify({ config, task }))
-    const [output, end] = await Promise.all([text(made.stdout), ended])
+    scheduledProcess.stdin.on('error', () => {})
+    scheduledProcess.stdin.end(JSON.stringify({ config, task }))
+    const [output, end] = await Promise.all([text(scheduledProcess.stdout), ended])
     child = null
     if (output !== '') return JSON.parse(output) as TaskOutcome<Result>
     // Stopped from outside; what it left is swept before the next one.

@@ -108,8 +108,8 @@ export const save = async (say: Say, operand: string, options: BackupOptions): P
 export const verify = async (say: Say, file: string, options: OpenOptions): Promise<Outcome> => {
   const opener = await openerOf(options)
   const { verifyBackup } = await import('./verify.ts')
-  const found = await verifyBackup(calledPath(file), opener, tmpdir())
-  const { createdAt, version: writer, tables, rows, faults } = found
+  const verdict = await verifyBackup(calledPath(file), opener, tmpdir())
+  const { createdAt, version: writer, tables, rows, faults } = verdict
   const value = { created_at: createdAt, version: writer, tables, rows, faults }
   for (const fault of faults) say(fault)
   if (faults.length > 0) return { value, failure: 'This backup was not restored as it should be.' }

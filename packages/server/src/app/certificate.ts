@@ -55,8 +55,8 @@ export const openCertificate = ({ config, clock, log }: Core, baseUrl: () => str
     isTrusted: () => isTrusted,
     jobsFor(server) {
       if (!tls || !pair) return []
-      const taken = () => (isTrusted = !tls.isOwn)
-      reload = createTlsReload({ ...tls, baseUrl, started: pair, server, clock, log, taken })
+      const onTrust = () => (isTrusted = !tls.isOwn)
+      reload = createTlsReload({ ...tls, baseUrl, started: pair, server, clock, log, taken: onTrust })
       const each = { every: 10 * second, everywhere: true }
       const looks: Job = { name: 'certificate', ...each, run: reload }
       // It may take minutes, and must not keep the other from looking.

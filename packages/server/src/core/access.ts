@@ -79,11 +79,11 @@ const proofFor = (actor: Principal, endpoint: AccessRule) => (endpoint.lasts ===
 
 /** A key with scopes, where the endpoint belongs to none of its families; what belongs to none is for keys without scopes. */
 const scopeRefusal = ({ scopes }: KeyActor, endpoint: AccessRule): Problem | null => {
-  const wanted = scopesOf(endpoint)
-  return scopes === null || wanted.some(scope => scopes.has(scope))
+  const neededScopes = scopesOf(endpoint)
+  return scopes === null || neededScopes.some(scope => scopes.has(scope))
     ? null
     : forbidden(
-        `This API key is for ${[...scopes].join(', ')}; this needs ${wanted.join(' or ') || 'a key without scopes'}.`,
+        `This API key is for ${[...scopes].join(', ')}; this needs ${neededScopes.join(' or ') || 'a key without scopes'}.`,
       )
 }
 

@@ -83,8 +83,8 @@ export const parseRange = (text: string): IpRange | null => {
 
 const clearHostBits = (bytes: Uint8Array, prefix: number) => {
   for (let index = 0; index < bytes.length; index++) {
-    const kept = Math.min(8, Math.max(0, prefix - index * 8))
-    bytes[index] = (bytes[index] ?? 0) & (0xff << (8 - kept))
+    const keptBits = Math.min(8, Math.max(0, prefix - index * 8))
+    bytes[index] = (bytes[index] ?? 0) & (0xff << (8 - keptBits))
   }
 }
 

@@ -8,13 +8,13 @@ export const createLatest = (): {
   taken(): number
 } => {
   let begun = 0
-  let taken = 0
+  let lastApplied = 0
   const latest = async <T>(read: () => Promise<T>, take: (found: T) => void): Promise<void> => {
     const mine = ++begun
-    const found = await read()
-    if (mine < taken) return
-    taken = mine
-    take(found)
+    const value = await read()
+    if (mine < lastApplied) return
+    lastApplied = mine
+    take(value)
   }
-  return Object.assign(latest, { taken: () => taken })
+  return Object.assign(latest, { taken: () => lastApplied })
 }

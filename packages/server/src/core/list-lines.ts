@@ -84,7 +84,7 @@ const isSilent = (line: string): boolean =>
   )
 
 /** Where an address stands behind a name, such as `address=` of RouterOS or `-s` of iptables. */
-const named = (line: string): string | null =>
+const addressOption = (line: string): string | null =>
   /\baddress="?([0-9a-f:./-]+)/i.exec(line)?.[1] ??
   /\s(?:-s|--source|saddr)\s+([0-9a-f:./]+)/i.exec(line)?.[1] ??
   // PeerGuardian: `Name of somebody:first-last`.
@@ -121,9 +121,9 @@ const rangeOfColumns = (text: string): Addresses | null => {
 const leading = (text: string): Addresses => {
   const columns = rangeOfColumns(text)
   if (columns) return columns
-  const found: Found[] = []
+  const entries: Found[] = []
   let rest = text
-  while (found.length < mostInLine) {
+  while (entries.length < mostInLine) {
     // A range may have white space around its dash.
     const [whole = '', token = '', last] =
       /^[\s,;|{}]*([^\s,;|{}]+)(?:[ \t]*-[ \t]*((?:\d{1,3}\.){3}\d{1,3}|[\da-f]{0,4}:[\da-f:.]*)(?![^\s,;|{}]))?/i.exec(
@@ -131,10 +131,10 @@ const leading = (text: string): Addresses => {
       ) ?? []
     const one = token === '' ? null : readAddress(last === undefined ? unquoted(token) : `${unquoted(token)}-${last}`)
     if (one === null) break
-    found.push(one)
+    entries.push(one)
     rest = rest.slice(whole.length)
   }
-  return { found, note: trimmed(rest, ' \t,;|{}') }
+  return { found: entries, note: trimmed(rest, ' \t,;|{}') }
 }
 
 const isComment = (text: string): boolean => text === '' || /^(?:[#;!]|\/\/|--\s)/.test(text) || isSilent(text)
@@ -163,7 +163,7 @@ export const readLine = (line: string): ReadLine | null => {
   const { found, note } = leading(pattern ? bare.replace(pattern, '') : bare)
   // Beside other words the first addresses are what the line is about.
   if (found.length > 0) return { found, note, comment }
-  const behindName = named(bare)
+  const behindName = addressOption(bare)
   const one = behindName === null ? firstCell(text) : readAddress(behindName)
   return one && { found: [one], note: '', comment }
 }
@@ -193,8 +193,8 @@ const firstCell = (text: string): Found | null => {
   const cells = text.split(/[;,|\t]/, 100)
   if (cells.length < 2) return null
   for (const cell of cells) {
-    const found = readAddress(unquoted(cell.trim()))
-    if (found) return found
+    const address = readAddress(unquoted(cell.trim()))
+    if (address) return address
   }
   return null
 }

@@ -26,12 +26,12 @@ const collector = (): Collect => {
  */
 export const giveMemoryBack = (every = lookEvery): void => {
   const collect = collector()
-  let seen = performance.eventLoopUtilization()
+  let lastUtilization = performance.eventLoopUtilization()
   let heapSize = 0
   let collectedAt = -Infinity
   const look = () => {
-    const { utilization } = performance.eventLoopUtilization(seen)
-    seen = performance.eventLoopUtilization()
+    const { utilization } = performance.eventLoopUtilization(lastUtilization)
+    lastUtilization = performance.eventLoopUtilization()
     if (utilization > calm || performance.now() - collectedAt < againAfter) return
     const size = getHeapStatistics().total_heap_size
     if (size > largest || size - heapSize < worthwhile) return

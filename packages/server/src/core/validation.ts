@@ -42,8 +42,8 @@ export const compileText = (schema: object): TextValidator => {
   const integers = properties.flatMap(([name, property]) => (recordOf(property).type === 'integer' ? [name] : []))
   if (integers.length === 0) return validate
   const check: TextValidator = data => {
-    const given = recordOf(data)
-    const odd = integers.find(name => typeof given[name] === 'string' && !decimal.test(given[name]))
+    const fields = recordOf(data)
+    const odd = integers.find(name => typeof fields[name] === 'string' && !decimal.test(fields[name]))
     const valid = odd === undefined && validate(data)
     check.errors = odd === undefined ? (validate.errors ?? null) : [notDecimal(odd)]
     return valid
@@ -130,9 +130,9 @@ export const detailsOf = (
       .map(part => part.replaceAll('~1', '/').replaceAll('~0', '~'))
     return sentence(error, [at, ...parts].filter(Boolean).join('.'))
   })
-  const seen = new Set<string>()
+  const usedNames = new Set<string>()
   // One sentence per field: its first error.
-  return details.filter(detail => !seen.has(detail.path) && seen.add(detail.path)).slice(0, 20)
+  return details.filter(detail => !usedNames.has(detail.path) && usedNames.add(detail.path)).slice(0, 20)
 }
 
 /** 400 with one sentence per field. */

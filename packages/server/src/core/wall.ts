@@ -4,8 +4,8 @@ import { day, hour, minute } from './clock.ts'
 const formats = new Map<string, Intl.DateTimeFormat>()
 const mostFormats = 50
 const formatOf = (timeZone: string): Intl.DateTimeFormat => {
-  const known = formats.get(timeZone)
-  if (known) return known
+  const knownFormat = formats.get(timeZone)
+  if (knownFormat) return knownFormat
   const format = new Intl.DateTimeFormat('en', {
     timeZone,
     calendar: 'gregory',

@@ -7,7 +7,7 @@ import { ConfigError } from '../config-reader.ts'
 /** A server that stops at the same moment has this long to end, in milliseconds. */
 const patience = 3000
 /** Kept for ever: the lock ends with the connection. */
-const held: DatabaseSync[] = []
+const heldLocks: DatabaseSync[] = []
 
 /**
  * Locks a data folder for this process: a second server over the same SQLite database would not hear of changes of the first
@@ -28,5 +28,5 @@ export const lockFolder = (dataDir: string): void => {
       `another server already uses the data folder ${dataDir}. Stop it, or choose another folder with STOCKADE_DATA_DIR.`,
     )
   }
-  held.push(lock)
+  heldLocks.push(lock)
 }

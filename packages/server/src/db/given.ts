@@ -22,7 +22,7 @@ export const among = (
 type Columns<Row> = { readonly [Name in keyof Row & string]: 'bigint' | 'text' }
 
 /** Many rows as a table named `given`. `columns` names each with its type. */
-export const given = <Row extends object>(
+export const valuesTable = <Row extends object>(
   engine: Engine,
   rows: readonly Row[],
   columns: Columns<Row>,
@@ -52,7 +52,7 @@ const insert = async <Row extends object>(
   const names = raw.join(Object.keys(columns).map(name => raw.ref(name)))
   for (let start = 0; start < rows.length; start += rowsAtOnce)
     await raw`insert into ${raw.table(table)} (${names})
-      select ${names} from ${given(engine, rows.slice(start, start + rowsAtOnce), columns)} where 1 = 1 ${onConflict}`.execute(
+      select ${names} from ${valuesTable(engine, rows.slice(start, start + rowsAtOnce), columns)} where 1 = 1 ${onConflict}`.execute(
       sql,
     )
 }

@@ -27,9 +27,9 @@ export const createNames = (): ((text: string) => string | undefined) => {
       return undefined
     }
     uses.delete(text)
-    const given = `stockade read ${names.size}`
-    names.set(text, given)
-    return given
+    const statementName = `stockade read ${names.size}`
+    names.set(text, statementName)
+    return statementName
   }
 }
 

@@ -55,16 +55,16 @@ export const scanDriver = (scan: Scanner, watch: ScanWatch = () => {}): Driver =
       const turn = began ?? now
       watch({ outcome, waited: turn - came, ran: now - turn, asked: askedBy.get(query.queryId) ?? nothing })
     }
-    const found = await scan(query, () => (began = performance.now())).catch((error: unknown) => {
+    const scanned = await scan(query, () => (began = performance.now())).catch((error: unknown) => {
       tell('failed')
       throw error
     })
-    if (found === 'too_long' || found === 'refused') {
-      tell(found)
-      throw refusalOf[found]()
+    if (scanned === 'too_long' || scanned === 'refused') {
+      tell(scanned)
+      throw refusalOf[scanned]()
     }
     tell('answered')
-    return found
+    return scanned
   })
 
 const nothing = () => null
@@ -79,10 +79,10 @@ export const scanFor = (
   list: string,
   query: Readonly<Record<string, unknown>>,
 ): Kysely<Schema> => {
-  const asked = () => askedOf(list, query)
+  const askedQuery = () => askedOf(list, query)
   const plugin: KyselyPlugin = {
     transformQuery({ node, queryId }) {
-      askedBy.set(queryId, asked)
+      askedBy.set(queryId, askedQuery)
       return node
     },
     async transformResult({ result }) {
@@ -100,6 +100,6 @@ const askedOf = (
   const text = typeof q === 'string' ? q : ''
   const parsed = isListing(list) ? parseQuery(text, queryFields[list]) : null
   const terms = parsed?.ok ? termsOf(parsed.tree).map(({ term }) => term.field ?? 'text') : []
-  const given = Object.keys(filters).filter(name => filters[name] !== undefined)
-  return { list, fields: [...new Set([...terms, ...given])], length: text.length }
+  const filterNames = Object.keys(filters).filter(name => filters[name] !== undefined)
+  return { list, fields: [...new Set([...terms, ...filterNames])], length: text.length }
 }

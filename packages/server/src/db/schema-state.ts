@@ -19,7 +19,7 @@ const lastOfChain = '0062-queued-sums'
 const chainStart = '0001-foundation'
 
 /** Names of migrations, with one name for the whole chain of development builds. */
-const named = (names: readonly string[]): readonly string[] =>
+const withSchemaName = (names: readonly string[]): readonly string[] =>
   names.includes(lastOfChain) ? ['0001-schema', ...names.filter(name => name > lastOfChain)] : names
 
 /** Of a development build that was not at the end of its chain: no release can bring it up to date. */
@@ -57,11 +57,15 @@ export const storedSchema = async (db: Pick<Database, 'read'>): Promise<StoredSc
     .select('name')
     .orderBy('name')
     .execute()
-  const said = isThere('meta')
+  const metaRows = isThere('meta')
     ? await db.read.selectFrom('meta').selectAll().where('key', 'in', schemaKeys).execute()
     : []
-  const of = (key: string) => said.find(row => row.key === key)?.value ?? null
-  return { done: named(rows.map(({ name }) => name)), version: of(keys.version), minReader: of(keys.minReader) }
+  const of = (key: string) => metaRows.find(row => row.key === key)?.value ?? null
+  return {
+    done: withSchemaName(rows.map(({ name }) => name)),
+    version: of(keys.version),
+    minReader: of(keys.minReader),
+  }
 }
 
 export const stampSchema = async (sql: Kysely<Schema>, version: string, minReader: string): Promise<void> => {
@@ -83,7 +87,7 @@ export const stateOf = (
   { done: names, minReader }: Omit<StoredSchema, 'version'>,
   known: readonly string[],
 ): SchemaState => {
-  const done = named(names)
+  const done = withSchemaName(names)
   const isReadable = minReader !== null && known.includes(minReader)
   if (!isReadable && done.some(name => !known.includes(name))) return 'newer'
   if (done.length === 0) return 'none'

@@ -61,12 +61,12 @@ const statements = new Map<string, StatementSync>()
 const procedures = new Map<string, PreparedProcedure<unknown, unknown>>()
 
 const statementOf = (sql: string): StatementSync => {
-  const known = statements.get(sql)
-  if (known) return known
-  const made = db.prepare(sql)
+  const knownStatement = statements.get(sql)
+  if (knownStatement) return knownStatement
+  const newStatement = db.prepare(sql)
   if (statements.size > 500) statements.clear()
-  statements.set(sql, made)
-  return made
+  statements.set(sql, newStatement)
+  return newStatement
 }
 
 const query = (sql: string, values: readonly SQLInputValue[]): QueryAnswer => {
@@ -77,12 +77,12 @@ const query = (sql: string, values: readonly SQLInputValue[]): QueryAnswer => {
 }
 
 const procedureOf = async (name: string, module: string) => {
-  const known = procedures.get(name)
-  if (known) return known
+  const knownProcedure = procedures.get(name)
+  if (knownProcedure) return knownProcedure
   const { prepare } = (await import(module)) as { prepare: Prepare<unknown, unknown> }
-  const made = prepare(db)
-  procedures.set(name, made)
-  return made
+  const newProcedure = prepare(db)
+  procedures.set(name, newProcedure)
+  return newProcedure
 }
 
 const answer = async (request: WriterRequest): Promise<unknown> => {
@@ -133,18 +133,18 @@ const createCheckpoints = () => {
       port.postMessage({ news: 'copying fails', reason: failed } satisfies WriterNews)
   }
   const start = () => {
-    const made = new Worker(new URL('./sqlite-checkpointer.ts', import.meta.url), { workerData })
-    made.unref()
-    made.on('message', ({ failed }: CopyReply) => {
+    const newWorker = new Worker(new URL('./sqlite-checkpointer.ts', import.meta.url), { workerData })
+    newWorker.unref()
+    newWorker.on('message', ({ failed }: CopyReply) => {
       state = 'copied'
       note(failed)
     })
-    made.on('error', error => note(errorText(error)))
-    made.on('exit', () => {
+    newWorker.on('error', error => note(errorText(error)))
+    newWorker.on('exit', () => {
       worker = null
       if (state === 'copying') state = 'copied'
     })
-    return made
+    return newWorker
   }
   const go = () => {
     if (state === 'copied') {

@@ -52,14 +52,14 @@ const createWriter = (workerData: WriterData, hear: (news: WriterNews) => void) 
   let broken: Error | null = null
   worker.on('message', (reply: WriterReply | WriterNews) => {
     if ('news' in reply) return hear(reply)
-    const asked = waiting.get(reply.id)
+    const waiter = waiting.get(reply.id)
     waiting.delete(reply.id)
-    if (reply.ok) asked?.resolve(reply.value)
-    else asked?.reject(Object.assign(new Error(reply.message), { code: reply.code }))
+    if (reply.ok) waiter?.resolve(reply.value)
+    else waiter?.reject(Object.assign(new Error(reply.message), { code: reply.code }))
   })
   const fail = (error: Error) => {
     broken = error
-    for (const asked of waiting.values()) asked.reject(error)
+    for (const waiter of waiting.values()) waiter.reject(error)
     waiting.clear()
   }
   worker.on('error', error => fail(error instanceof Error ? error : new Error(String(error))))
@@ -145,12 +145,12 @@ const writeDriver = (writer: Writer): Driver => {
 const readDriver = (db: DatabaseSync): Driver => {
   const statements = new Map<string, StatementSync>()
   const statementOf = (sql: string) => {
-    const known = statements.get(sql)
-    if (known) return known
+    const knownStatement = statements.get(sql)
+    if (knownStatement) return knownStatement
     if (statements.size > 500) statements.clear()
-    const made = db.prepare(sql)
-    statements.set(sql, made)
-    return made
+    const newStatement = db.prepare(sql)
+    statements.set(sql, newStatement)
+    return newStatement
   }
   const pause = createTurnPause()
   return readingDriver(async query => {
@@ -192,20 +192,20 @@ const createScanner = (file: string, longest: number) => {
   const fail = (error: Error) => drop(scan => scan.reject(error))
   const process = () => {
     if (child) return child
-    const made = fork(new URL('./sqlite-scanner.ts', import.meta.url), [file], {
+    const scannerProcess = fork(new URL('./sqlite-scanner.ts', import.meta.url), [file], {
       serialization: 'advanced',
       stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
     })
-    made.on('message', reply => {
+    scannerProcess.on('message', reply => {
       const answer = reply as ScanReply
       end(scan => (answer.ok ? scan.resolve(answer.rows) : scan.reject(new Error(answer.message))))
     })
-    made.on('error', fail)
-    made.on('exit', () => fail(new Error('The reading process ended.')))
-    made.unref()
-    made.channel?.unref()
-    child = made
-    return made
+    scannerProcess.on('error', fail)
+    scannerProcess.on('exit', () => fail(new Error('The reading process ended.')))
+    scannerProcess.unref()
+    scannerProcess.channel?.unref()
+    child = scannerProcess
+    return scannerProcess
   }
   const next = () => {
     if (running || closed) return

@@ -15,7 +15,7 @@ import { ConfigError } from '../config-reader.ts'
 import { freeBytes, isDiskFull, sizeText } from '../core/disk.ts'
 
 /** So many copies stay: of the last upgrade, and of the one before. */
-const kept = 2
+const keptCopies = 2
 /** The copy and what the migrations write beside it. */
 const roomFor = 1.2
 const beginning = (file: string) => `${basename(file)}.before-upgrade-`
@@ -75,6 +75,6 @@ export const copyBeforeUpgrade = async (file: string, at: Date): Promise<string>
       `the disk ran full while the database was copied before the upgrade. Make room in ${dirname(file)}.`,
     )
   }
-  for (const old of upgradeCopies(file).slice(kept)) rmSync(old, { force: true })
+  for (const old of upgradeCopies(file).slice(keptCopies)) rmSync(old, { force: true })
   return copy
 }

@@ -53,11 +53,11 @@ export const openUpgraded = async <D extends Database>(
 ): Promise<D> => {
   let db = await open()
   try {
-    const known = knownMigrations(db.engine)
+    const migrationNames = knownMigrations(db.engine)
     const stored = await storedSchema(db)
-    const state = stateOf(stored, known)
+    const state = stateOf(stored, migrationNames)
     if (isUnreleased(stored)) refuseUnreleased(stored)
-    if (state === 'newer') refuseNewer(db, stored, known)
+    if (state === 'newer') refuseNewer(db, stored, migrationNames)
     if (state === 'older' && db.file === null && !config.isUpgradeConfirmed) await refuseUnconfirmed(db)
     if (state === 'older' && db.file !== null && config.isUpgradeCopied) {
       const { file } = db

@@ -165,8 +165,8 @@ export const createEvents = (
                 .returningAll()
                 .executeTakeFirstOrThrow()
               if (isAudited(event.name)) await sql.insertInto('audit').values(auditRow(row)).execute()
-              const told = eventOf(row)
-              if (told) recorded.push(told)
+              const storedEvent = eventOf(row)
+              if (storedEvent) recorded.push(storedEvent)
             },
             async recordMany(many) {
               const at = clock()
@@ -178,8 +178,8 @@ export const createEvents = (
                 )
                 if (audited.length > 0) await insertAudited(sql, db.engine, audited)
                 rows.forEach((row, index) => {
-                  const told = eventOf({ ...row, id: ids[index] ?? 0 })
-                  if (told) recorded.push(told)
+                  const event = eventOf({ ...row, id: ids[index] ?? 0 })
+                  if (event) recorded.push(event)
                 })
               }
             },

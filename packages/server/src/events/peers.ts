@@ -33,7 +33,7 @@ export const createPeers = (needs: {
   log: (error: unknown) => void
 }): Peers => {
   const { id, say, caughtUp, log } = needs
-  const seen = new Map<string, number>()
+  const lastSeen = new Map<string, number>()
   const rounds = new Map<number, Round>()
   let last = 0
   let next: Promise<void> | null = null
@@ -42,8 +42,8 @@ export const createPeers = (needs: {
   const greet = () => say(`here ${id}`)
   const present = () => {
     const now = performance.now()
-    for (const [peer, at] of seen) if (now - at > forgetAfter) seen.delete(peer)
-    return [...seen.keys()]
+    for (const [peer, at] of lastSeen) if (now - at > forgetAfter) lastSeen.delete(peer)
+    return [...lastSeen.keys()]
   }
   const ask = async () => {
     const others = present()
@@ -69,24 +69,24 @@ export const createPeers = (needs: {
     hear(text) {
       const [verb = '', who = '', round = '', by = ''] = text.split(' ')
       if (verb === 'done') {
-        const asked = who === id ? rounds.get(Number(round)) : undefined
-        if (asked?.waitingFor.delete(by) && asked.waitingFor.size === 0) asked.finish()
+        const ownRound = who === id ? rounds.get(Number(round)) : undefined
+        if (ownRound?.waitingFor.delete(by) && ownRound.waitingFor.size === 0) ownRound.finish()
         return
       }
       if (who === id || who === '') return
       if (verb === 'gone') {
-        seen.delete(who)
-        for (const asked of rounds.values())
-          if (asked.waitingFor.delete(who) && asked.waitingFor.size === 0) asked.finish()
+        lastSeen.delete(who)
+        for (const ownRound of rounds.values())
+          if (ownRound.waitingFor.delete(who) && ownRound.waitingFor.size === 0) ownRound.finish()
         return
       }
-      const isNew = !seen.has(who)
-      seen.set(who, performance.now())
+      const isNew = !lastSeen.has(who)
+      lastSeen.set(who, performance.now())
       if (isNew) greet()
       if (verb === 'ask') answer(who, round)
     },
     settle() {
-      if (seen.size === 0) return Promise.resolve()
+      if (lastSeen.size === 0) return Promise.resolve()
       next ??= current.then(() => {
         next = null
         current = ask()

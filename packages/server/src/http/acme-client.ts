@@ -83,8 +83,8 @@ const requestFor = (names: readonly string[], key: KeyObject): Buffer => {
 }
 
 const retryAfterOf = ({ headers }: OutgoingReply): number => {
-  const given = String(headers['retry-after'] ?? '')
-  const seconds = /^\d{1,9}$/.test(given) ? Number(given) : (Date.parse(given) - Date.now()) / second
+  const retryAfter = String(headers['retry-after'] ?? '')
+  const seconds = /^\d{1,9}$/.test(retryAfter) ? Number(retryAfter) : (Date.parse(retryAfter) - Date.now()) / second
   return seconds > 0 ? seconds * second : 0
 }
 const parse = (text: string): Readonly<Record<string, unknown>> => {
@@ -133,7 +133,7 @@ const createTransport = (
   { directory: directoryUrl, ca }: { readonly directory: string; readonly ca?: string },
 ) => {
   let nonce: string | null = null
-  let found: Directory | null = null
+  let knownDirectory: Directory | null = null
   const send = async (url: string, body?: string): Promise<OutgoingReply> => {
     const options = { timeout: patience, most: mostBytes, ...(ca === undefined ? {} : { ca }) }
     const reply = await outgoing
@@ -146,8 +146,8 @@ const createTransport = (
       .catch((error: Error & { code?: string }) => {
         throw new AcmeError(`${new URL(url).host} can't be reached: ${error.message || error.code}`)
       })
-    const given = reply.headers['replay-nonce']
-    if (typeof given === 'string') nonce = given
+    const nextNonce = reply.headers['replay-nonce']
+    if (typeof nextNonce === 'string') nonce = nextNonce
     return reply
   }
   const refusal = (what: string, reply: OutgoingReply) =>
@@ -156,12 +156,12 @@ const createTransport = (
       retryAfterOf(reply),
     )
   const directory = async (): Promise<Directory> => {
-    if (found) return found
+    if (knownDirectory) return knownDirectory
     const reply = await send(directoryUrl)
     const { newNonce, newAccount, newOrder } = parse(reply.text)
     if (typeof newNonce !== 'string' || typeof newAccount !== 'string' || typeof newOrder !== 'string')
       throw new AcmeError(`${directoryUrl} is not the directory of an ACME authority (HTTP ${reply.status})`)
-    return (found = { newNonce, newAccount, newOrder })
+    return (knownDirectory = { newNonce, newAccount, newOrder })
   }
   /** `payload` null reads (6.3). */
   const post = async (what: string, url: string, payload: object | null, account: Account): Promise<OutgoingReply> => {
@@ -214,10 +214,10 @@ export const createAcmeClient = (
     throw new AcmeError(`the authority did not finish ${what} in time`)
   }
   const prove = async (url: string, account: Account, show: (token: string, text: string) => void): Promise<void> => {
-    const asked = authorizationIn((await post('to read an authorization', url, null, account)).text)
-    if (asked.status === 'valid') return
-    const challenge = asked.challenges.find(({ type }) => type === 'http-01')
-    if (!challenge) throw new AcmeError(`the authority has no challenge by http for ${asked.name}`)
+    const authorization = authorizationIn((await post('to read an authorization', url, null, account)).text)
+    if (authorization.status === 'valid') return
+    const challenge = authorization.challenges.find(({ type }) => type === 'http-01')
+    if (!challenge) throw new AcmeError(`the authority has no challenge by http for ${authorization.name}`)
     show(challenge.token, keyAuthorization(challenge.token, account.key))
     await post('the challenge', challenge.url, {}, account)
     const isDone = ({ status }: Authorization) => status !== 'pending' && status !== 'processing'
@@ -225,7 +225,7 @@ export const createAcmeClient = (
     if (status === 'valid') return
     const error = challenges.find(({ error: each }) => each)?.error
     throw new AcmeError(
-      `the authority could not verify ${asked.name}: ${wordsOf(error ?? { detail: `it is ${status}` })}`,
+      `the authority could not verify ${authorization.name}: ${wordsOf(error ?? { detail: `it is ${status}` })}`,
     )
   }
   return {
@@ -244,9 +244,9 @@ export const createAcmeClient = (
       show: (token: string, text: string) => void,
     ): Promise<string> {
       const identifiers = names.map(value => ({ type: 'dns', value }))
-      const made = await post('the order', (await directory()).newOrder, { identifiers }, account)
-      const orderUrl = location(made, 'the order')
-      const order = orderIn(made.text)
+      const newOrder = await post('the order', (await directory()).newOrder, { identifiers }, account)
+      const orderUrl = location(newOrder, 'the order')
+      const order = orderIn(newOrder.text)
       for (const url of order.authorizations) await prove(url, account, show)
       const isOpen = ({ status }: Order) => status !== 'pending'
       const { status } = await until('the order', orderUrl, account, { read: orderIn, isDone: isOpen })

@@ -76,9 +76,9 @@ const renewalOf = ({ validFromDate, validToDate, serialNumber }: X509Certificate
 const isDue = ({ certFile, keyFile }: Files, names: readonly string[], now: number): boolean => {
   try {
     const certificate = new X509Certificate(readFileSync(certFile))
-    const held = namesIn(certificate)
+    const certificateNames = namesIn(certificate)
     const isFit = certificate.checkPrivateKey(createPrivateKey(readFileSync(keyFile)))
-    return !isFit || now >= renewalOf(certificate) || !names.every(name => held.has(name))
+    return !isFit || now >= renewalOf(certificate) || !names.every(name => certificateNames.has(name))
   } catch {
     return true
   }
@@ -99,7 +99,7 @@ export const createAcme = (needs: {
 }): Acme => {
   const { config, files, outgoing, clock, log, taken } = needs
   const { directory, names, email, caFile } = config
-  const shown = new Map<string, string>()
+  const challengeByToken = new Map<string, string>()
   const ending = new AbortController()
   let state = readAcmeState(files)
   if (state.directory !== directory) state = { ...nothing, directory }
@@ -120,7 +120,9 @@ export const createAcme = (needs: {
     // It answers with the account that the key has, so a lost address costs nothing.
     const url = await client.register(accountKey, email)
     keep({ account: url })
-    const chain = await client.issue(names, key, { key: accountKey, url }, (token, text) => shown.set(token, text))
+    const chain = await client.issue(names, key, { key: accountKey, url }, (token, text) =>
+      challengeByToken.set(token, text),
+    )
     const certificate = new X509Certificate(chain)
     if (!certificate.checkPrivateKey(key)) throw new AcmeError('the authority sent a certificate for another key')
     write(files.certFile, chain, 0o644)
@@ -147,12 +149,12 @@ export const createAcme = (needs: {
     } catch (error) {
       if (!ending.signal.aborted) fail(error)
     } finally {
-      shown.clear()
+      challengeByToken.clear()
       running = null
     }
   }
   return {
-    answer: token => shown.get(token) ?? null,
+    answer: token => challengeByToken.get(token) ?? null,
     run() {
       if (running) return running
       const now = clock()

@@ -67,8 +67,8 @@ export const createAdmission = (needs: {
       if (request.byCookie && changing.has(request.method)) identity.checkOrigin(request)
       judge(request, endpoint, actor)
     }
-    const taken = takeBudgets(reply, endpoint, actor)
-    return taken instanceof Promise ? taken.then(judgeKnown) : judgeKnown()
+    const budgetRefusal = takeBudgets(reply, endpoint, actor)
+    return budgetRefusal instanceof Promise ? budgetRefusal.then(judgeKnown) : judgeKnown()
   }
   return (request: FastifyRequest, reply: FastifyReply, endpoint: Endpoint): void | Promise<void> => {
     request.endpoint = endpoint
@@ -81,8 +81,8 @@ export const createAdmission = (needs: {
         ? actor.then(found => admitActor(request, reply, endpoint, found))
         : admitActor(request, reply, endpoint, actor)
     }
-    const taken =
+    const budgetRefusal =
       endpoint.access === 'public' ? budgets.take(reply, endpoint, addressKey(addressOf(request))) : undefined
-    return taken instanceof Promise ? taken.then(identifyAndAdmit) : identifyAndAdmit()
+    return budgetRefusal instanceof Promise ? budgetRefusal.then(identifyAndAdmit) : identifyAndAdmit()
   }
 }

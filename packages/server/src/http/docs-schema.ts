@@ -114,7 +114,7 @@ const samples: Readonly<Record<string, string>> = {
   'ip-or-range': '192.0.2.7',
 }
 /** Examples for fields that a pattern or a service restricts further than a type can say. */
-const named: Readonly<Record<string, string>> = {
+const exampleByName: Readonly<Record<string, string>> = {
   username: 'anna',
   password: 'Correct-Horse-7',
   new_password: 'Correct-Horse-7',
@@ -130,8 +130,8 @@ const named: Readonly<Record<string, string>> = {
 export const exampleOf = (schema: unknown, document: Json, name = '', depth = 0): unknown => {
   const [own = {}] = variantsOf(schema, document)
   if ('const' in own) return own.const
-  const given = listOf(own.examples)[0] ?? own.default ?? listOf(own.enum)[0]
-  if (given !== undefined) return given
+  const givenExample = listOf(own.examples)[0] ?? own.default ?? listOf(own.enum)[0]
+  if (givenExample !== undefined) return givenExample
   switch (typesOf(own)[0]) {
     case 'integer':
     case 'number':
@@ -147,13 +147,13 @@ export const exampleOf = (schema: unknown, document: Json, name = '', depth = 0)
     case 'object': {
       const properties = Object.entries(objectOf(own.properties))
       const required = properties.filter(([key]) => listOf(own.required).includes(key))
-      const shown = required.length > 0 ? required : properties.slice(0, 1)
+      const shownFields = required.length > 0 ? required : properties.slice(0, 1)
       return depth < deepest
-        ? Object.fromEntries(shown.map(([key, field]) => [key, exampleOf(field, document, key, depth + 1)]))
+        ? Object.fromEntries(shownFields.map(([key, field]) => [key, exampleOf(field, document, key, depth + 1)]))
         : {}
     }
     default:
-      return samples[textOf(own.format)] ?? named[name] ?? 'text'
+      return samples[textOf(own.format)] ?? exampleByName[name] ?? 'text'
   }
 }
 /** Numbers in a row go up, so that a list of ports is not twice the same. */

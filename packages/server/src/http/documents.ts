@@ -4,15 +4,15 @@ import { openApiOf } from './openapi/document.ts'
 
 /** Serves the OpenAPI document of all mounted endpoints, and a page that shows it. */
 export const mountDocuments = ({ fastify, mounted }: Http, version: string, baseUrl: () => string): void => {
-  let made: { url: string; openApi: object; html: string; css: string; js: string } | null = null
+  let lastDocuments: { url: string; openApi: object; html: string; css: string; js: string } | null = null
   /** Made when first asked for, and again when the public address changes. */
   const documents = () => {
     const url = baseUrl()
-    if (made?.url !== url) {
+    if (lastDocuments?.url !== url) {
       const openApi = openApiOf(mounted, version, url)
-      made = { url, openApi, ...renderDocs(openApi) }
+      lastDocuments = { url, openApi, ...renderDocs(openApi) }
     }
-    return made
+    return lastDocuments
   }
   fastify.get('/api/openapi.json', () => Promise.resolve(documents().openApi))
   fastify.get('/api/docs', (_, reply) => {

@@ -58,8 +58,8 @@ export const answerErrors = (
 ): void => {
   const problemOf = (error: FastifyError, request: FastifyRequest): Problem => {
     if (error instanceof Problem) return error
-    const known = knownProblem(error, request)
-    if (known) return known
+    const problem = knownProblem(error, request)
+    if (problem) return problem
     if (needs.isStorageError(error)) return unavailable('Storage does not answer. Try again in a moment.')
     const { method, id } = request
     request.log.error({ reqId: id, err: error, method, url: request.routeOptions.url }, 'request failed unexpectedly')

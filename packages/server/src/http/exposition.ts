@@ -99,12 +99,12 @@ export const createHistogram = (about: {
   const series = new Map<string, { readonly labels: readonly string[]; readonly buckets: Buckets }>()
   const seriesOf = (values: readonly string[]) => {
     const key = values.length === 1 ? (values[0] ?? '') : values.join('\0')
-    let found = series.get(key)
-    if (!found) {
-      found = { labels: values, buckets: { counts: new Float64Array(bounds.length + 1), sum: 0 } }
-      series.set(key, found)
+    let knownSeries = series.get(key)
+    if (!knownSeries) {
+      knownSeries = { labels: values, buckets: { counts: new Float64Array(bounds.length + 1), sum: 0 } }
+      series.set(key, knownSeries)
     }
-    return found.buckets
+    return knownSeries.buckets
   }
   if (labels.length === 0) seriesOf([])
   const boundText = (bound: number, isOpenMetrics: boolean) =>

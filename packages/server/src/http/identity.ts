@@ -43,8 +43,8 @@ export const createIdentity = (needs: {
       const actorOf = (principal: Principal | null): Actor => principal ?? { kind: 'anonymous', ip }
       const header = request.headers.authorization
       if (header !== undefined) {
-        const found = byHeader(header, ip, quietly)
-        return found instanceof Promise ? found.then(actorOf) : actorOf(found)
+        const identity = byHeader(header, ip, quietly)
+        return identity instanceof Promise ? identity.then(actorOf) : actorOf(identity)
       }
       const cookies = cookiesOf(request)
       // A sibling host can plant a cookie of the plain name, so under https only the `__Host-` one counts.

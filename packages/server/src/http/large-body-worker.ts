@@ -42,9 +42,9 @@ const judgeOf = (schema: TSchema | undefined): Judge => ({
 const judges = new Map<string, Judge>()
 const byName = new Map(endpoints.map(endpoint => [`${endpoint.method} ${endpoint.path}`, endpoint]))
 const judgeFor = (name: string): Judge => {
-  const known = judges.get(name) ?? judgeOf(byName.get(name)?.body)
-  judges.set(name, known)
-  return known
+  const knownJudge = judges.get(name) ?? judgeOf(byName.get(name)?.body)
+  judges.set(name, knownJudge)
+  return knownJudge
 }
 // The server's own parser, which refuses keys that reach for an object's prototype.
 const parse = Fastify().getDefaultJsonParser('error', 'error')

@@ -76,19 +76,19 @@ export const createLargeBodies = (limits: BodyLimits = usual): LargeBodies => {
     end(body => body.reject(why))
   }
   const start = (): Worker => {
-    const made = new Worker(new URL('./large-body-worker.ts', import.meta.url), {
+    const newWorker = new Worker(new URL('./large-body-worker.ts', import.meta.url), {
       resourceLimits: { maxOldGenerationSizeMb: limits.memory, maxYoungGenerationSizeMb: 16 },
     })
-    made.unref()
-    made.on('message', (judged: Judged) => {
-      if (worker === made) end(body => body.resolve(judged))
+    newWorker.unref()
+    newWorker.on('message', (judged: Judged) => {
+      if (worker === newWorker) end(body => body.resolve(judged))
     })
-    made.on('error', error => {
+    newWorker.on('error', error => {
       const isMemory = codeOf(error) === 'ERR_WORKER_OUT_OF_MEMORY'
-      lose(made, isMemory ? badRequest(`The body takes more memory to read than ${limits.memory} MiB.`) : notNow())
+      lose(newWorker, isMemory ? badRequest(`The body takes more memory to read than ${limits.memory} MiB.`) : notNow())
     })
-    made.on('exit', () => lose(made, notNow()))
-    return made
+    newWorker.on('exit', () => lose(newWorker, notNow()))
+    return newWorker
   }
   const judge = (name: string, text: string) =>
     new Promise<Judged>((resolve, reject) => {

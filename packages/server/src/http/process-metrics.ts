@@ -52,8 +52,8 @@ const ofProcess = (file: string, line: RegExp) => (): number | null => {
 const kilobytes = (line: RegExp) => {
   const read = ofProcess('status', line)
   return () => {
-    const found = read()
-    return found === null ? null : found * 1024
+    const reading = read()
+    return reading === null ? null : reading * 1024
   }
 }
 const openFiles = () => readOr(null, () => readdirSync('/proc/self/fd').length)

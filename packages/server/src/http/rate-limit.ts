@@ -70,10 +70,10 @@ export const createRateLimits = (limits: { readonly standard: number; readonly s
     async share(exchange) {
       shared = true
       // Some at a time: the rest goes with the next round.
-      const told = [...untold].slice(0, 2000)
-      for (const [name] of told) untold.delete(name)
-      const rows = await exchange(told.map(([, count]) => count))
-      const mine = new Map(told)
+      const toldKeys = [...untold].slice(0, 2000)
+      for (const [name] of toldKeys) untold.delete(name)
+      const rows = await exchange(toldKeys.map(([, count]) => count))
+      const mine = new Map(toldKeys)
       for (const { key, bucket, n } of rows) {
         const name = `${bucket} ${key}`
         const others = n - (heard.get(name) ?? 0) - (mine.get(name)?.n ?? 0)

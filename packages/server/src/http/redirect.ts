@@ -41,9 +41,9 @@ interface To {
 
 const answer = (request: IncomingMessage, reply: ServerResponse, to: To): void => {
   const { headers, method, url = '/' } = request
-  const shown = url.startsWith(challengePath) ? to.challenge?.(url.slice(challengePath.length)) : undefined
-  if (typeof shown === 'string' && method === 'GET') {
-    reply.writeHead(200, { 'content-type': 'application/octet-stream', connection: 'close' }).end(shown)
+  const challengeAnswer = url.startsWith(challengePath) ? to.challenge?.(url.slice(challengePath.length)) : undefined
+  if (typeof challengeAnswer === 'string' && method === 'GET') {
+    reply.writeHead(200, { 'content-type': 'application/octet-stream', connection: 'close' }).end(challengeAnswer)
     return
   }
   if (headers.authorization !== undefined || headers.cookie !== undefined) return refuse(reply, tooLate)

@@ -31,8 +31,8 @@ export const isOurs = (path: string): boolean => ours.test(path)
 const names = new WeakMap<Endpoint, string>()
 /** The name of an endpoint, such as `GET /servers`. Kept, because every request needs it. */
 export const nameOf = (endpoint: Endpoint): string => {
-  const known = names.get(endpoint)
-  if (known !== undefined) return known
+  const knownNames = names.get(endpoint)
+  if (knownNames !== undefined) return knownNames
   const name = `${endpoint.method} ${endpoint.path}`
   names.set(endpoint, name)
   return name
@@ -41,8 +41,8 @@ export const nameOf = (endpoint: Endpoint): string => {
 /** Addresses as they came, with their canonical form: the same hosts call again and again. */
 const canonical = new Map<string, string | null>()
 const canonicalOf = (text: string): string | null => {
-  const known = canonical.get(text)
-  if (known !== undefined) return known
+  const knownText = canonical.get(text)
+  if (knownText !== undefined) return knownText
   const read = parseIp(text)?.text ?? null
   if (canonical.size >= 10_000) canonical.clear()
   canonical.set(text, read)

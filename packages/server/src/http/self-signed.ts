@@ -71,9 +71,16 @@ const mostAddresses = 64
 /** What clients call this machine: the host of the public address first, then its own names and addresses. */
 export const ownNames = (baseUrl: string): readonly string[] => {
   const host = URL.parse(baseUrl)?.hostname.replace(/^\[|\]$/g, '') ?? ''
-  const named = [host, hostname(), 'localhost', '127.0.0.1', '::1', ...ownAddresses().slice(0, mostAddresses)]
+  const certificateHosts = [
+    host,
+    hostname(),
+    'localhost',
+    '127.0.0.1',
+    '::1',
+    ...ownAddresses().slice(0, mostAddresses),
+  ]
   // A name of a machine may hold what no certificate can.
-  return [...new Set(named)].filter(name => parseIp(name) !== null || /^[A-Za-z0-9.-]{1,253}$/.test(name))
+  return [...new Set(certificateHosts)].filter(name => parseIp(name) !== null || /^[A-Za-z0-9.-]{1,253}$/.test(name))
 }
 
 /** Writes a file whole or not at all. */
@@ -114,11 +121,11 @@ export const namesIn = ({ subjectAltName = '' }: X509Certificate): ReadonlySet<s
 const isGood = (certFile: string, key: KeyObject, names: readonly string[], now: number): boolean => {
   try {
     const certificate = new X509Certificate(readFileSync(certFile))
-    const held = namesIn(certificate)
+    const certificateNames = namesIn(certificate)
     return (
       certificate.checkPrivateKey(key) &&
       certificate.validToDate.getTime() - now > renewsBefore &&
-      names.every(name => held.has(parseIp(name)?.text ?? name))
+      names.every(name => certificateNames.has(parseIp(name)?.text ?? name))
     )
   } catch {
     return false

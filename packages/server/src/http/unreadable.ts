@@ -11,12 +11,13 @@ export const answerBadAddress =
   (headers: () => Readonly<Record<string, string>>) =>
   (error: FastifyError, _: FastifyRequest, reply: FastifyReply): void => {
     const status = error.statusCode ?? 400
-    const told = status === 414 ? 'A part of the address is too long.' : 'The address holds a malformed percent escape.'
+    const sentence =
+      status === 414 ? 'A part of the address is too long.' : 'The address holds a malformed percent escape.'
     void reply
       .status(status)
       .headers({ ...headers(), 'cache-control': 'no-store' })
       .type('application/json; charset=utf-8')
-      .send(JSON.stringify(bodyOf(status, told)))
+      .send(JSON.stringify(bodyOf(status, sentence)))
   }
 
 const ofParser: Readonly<Record<string, readonly [status: number, message: string]>> = {

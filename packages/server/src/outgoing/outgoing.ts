@@ -90,20 +90,20 @@ const wrapped = ({ bytes }: IpRange): IpRange[] => {
   const at = (...places: number[]) => places.map(place => bytes[place] ?? 0)
   const hex = Buffer.from(bytes).toString('hex')
   const last = at(12, 13, 14, 15)
-  const found: number[][] = []
-  if (hex.startsWith('2002')) found.push(at(2, 3, 4, 5))
+  const ranges: number[][] = []
+  if (hex.startsWith('2002')) ranges.push(at(2, 3, 4, 5))
   if (hex.startsWith('20010000'))
-    found.push(
+    ranges.push(
       at(4, 5, 6, 7),
       last.map(byte => byte ^ 0xff),
     )
-  if (hex.startsWith('0064ff9b0000000000000000')) found.push(last)
-  if (hex.startsWith('0064ff9b0001')) found.push(last, at(6, 7, 9, 10))
-  if (hex.startsWith('0000000000000000ffff0000')) found.push(last)
-  if (/^.{16}0[02]005efe/.test(hex)) found.push(last)
+  if (hex.startsWith('0064ff9b0000000000000000')) ranges.push(last)
+  if (hex.startsWith('0064ff9b0001')) ranges.push(last, at(6, 7, 9, 10))
+  if (hex.startsWith('0000000000000000ffff0000')) ranges.push(last)
+  if (/^.{16}0[02]005efe/.test(hex)) ranges.push(last)
   // ::1 and :: are not IPv4-compatible addresses.
-  if (hex.startsWith('0'.repeat(24)) && !/^0+1?$/.test(hex)) found.push(last)
-  return found.flatMap(parts => parseIp(parts.join('.')) ?? [])
+  if (hex.startsWith('0'.repeat(24)) && !/^0+1?$/.test(hex)) ranges.push(last)
+  return ranges.flatMap(parts => parseIp(parts.join('.')) ?? [])
 }
 /** Whether a connection to the address is refused whatever the port. */
 const isRefused = (ip: IpRange): boolean =>
@@ -119,8 +119,8 @@ const plainHost = (host: string): string | null => {
   const bare = host.replace(/^\[(.*)\]$/, '$1')
   const isV6 = bare.includes(':')
   if (isV6 && !parseIp(bare)) return null
-  const found = URL.parse(`http://${isV6 ? `[${bare}]` : bare}/`)?.hostname.replace(/^\[|\]$|\.$/g, '')
-  return found !== undefined && found.length > 0 && found.length <= 253 ? found : null
+  const hostText = URL.parse(`http://${isV6 ? `[${bare}]` : bare}/`)?.hostname.replace(/^\[|\]$|\.$/g, '')
+  return hostText !== undefined && hostText.length > 0 && hostText.length <= 253 ? hostText : null
 }
 const portOf = (url: URL) => (url.port === '' ? (url.protocol === 'https:' ? 443 : 80) : Number(url.port))
 
@@ -169,10 +169,13 @@ export const createOutgoing = (own: {
     if (!first) throw new Refused(`${host} has no address.`)
     if (own.ports.includes(port) && ips.some(isOwn)) throw new Refused(`${host}:${port} is this server itself.`)
     for (const database of own.databases.filter(other => other.port === port)) {
-      const known = plainHost(database.host)
-      const found = known === null ? [] : await addressesOf(known).catch(() => [])
-      const itsIps = found.flatMap(text => parseIp(text) ?? [])
-      if (host === known || ips.some(ip => itsIps.some(other => other.text === ip.text || (isOwn(other) && isOwn(ip)))))
+      const databaseHost = plainHost(database.host)
+      const databaseAddresses = databaseHost === null ? [] : await addressesOf(databaseHost).catch(() => [])
+      const itsIps = databaseAddresses.flatMap(text => parseIp(text) ?? [])
+      if (
+        host === databaseHost ||
+        ips.some(ip => itsIps.some(other => other.text === ip.text || (isOwn(other) && isOwn(ip))))
+      )
         throw new Refused(`${host}:${port} is this server's database.`)
     }
     return { address: first.text, family: first.bytes.length === 4 ? 4 : 6, host, port }

@@ -66,14 +66,14 @@ export const enforcedCheck = (needs: {
     let why = 'no action of the jail uses a firewall that the agent knows'
     let unclear: Held | null = firewalls.length === 0 ? { state: 'unknown', why } : null
     for (const each of firewalls) {
-      const held = await holds(run, each, ips)
-      if (held.state === 'yes') return held
-      if (held.state !== 'no') {
-        unclear = held
+      const addressesHeld = await holds(run, each, ips)
+      if (addressesHeld.state === 'yes') return addressesHeld
+      if (addressesHeld.state !== 'no') {
+        unclear = addressesHeld
         continue
       }
-      why = held.why
-      absent = absent.filter(ip => held.absent.includes(ip))
+      why = addressesHeld.why
+      absent = absent.filter(ip => addressesHeld.absent.includes(ip))
     }
     return unclear ?? (absent.length === 0 ? { state: 'yes', place: null } : { state: 'no', why, absent })
   }
@@ -81,13 +81,13 @@ export const enforcedCheck = (needs: {
   const lookAtBans = async (run: Run, jail: string, ips: readonly string[]): Promise<Looked> => {
     const family = ips.some(ip => ip.includes(':')) ? 'ipv6' : 'ipv4'
     let firewalls = await ofJail.of(jail, family)
-    let held = await heldBy(run, firewalls, ips)
-    if (held.state !== 'yes') {
+    let addressesHeld = await heldBy(run, firewalls, ips)
+    if (addressesHeld.state !== 'yes') {
       const fresh = await ofJail.of(jail, family, true)
-      if (JSON.stringify(fresh) !== JSON.stringify(firewalls)) held = await heldBy(run, fresh, ips)
+      if (JSON.stringify(fresh) !== JSON.stringify(firewalls)) addressesHeld = await heldBy(run, fresh, ips)
       firewalls = fresh
     }
-    return { jail, ips, firewalls, held }
+    return { jail, ips, firewalls, held: addressesHeld }
   }
 
   /** The finding that needs no look at bans, or the bans to look at. */
@@ -191,14 +191,14 @@ export const enforcedCheck = (needs: {
         const ips = banned.get(jail) ?? new Set<string>()
         // The jail for bans by command matters once it is used.
         if (jail === ownJail && ips.size === 0) continue
-        const found = await lookAtJail(run, jail, ips)
-        if (Array.isArray(found)) looked.push(...found)
-        else calm.push(found)
+        const jailLook = await lookAtJail(run, jail, ips)
+        if (Array.isArray(jailLook)) looked.push(...jailLook)
+        else calm.push(jailLook)
       }
-      const shown = await needs.packets.look(looked.map(provableOf))
+      const packetProofs = await needs.packets.look(looked.map(provableOf))
       const probed = new Map<string, Finding>()
       for (const [index, each] of looked.entries()) {
-        const finding = await judge(each, shown[index] ?? nothingShown)
+        const finding = await judge(each, packetProofs[index] ?? nothingShown)
         const other = probed.get(each.jail)
         if (!other || severity[finding.state] < severity[other.state]) probed.set(each.jail, finding)
       }

@@ -97,12 +97,12 @@ export const otherEngines = (sockets: string, ours: string, named: ReadonlySet<s
 
 /** The sockets that the running fail2ban-servers were told to listen on. */
 const namedSockets = (): Set<string> => {
-  const found = new Set<string>()
+  const sockets = new Set<string>()
   for (const pid of fs.readdirSync('/proc').filter(name => /^\d+$/.test(name))) {
     const socket = socketOf((readText(`/proc/${pid}/cmdline`) ?? '').split('\0'), readText)
-    if (socket !== null) found.add(socket)
+    if (socket !== null) sockets.add(socket)
   }
-  return found
+  return sockets
 }
 
 /**

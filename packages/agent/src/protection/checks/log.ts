@@ -103,7 +103,7 @@ export const logCheck = (needs: {
   /** Files that match the configuration of a jail, grow, and are not among those that it reads. */
   const judgeNew = async (read: ReadonlyMap<string, readonly string[]>): Promise<Finding[]> => {
     const findings: Finding[] = []
-    const seen = new Set<string>()
+    const lookedAt = new Set<string>()
     // A glob would have to be followed as the container sees it.
     const configured = needs.places.isMapped ? [] : await needs.config.jails().catch(() => [])
     for (const { name, logpath } of configured) {
@@ -114,7 +114,7 @@ export const logCheck = (needs: {
         const stat = files.has(path) ? undefined : fs.statSync(path, { throwIfNoEntry: false })
         if (!stat?.isFile()) continue
         const subject = `${name}: ${path}`
-        seen.add(subject)
+        lookedAt.add(subject)
         const before = sizes.get(subject)
         const growths = (before?.growths ?? 0) + (before && stat.size > before.size ? 1 : 0)
         sizes.set(subject, { size: stat.size, growths })
@@ -127,7 +127,7 @@ export const logCheck = (needs: {
           )
       }
     }
-    for (const subject of sizes.keys()) if (!seen.has(subject)) sizes.delete(subject)
+    for (const subject of sizes.keys()) if (!lookedAt.has(subject)) sizes.delete(subject)
     return findings
   }
 

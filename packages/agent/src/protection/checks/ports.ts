@@ -35,14 +35,17 @@ export const createPortsCheck = (needs: {
   portsOf: PortsOf
   steadyNow: () => number
 }): { check: Check; isWhollyClosed: (jail: string) => boolean } => {
-  let known: { readonly mark: string; readonly at: number; readonly doors: ReadonlyMap<string, Doors> } | null = null
+  let lastDoors: { readonly mark: string; readonly at: number; readonly doors: ReadonlyMap<string, Doors> } | null =
+    null
 
   const rangesOfJail = async (jail: string): Promise<readonly PortRange[] | null | undefined> => {
-    const found = (await needs.firewalls.of(jail, 'ipv4')).filter(
+    const firewalls = (await needs.firewalls.of(jail, 'ipv4')).filter(
       ({ closed }) => closed.isTcp && closed.hook !== 'forward',
     )
-    if (found.length === 0) return undefined
-    return found.some(({ closed }) => closed.ports === null) ? null : found.flatMap(({ closed }) => closed.ports ?? [])
+    if (firewalls.length === 0) return undefined
+    return firewalls.some(({ closed }) => closed.ports === null)
+      ? null
+      : firewalls.flatMap(({ closed }) => closed.ports ?? [])
   }
 
   const look = async (jails: readonly string[], listeners: readonly Listener[]): Promise<Map<string, Doors>> => {
@@ -72,18 +75,18 @@ export const createPortsCheck = (needs: {
       const jails = await needs.engine.jails(sharedAge)
       const where = listeners.map(({ address, port, inode }) => `${address} ${port} ${inode}`).sort()
       const mark = JSON.stringify([where, jails])
-      if (known?.mark !== mark || needs.steadyNow() - known.at > lookedFor)
-        known = { mark, at: needs.steadyNow(), doors: await look(jails, listeners) }
-      return [...known.doors].flatMap(([jail, doors]) => findingOf(jail, doors))
+      if (lastDoors?.mark !== mark || needs.steadyNow() - lastDoors.at > lookedFor)
+        lastDoors = { mark, at: needs.steadyNow(), doors: await look(jails, listeners) }
+      return [...lastDoors.doors].flatMap(([jail, doors]) => findingOf(jail, doors))
     },
     forget() {
-      known = null
+      lastDoors = null
     },
   }
   return {
     check,
     isWhollyClosed(jail) {
-      const doors = known?.doors.get(jail)
+      const doors = lastDoors?.doors.get(jail)
       return doors !== undefined && doors.closed.length > 0 && doors.open.length === 0
     },
   }

@@ -42,12 +42,12 @@ export const publishedCheck = (needs: { nft: NftListings }): Check => ({
         )
     }
     if (forwarded !== '') return unread
-    const named = [...ports]
+    const warnings = [...ports]
       .slice(0, maxNamed)
       .map(([port, target]): Finding =>
         warning(`port ${port}`, `port ${port} is forwarded to ${target}, which bans of jails do not cover`),
       )
-    return [...named, ...unread]
+    return [...warnings, ...unread]
   },
 })
 

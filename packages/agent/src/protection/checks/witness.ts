@@ -40,7 +40,7 @@ interface LogLine {
 }
 
 const shape = /^(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d)[,.](\d{3}) [^[]*\[\d+\]: +[A-Z]+ +\[(.+?)\] (.*)$/
-const found = /^Found (\S+)(?: - (\d{4}-\d\d-\d\d \d\d:\d\d:\d\d))?/
+const foundLine = /^Found (\S+)(?: - (\d{4}-\d\d-\d\d \d\d:\d\d:\d\d))?/
 const ban = /^(?:Restore )?Ban (\S+)$/
 const unban = /^Unban (\S+)$/
 const again = /^(\S+) already banned$/
@@ -52,7 +52,7 @@ export const parseLine = (line: string): LogLine | null => {
   const [, time = '', ms = '', jail = '', text = ''] = shape.exec(line) ?? []
   if (jail === '') return null
   const at = timeOf(time) + Number(ms)
-  const [, foundIp, attempt] = found.exec(text) ?? []
+  const [, foundIp, attempt] = foundLine.exec(text) ?? []
   if (foundIp !== undefined)
     return { jail, ip: foundIp, event: 'found', at, attemptAt: attempt === undefined ? at : timeOf(attempt) }
   for (const [event, pattern] of [
@@ -138,16 +138,16 @@ export const witnessCheck = (needs: {
 
   const note = ({ jail, ip, event, at, attemptAt }: LogLine): void => {
     const key = `${jail}|${ip}`
-    const known = watched.get(key)
+    const knownWatch = watched.get(key)
     if (event === 'found') namesAttempts = true
     if (event === 'unban') return void watched.delete(key)
     if (event === 'ban') return void watched.set(key, { jail, ip, bannedAt: at, attempts: [], lastHeard: -Infinity })
     // Not banned, or banned before the agent looked: then the ban is older than this line.
-    if (!known) return void watched.set(key, { jail, ip, bannedAt: at, attempts: [], lastHeard: -Infinity })
+    if (!knownWatch) return void watched.set(key, { jail, ip, bannedAt: at, attempts: [], lastHeard: -Infinity })
     if (event === 'again' && namesAttempts) return
-    if (attemptAt <= known.bannedAt + inFlight || attemptAt > at + inFlight) return
-    known.attempts = [...known.attempts, attemptAt].slice(-maxLines)
-    known.lastHeard = now()
+    if (attemptAt <= knownWatch.bannedAt + inFlight || attemptAt > at + inFlight) return
+    knownWatch.attempts = [...knownWatch.attempts, attemptAt].slice(-maxLines)
+    knownWatch.lastHeard = now()
   }
 
   /** Jails over fail2ban's own log find bans of other jails, and no attempts. */

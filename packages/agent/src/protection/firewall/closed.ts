@@ -20,9 +20,11 @@ export interface Closed {
 /** @param start the commands that build the firewall of the jail, with their tags replaced; `ban` those that ban an address */
 export const closedBy = (start: string, ban: string, services: string): Closed => {
   const text = `${start}\n${ban}`
-  const named = [...text.matchAll(portLists)].flatMap(([, ...found]) => found.find(list => list !== undefined) ?? [])
-  const ranges = named.flatMap(list => rangesOf(list, services))
-  const isAll = named.length === 0 || ranges.some(({ first, last }) => first <= 1 && last === 65_535)
+  const portTexts = [...text.matchAll(portLists)].flatMap(
+    ([, ...found]) => found.find(list => list !== undefined) ?? [],
+  )
+  const ranges = portTexts.flatMap(list => rangesOf(list, services))
+  const isAll = portTexts.length === 0 || ranges.some(({ first, last }) => first <= 1 && last === 65_535)
   const protocols = [...text.matchAll(protocolLists)].flatMap(([, ...found]) => found.find(Boolean) ?? [])
   return {
     ports: isAll ? null : ranges,

@@ -8,8 +8,8 @@ const mostRanges = 20_000
 
 /** The addresses and ranges that a listing names neither by themselves nor within a range. */
 export const notAmong = (listing: string, ips: readonly string[]): string[] => {
-  const named = new Set(listing.match(single) ?? [])
-  const absent = ips.filter(ip => !named.has(ip))
+  const singles = new Set(listing.match(single) ?? [])
+  const absent = ips.filter(ip => !singles.has(ip))
   if (absent.length === 0) return []
   const ranges = [...listing.matchAll(wide)]
     .slice(0, mostRanges)
@@ -28,8 +28,8 @@ const rangeOf = (first: string, prefix: string | undefined, last: string | undef
   return [
     ip => {
       const own = canonicalIp(ip)
-      const found = own === null ? null : span(own)
-      return found !== null && found.bits === low.bits && low.first <= found.first && found.last <= high.last
+      const ownSpan = own === null ? null : span(own)
+      return ownSpan !== null && ownSpan.bits === low.bits && low.first <= ownSpan.first && ownSpan.last <= high.last
     },
   ]
 }

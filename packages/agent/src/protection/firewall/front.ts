@@ -94,14 +94,14 @@ const frontIn = (dialect: Dialect, rules: readonly string[], traffic: Traffic): 
 
 /** Each way from a base chain to the first rule of a chain that `isMeant`. */
 const routesTo = (dialect: Dialect, isMeant: (chain: string, rule: string) => boolean, traffic: Traffic): Route[] => {
-  const found: Route[] = []
+  const routes: Route[] = []
   const visit = (base: string, chain: string, before: readonly Passage[], path: readonly string[]): void => {
     if (path.length > maxDepth || path.includes(chain)) return
     const rules = dialect.chains.get(chain) ?? []
     for (const [index, rule] of rules.entries()) {
       const here = (): Passage[] => [...before, ...frontIn(dialect, rules.slice(0, index), traffic)]
       if (isMeant(chain, rule)) {
-        found.push({ base, front: here() })
+        routes.push({ base, front: here() })
         return
       }
       const target = dialect.targetOf(rule)
@@ -109,7 +109,7 @@ const routesTo = (dialect: Dialect, isMeant: (chain: string, rule: string) => bo
     }
   }
   for (const base of dialect.bases) visit(base, base, [], [])
-  return found
+  return routes
 }
 
 /** Null: no packet comes to such a rule. */
@@ -125,8 +125,8 @@ const placeOf = (routes: readonly Route[], hookOf: (base: string) => string): Pl
 /* iptables -S */
 
 const optionOf = (rule: string, names: string): { value: string; isNot: boolean } | null => {
-  const found = new RegExp(`(?:^|\\s)(! )?(?:${names})[ =](\\S+)`).exec(rule)
-  return found ? { value: found[2] ?? '', isNot: found[1] !== undefined } : null
+  const match = new RegExp(`(?:^|\\s)(! )?(?:${names})[ =](\\S+)`).exec(rule)
+  return match ? { value: match[2] ?? '', isNot: match[1] !== undefined } : null
 }
 
 /** Whether such a rule surely has nothing to do with these packets. */
@@ -238,8 +238,8 @@ const ofNft: readonly Excludes[] = [
 const deviceOfNft = /\biif(?:name)? (!= )?"?([^"\s]+)"?/
 /** The pattern's first group is a negation, its second one the value. */
 const isMatch = (rule: string, pattern: RegExp, is: (value: string) => boolean): boolean => {
-  const found = pattern.exec(rule)
-  return found !== null && !found[1] && is(found[2] ?? '')
+  const match = pattern.exec(rule)
+  return match !== null && !match[1] && is(match[2] ?? '')
 }
 
 const nftPassage = (rule: string, traffic: Traffic): Passage | null => {

@@ -33,12 +33,12 @@ export const createRuns = (needs: {
   steadyNow: () => number
 }): (() => Run) => {
   let keptOf: number | null = null
-  let kept = new Map<string, Promise<Ran>>()
+  let runByCommand = new Map<string, Promise<Ran>>()
   const dialects = new Map<string, { readonly at: number; readonly isNft: Promise<boolean> }>()
 
   const isByNft = (program: string): Promise<boolean> => {
-    const known = dialects.get(program)
-    if (known && needs.steadyNow() - known.at < dialectKept) return known.isNft
+    const knownDialect = dialects.get(program)
+    if (knownDialect && needs.steadyNow() - knownDialect.at < dialectKept) return knownDialect.isNft
     const isNft = runProgram([program, '-V'], { timeout }).then(({ stdout }) => stdout.includes('nf_tables'))
     dialects.set(program, { at: needs.steadyNow(), isNft })
     return isNft
@@ -47,12 +47,12 @@ export const createRuns = (needs: {
   const listed = async (command: readonly string[]): Promise<Ran> => {
     const generation = needs.generation()
     if (generation === null || !(await isByNft(command[0] ?? ''))) return runProgram(command, { timeout })
-    if (generation !== keptOf) kept = new Map()
+    if (generation !== keptOf) runByCommand = new Map()
     keptOf = generation
     const key = command.join('\0')
-    const ran = kept.get(key) ?? runProgram(command, { timeout })
-    kept.set(key, ran)
-    if ((await ran).code !== 0) kept.delete(key)
+    const ran = runByCommand.get(key) ?? runProgram(command, { timeout })
+    runByCommand.set(key, ran)
+    if ((await ran).code !== 0) runByCommand.delete(key)
     return ran
   }
 

@@ -20,29 +20,29 @@ export interface JailFirewalls {
 const keptFor = 600_000
 
 export const createJailFirewalls = (engine: Pick<Engine, 'actions' | 'actionOption'>): JailFirewalls => {
-  const kept = new Map<string, { readonly until: number; readonly found: readonly JailFirewall[] }>()
+  const cache = new Map<string, { readonly until: number; readonly found: readonly JailFirewall[] }>()
 
   const read = async (jail: string, family: 'ipv4' | 'ipv6'): Promise<JailFirewall[]> => {
-    const found: JailFirewall[] = []
+    const firewalls: JailFirewall[] = []
     for (const action of await engine.actions(jail)) {
       const firewall = action === actionName ? null : await firewallOf(engine, jail, action, family)
-      if (firewall) found.push(firewall)
+      if (firewall) firewalls.push(firewall)
     }
-    return found
+    return firewalls
   }
 
   return {
     async of(jail, family, isFresh = false) {
       const key = `${jail}|${family}`
-      const known = kept.get(key)
-      if (!isFresh && known && steadyNow() < known.until) return known.found
-      const found = await read(jail, family)
-      kept.set(key, { until: steadyNow() + keptFor, found })
-      return found
+      const cached = cache.get(key)
+      if (!isFresh && cached && steadyNow() < cached.until) return cached.found
+      const firewalls = await read(jail, family)
+      cache.set(key, { until: steadyNow() + keptFor, found: firewalls })
+      return firewalls
     },
     keep(jails) {
-      for (const key of kept.keys()) if (!jails.includes(key.slice(0, key.lastIndexOf('|')))) kept.delete(key)
+      for (const key of cache.keys()) if (!jails.includes(key.slice(0, key.lastIndexOf('|')))) cache.delete(key)
     },
-    forget: () => kept.clear(),
+    forget: () => cache.clear(),
   }
 }

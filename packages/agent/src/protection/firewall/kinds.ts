@@ -79,8 +79,8 @@ export const firewallOf = async (
 }
 
 const wordsOf = async (text: Promise<string>): Promise<string[] | null> => {
-  const found = await text
-  return found === '' ? null : words(found)
+  const output = await text
+  return output === '' ? null : words(output)
 }
 
 /** The program in front of its arguments, with its own options. */
@@ -89,8 +89,8 @@ const words = (text: string): string[] => text.trim().split(/\s+/)
 /** Reads the command that bans, with its tags replaced. */
 export const parseBan = (text: string): Firewall | null => {
   for (const parse of parsers) {
-    const found = parse(text)
-    if (found) return found
+    const parsed = parse(text)
+    if (parsed) return parsed
   }
   return parseUnread(text)
 }

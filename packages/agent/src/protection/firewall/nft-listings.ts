@@ -22,21 +22,21 @@ export const createNftListings = (needs: {
 }): NftListings => {
   let keptOf: number | null = null
   let hung: { readonly ran: Ran; readonly until: number } | null = null
-  const kept = new Map<string, Ran>()
+  const listingByCommand = new Map<string, Ran>()
 
   return async words => {
     if (hung !== null && steadyNow() < hung.until) return hung.ran
     const generation = needs.generation()
-    if (generation === null || generation !== keptOf) kept.clear()
+    if (generation === null || generation !== keptOf) listingByCommand.clear()
     keptOf = generation
     const key = words.join('\0')
-    const known = kept.get(key)
-    if (known) return known
+    const knownListing = listingByCommand.get(key)
+    if (knownListing) return knownListing
     const ran = await runProgram([...needs.nft, ...words], { timeout })
     hung = ran.code === timedOut ? { ran, until: steadyNow() + hungFor } : null
     const isLasting = words[0] === '-t' || !/\btimeout\b/.test(ran.stdout)
     if (generation !== null && keptOf === generation && ran.code === 0 && ran.stdout.length <= longestKept && isLasting)
-      kept.set(key, ran)
+      listingByCommand.set(key, ran)
     return ran
   }
 }

@@ -34,7 +34,7 @@ const portsByProcess = (
   listeners: readonly Listener[],
 ): Map<string, Set<number>> | null => {
   const portOf = new Map(listeners.map(({ inode, port }) => [inode, port]))
-  const found = new Map<string, Set<number>>()
+  const portsByOwner = new Map<string, Set<number>>()
   for (const pid of fs.readdirSync('/proc').filter(name => /^\d+$/.test(name))) {
     try {
       const name = namesOf(pid).find(each => wanted.has(each))
@@ -42,27 +42,27 @@ const portsByProcess = (
       for (const fd of fs.readdirSync(`/proc/${pid}/fd`)) {
         const inode = /^socket:\[(\d+)\]$/.exec(fs.readlinkSync(`/proc/${pid}/fd/${fd}`))?.[1] ?? ''
         const port = portOf.get(inode)
-        if (port !== undefined) found.set(name, (found.get(name) ?? new Set()).add(port))
+        if (port !== undefined) portsByOwner.set(name, (portsByOwner.get(name) ?? new Set()).add(port))
       }
     } catch (error) {
       if (/EACCES|EPERM/.test(String(error))) return null
       // The process ended meanwhile.
     }
   }
-  return found
+  return portsByOwner
 }
 
 /** The same by the units of the init system, which `ss` names without more rights. */
 const portsByUnit = async (wanted: ReadonlySet<string>): Promise<Map<string, Set<number>>> => {
   const { stdout } = await runProgram(['ss', '-Hltn', '--cgroup'], { timeout: 20_000 })
-  const found = new Map<string, Set<number>>()
+  const portsByOwner = new Map<string, Set<number>>()
   for (const line of stdout.split('\n')) {
     const [, , , local = ''] = line.trim().split(/\s+/)
     const unit = /cgroup:\S*\/([\w-]+)(?:@[^/\s]*)?\.service\b/.exec(line)?.[1] ?? ''
     if (wanted.has(unit) && !/^(?:127\.|\[::1\])/.test(local))
-      found.set(unit, (found.get(unit) ?? new Set()).add(Number(/:(\d+)$/.exec(local)?.[1])))
+      portsByOwner.set(unit, (portsByOwner.get(unit) ?? new Set()).add(Number(/:(\d+)$/.exec(local)?.[1])))
   }
-  return found
+  return portsByOwner
 }
 
 export type PortsOf = (

@@ -39,7 +39,7 @@ export const createPrograms = (
     return path.split(delimiter).some(place => place !== '' && fs.existsSync(join(place, program)))
   }
 
-  let found = new Map<string, Promise<boolean>>()
+  let presenceByName = new Map<string, Promise<boolean>>()
   let foundAt = -Infinity
 
   return {
@@ -47,11 +47,11 @@ export const createPrograms = (
       if (isElsewhere()) return true
       if (isAbsolute(program)) return fs.existsSync(program)
       if (steadyNow() - foundAt >= foundFor) {
-        found = new Map()
+        presenceByName = new Map()
         foundAt = steadyNow()
       }
-      const answer = found.get(program) ?? isFound(program)
-      found.set(program, answer)
+      const answer = presenceByName.get(program) ?? isFound(program)
+      presenceByName.set(program, answer)
       return answer
     },
   }

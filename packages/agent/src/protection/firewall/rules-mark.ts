@@ -13,18 +13,18 @@ export const createRulesMark = (needs: {
   nft: NftListings
   generation: () => number | null
 }): (() => Promise<string | null>) => {
-  let known: { readonly generation: number; readonly mark: string } | null = null
+  let lastMark: { readonly generation: number; readonly mark: string } | null = null
   return async () => {
     const generation = needs.generation()
     if (generation === null) return null
-    if (known?.generation === generation) return known.mark
+    if (lastMark?.generation === generation) return lastMark.mark
     const { code, stdout } = await needs.nft(['-t', '-s', 'list', 'ruleset'])
     if (code !== 0) return null
     const rules = stdout
       .split('\n')
       .filter(line => !isOfOneSource(line))
       .map(line => line.replace(/ counter packets \d+ bytes \d+/g, ' counter'))
-    known = { generation, mark: createHash('sha256').update(rules.join('\n')).digest('base64') }
-    return known.mark
+    lastMark = { generation, mark: createHash('sha256').update(rules.join('\n')).digest('base64') }
+    return lastMark.mark
   }
 }

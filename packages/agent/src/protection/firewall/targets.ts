@@ -33,11 +33,11 @@ const usual = [22, 443, 80]
 export const targetsOf = (closed: readonly Closed[], isIPv6: boolean, doors: Doors, turn: number): ProofTarget[] => {
   const addresses = doors.addresses.filter(address => address.includes(':') === isIPv6)
   const [first] = addresses
-  const shown = closed.filter(({ isTcp, isOfDevice, bySource }) => isTcp && !isOfDevice && bySource)
-  if (first === undefined || shown.length === 0) return []
+  const provable = closed.filter(({ isTcp, isOfDevice, bySource }) => isTcp && !isOfDevice && bySource)
+  if (first === undefined || provable.length === 0) return []
   const published = doors.published.filter(({ leadsTo }) => /:.*:/.test(leadsTo) === isIPv6)
   const isPublished = (port: number): boolean => doors.published.some(each => each.port === port)
-  const isClosed = (port: number): boolean => shown.some(({ ports }) => isWithin(ports, port))
+  const isClosed = (port: number): boolean => provable.some(({ ports }) => isWithin(ports, port))
 
   const own = new Map<number, ProofTarget>()
   for (const { address, port, isIPv6: isOf6 } of doors.listeners) {
@@ -47,11 +47,11 @@ export const targetsOf = (closed: readonly Closed[], isIPv6: boolean, doors: Doo
       own.set(port, { kind: 'own', address: address ?? first, port })
   }
   const forwarded = published
-    .filter(({ port, leadsTo }) => shown.some(each => isMeantFor(each, port, leadsTo)))
+    .filter(({ port, leadsTo }) => provable.some(each => isMeantFor(each, port, leadsTo)))
     .map(({ port, leadsTo }): ProofTarget => ({ kind: 'forwarded', address: first, port, leadsTo }))
-  const found = [...inTurn([...own.values()], turn), ...inTurn(forwarded, turn)]
-  if (found.length > 0 || shown.every(({ hook }) => hook === 'forward')) return found
-  const [range] = shown.flatMap(({ ports }) => ports ?? [])
+  const targets = [...inTurn([...own.values()], turn), ...inTurn(forwarded, turn)]
+  if (targets.length > 0 || provable.every(({ hook }) => hook === 'forward')) return targets
+  const [range] = provable.flatMap(({ ports }) => ports ?? [])
   return [{ kind: 'closed', address: first, port: range === undefined ? anyPort : range.first || anyPort }]
 }
 

@@ -48,16 +48,17 @@ export const createJournalJails = (needs: {
     const db = await engine.databaseFile()
     const mark = markOf(db, jails)
     if (last?.mark === mark) return last.readings
-    const found = asFields(JSON.parse(await needs.python.run(needs.program, { db, jails })))
-    const readings = new Map(jails.map(({ name }) => [name, readingOf(found[name])]))
+    const reply = asFields(JSON.parse(await needs.python.run(needs.program, { db, jails })))
+    const readings = new Map(jails.map(({ name }) => [name, readingOf(reply[name])]))
     last = { mark, readings }
     return readings
   }
 
   const isStuck = (jail: string, { newest, position }: Reading): boolean => {
     const startedAt = since.get(jail) ?? now()
-    const known = unread.get(jail)
-    if (known && (position ?? 0) + tolerance < known.entryAt) return now() - known.noticedAt >= unreadFor
+    const unreadState = unread.get(jail)
+    if (unreadState && (position ?? 0) + tolerance < unreadState.entryAt)
+      return now() - unreadState.noticedAt >= unreadFor
     unread.delete(jail)
     const isUnread = newest !== null && newest * 1000 > startedAt && newest > (position ?? 0) + tolerance
     // fail2ban before 1.0 does not note how far it has read.
@@ -95,8 +96,8 @@ export const createJournalJails = (needs: {
       const backends = new Map((await needs.config.jails().catch(() => [])).map(({ name, backend }) => [name, backend]))
       const jails: JournalJail[] = []
       for (const [name, matches] of matchesOf) {
-        const known = since.get(name)
-        if (known === undefined || known < connectedAt) since.set(name, now())
+        const knownSince = since.get(name)
+        if (knownSince === undefined || knownSince < connectedAt) since.set(name, now())
         jails.push({ name, matches, options: optionsOf(backends.get(name) ?? '') })
       }
       const readings = await read(jails)

@@ -137,7 +137,7 @@ export const createAccounts = (
       if (!invite && password === undefined) throw invalid('password', 'password is required.')
       const passwordHash =
         password === undefined ? null : await users.preparePassword('password', password, input.refuse_common)
-      const made = invite ? newInvite(clock()) : null
+      const invitation = invite ? newInvite(clock()) : null
       const user = await events.change(change =>
         users.create(change, authorOf(actor), {
           username,
@@ -145,7 +145,7 @@ export const createAccounts = (
           passwordHash,
           role: roleNamed(role),
           mfaRequired,
-          ...(made ? { invite: made.columns } : {}),
+          ...(invitation ? { invite: invitation.columns } : {}),
         }),
       )
       return {
@@ -154,7 +154,7 @@ export const createAccounts = (
         email,
         role: user.role,
         created_at: iso(user.created_at),
-        setup_url: made ? setupUrl(made.code) : null,
+        setup_url: invitation ? setupUrl(invitation.code) : null,
         invite_expires_at: isoOrNull(user.invite_expires_at),
       }
     },

@@ -52,8 +52,8 @@ export const createServerAccess = (needs: {
         })
       })
       const everything = access_type === 'all' || user.role === 'Admin'
-      const seen = everything ? null : new Set([...nos, ...(await serversWithTags(db.read, tags))])
-      return { access_type, server_count: seen ? seen.size : registry.all().length }
+      const visibleServers = everything ? null : new Set([...nos, ...(await serversWithTags(db.read, tags))])
+      return { access_type, server_count: visibleServers ? visibleServers.size : registry.all().length }
     },
   }
 }

@@ -28,10 +28,10 @@ export const createAddressProofs = (needs: {
   const { db, clock, config, secrets, settings, registry, servedPin } = needs
 
   const originOf = (address: string): AddressOrigin => {
-    const asked = webAddress(address)
-    if (asked === null) return null
-    if (config.baseUrl !== null && webAddress(config.baseUrl) === asked) return 'configuration'
-    return webAddress(settings.get('service.site_url') ?? '') === asked ? 'settings' : null
+    const url = webAddress(address)
+    if (url === null) return null
+    if (config.baseUrl !== null && webAddress(config.baseUrl) === url) return 'configuration'
+    return webAddress(settings.get('service.site_url') ?? '') === url ? 'settings' : null
   }
   /** SHA-256 of the host's present key, in hex. A stranger's question costs the same look-up. */
   const keyHashOf = async (serverId: string): Promise<string | null> => {

@@ -87,10 +87,10 @@ export const createAgentMoves = async (
   }
   /** The order in force: also one of another process that this one has not heard of yet. */
   const revisionFor = async (change: Change, told: readonly { move: { revision: number } }[]) => {
-    const known = order()?.revision ?? null
-    if (!told.some(({ move }) => move.revision > (last?.revision ?? 0))) return known
-    const found = await lastOrder(change.sql)
-    return found?.url ? found.revision : null
+    const revision = order()?.revision ?? null
+    if (!told.some(({ move }) => move.revision > (last?.revision ?? 0))) return revision
+    const lastRow = await lastOrder(change.sql)
+    return lastRow?.url ? lastRow.revision : null
   }
   /** How many events were recorded of each server, of the order of this revision. */
   let recorded = { revision: 0, byServer: new Map<number, number>() }
@@ -130,18 +130,18 @@ export const createAgentMoves = async (
     order,
     onChange: listener => void listeners.push(listener),
     async acknowledge(change, acks) {
-      const told = acks.flatMap(({ serverNo, move, at }) => (move ? [{ serverNo, move, at }] : []))
-      if (told.length === 0) return
-      const revision = await revisionFor(change, told)
-      const said = told.filter(({ move }) => move.revision === revision)
-      if (revision === null || said.length === 0) return
-      const nos = said.map(({ serverNo }) => serverNo)
+      const moveAcks = acks.flatMap(({ serverNo, move, at }) => (move ? [{ serverNo, move, at }] : []))
+      if (moveAcks.length === 0) return
+      const revision = await revisionFor(change, moveAcks)
+      const currentAcks = moveAcks.filter(({ move }) => move.revision === revision)
+      if (revision === null || currentAcks.length === 0) return
+      const nos = currentAcks.map(({ serverNo }) => serverNo)
       const before = new Map((await movesOfServers(change.sql, db.engine, nos)).map(row => [row.server_no, row]))
       const news = new Map<number, MoveRow>()
-      for (const { serverNo, move, at } of said) {
-        const known = news.get(serverNo) ?? before.get(serverNo)
-        const row = rowOf(serverNo, move, at, known?.revision === revision ? known : undefined)
-        if (isNews(known, row)) news.set(serverNo, row)
+      for (const { serverNo, move, at } of currentAcks) {
+        const knownState = news.get(serverNo) ?? before.get(serverNo)
+        const row = rowOf(serverNo, move, at, knownState?.revision === revision ? knownState : undefined)
+        if (isNews(knownState, row)) news.set(serverNo, row)
       }
       if (news.size === 0) return
       const rows = [...news.values()].sort((a, b) => a.server_no - b.server_no)
@@ -204,9 +204,13 @@ const rowOf = (
   at: number,
   before: MoveRow | undefined,
 ): MoveRow => {
-  const given = reason ? tame(reason, bounds.description * 4) : null
-  const kept = { failed: given ?? 'the server gave no reason', trying: before?.reason ?? null, moved: null }[state]
-  return { server_no, revision, state, reason: kept, changed_at: at }
+  const tamedReason = reason ? tame(reason, bounds.description * 4) : null
+  const storedReason = {
+    failed: tamedReason ?? 'the server gave no reason',
+    trying: before?.reason ?? null,
+    moved: null,
+  }[state]
+  return { server_no, revision, state, reason: storedReason, changed_at: at }
 }
 const isNews = (before: MoveRow | undefined, row: MoveRow): boolean =>
   before?.revision !== row.revision || before.state !== row.state || before.reason !== row.reason

@@ -37,11 +37,11 @@ export const mountAgents = (http: Http, agents: AgentsService): void => {
   )
   http.serve(contract.takeTurn, ({ actor, body, request }) => {
     const { wait, state, with: beside } = body
-    const taken = agents.takeIn(actor, body)
+    const intake = agents.takeIn(actor, body)
     // It is stored within milliseconds, and the answer may be held for a minute: a large body must not stay in memory for so long.
     request.body = undefined
     return whileThere(request, async gone => {
-      const results = await taken
+      const results = await intake
       return { ...(await agents.news(actor, waitOf({ wait, state, with: beside }, gone))), results }
     })
   })

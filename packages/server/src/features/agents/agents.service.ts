@@ -146,8 +146,8 @@ export const createAgents = (needs: {
       const detailed = new Map(jails.map(jail => [tameLine(jail.name, 256), jail]))
       await news.saveJails(server.row.no, server.jails, known =>
         known.map(jail => {
-          const told = detailed.get(jail.name)
-          return told ? { ...jail, ...detailsOf(told, jail.template) } : jail
+          const detail = detailed.get(jail.name)
+          return detail ? { ...jail, ...detailsOf(detail, jail.template) } : jail
         }),
       )
     },
@@ -167,8 +167,8 @@ export const createAgents = (needs: {
     async news(agent, { seconds, state, beside, gone }) {
       serverOf(agent)
       const version = () => desired.version(agent.serverNo)
-      const known = state ?? version()
-      const orders = await commands.waitAndTake(agent.serverNo, seconds, gone, () => version() !== known)
+      const knownVersion = state ?? version()
+      const orders = await commands.waitAndTake(agent.serverNo, seconds, gone, () => version() !== knownVersion)
       const offer = beside === 'state' && version() !== state ? await desired.offer(agent, state) : null
       return {
         commands: orders,
@@ -209,8 +209,8 @@ export const createAgents = (needs: {
       if (!isTaken || !template || !state) return
       registry.take(agent.serverNo, state)
       // A report that arrived during the transaction was composed without the template.
-      const known = registry.byNo(agent.serverNo)?.jails ?? []
-      await news.saveJails(agent.serverNo, known, jails => withTemplate(jails, template))
+      const knownJails = registry.byNo(agent.serverNo)?.jails ?? []
+      await news.saveJails(agent.serverNo, knownJails, jails => withTemplate(jails, template))
       // The host's next report may go to another process, which must know of the change by then.
       await needs.settle()
     },

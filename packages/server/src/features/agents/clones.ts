@@ -82,13 +82,13 @@ export const createClones = (needs: {
     const now = clock()
     const enrolment = `${row.no} ${row.agent_id ?? ''}`
     const stored = startsOf.get(enrolment) ?? noStarts
-    const known = stored.isMarked && row.clone === null ? noStarts : stored
-    const list = known.list.filter(({ lastAt }) => lastAt >= window())
-    const seen = list.find(start => start.boot === boot)
-    const isReturn = seen !== undefined && list.at(-1) !== seen
-    const returns = list.length < 2 ? 0 : known.returns + (isReturn ? 1 : 0)
-    const others = list.filter(other => other !== seen).slice(-7)
-    const all = [...others, { boot, firstAt: seen?.firstAt ?? now, lastAt: now }]
+    const knownStarts = stored.isMarked && row.clone === null ? noStarts : stored
+    const list = knownStarts.list.filter(({ lastAt }) => lastAt >= window())
+    const sameStart = list.find(start => start.boot === boot)
+    const isReturn = sameStart !== undefined && list.at(-1) !== sameStart
+    const returns = list.length < 2 ? 0 : knownStarts.returns + (isReturn ? 1 : 0)
+    const others = list.filter(other => other !== sameStart).slice(-7)
+    const all = [...others, { boot, firstAt: sameStart?.firstAt ?? now, lastAt: now }]
     startsOf.set(enrolment, { list: all, returns, isMarked: row.clone !== null })
     if (returns < returnsOfClones) return null
     return all.reduce((later, one) => (one.firstAt > later.firstAt ? one : later))

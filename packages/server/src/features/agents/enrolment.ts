@@ -48,9 +48,9 @@ export const createEnrolment = (needs: {
     events.change(async change => {
       const now = clock()
       const agent_id = input.agent_id.toLowerCase()
-      const taken = await serverBy(change, input, ip)
-      if (!taken) return null
-      const { row: server, token } = taken
+      const enrolledServer = await serverBy(change, input, ip)
+      if (!enrolledServer) return null
+      const { row: server, token } = enrolledServer
       const key = await keys.createForServer(
         change,
         { ...system, ip },

@@ -125,8 +125,8 @@ export const createNews = (needs: {
     },
     /** Writes a change of a host's jails at once, with its event. Numbers of bans alone wait for the next flush. */
     async saveJails(serverNo: number, before: readonly Jail[], update?: UpdateJails): Promise<void> {
-      const known = registry.byNo(serverNo)?.jails ?? []
-      if (areAlike(before, update ? update(known) : known)) return
+      const knownJails = registry.byNo(serverNo)?.jails ?? []
+      if (areAlike(before, update ? update(knownJails) : knownJails)) return
       await jails.add([{ serverNo, update }])
     },
   }

@@ -68,10 +68,10 @@ const searched = (filter: AuditFilter, names: readonly string[] | null, before?:
 /** What a search asks of an entry. Addresses are kept as text, so the ones that a range covers are looked up first. */
 export const auditSearch = async (sql: Sql, engine: Engine, tree: QueryNode, now: number): Promise<Condition> => {
   const matches = textMatches(engine)
-  const known = termsOf(tree).some(({ term }) => term.field === 'ip') ? await auditedAddresses(sql) : []
+  const auditedIps = termsOf(tree).some(({ term }) => term.field === 'ip') ? await auditedAddresses(sql) : []
   const isFrom = ({ text }: QueryValue) => {
     const range = parseRange(rangeOfQuery(text) ?? '')
-    const inside = known.filter(ip => {
+    const inside = auditedIps.filter(ip => {
       const address = parseIp(ip)
       return range !== null && address !== null && covers(range, address)
     })
@@ -137,7 +137,7 @@ export const listAuditRows = async (
   const newest = (more: readonly RawBuilder<unknown>[]) =>
     raw`select * from (select event_id, at from audit where ${all([...common, ...more])}
       order by at desc, event_id desc limit ${offset + limit}) as named`
-  const found =
+  const entries =
     names === null
       ? newest([])
       : raw.join(
@@ -145,7 +145,7 @@ export const listAuditRows = async (
           raw` union all `,
         )
   const { rows } = await raw<AuditRow>`select events.id, events.at, events.name, actor, actor_ip, data from
-    (select event_id, at from (${found}) as found order by at desc, event_id desc limit ${limit} offset ${offset}) as page
+    (select event_id, at from (${entries}) as found order by at desc, event_id desc limit ${limit} offset ${offset}) as page
     join events on events.id = page.event_id order by page.at desc, page.event_id desc`.execute(sql)
   return rows
 }

@@ -133,7 +133,7 @@ export const createAuditChain = (needs: {
 
   const signed = async (sql: Kysely<Schema>, kind: Checkpoint['kind'], { seq, hash }: Pick<Link, 'seq' | 'hash'>) => {
     const last = await lastCheckpoint(sql)
-    const said = {
+    const link = {
       number: (last?.number ?? 0) + 1,
       kind,
       seq,
@@ -142,9 +142,9 @@ export const createAuditChain = (needs: {
       before: last ? sha256(last.signature) : beginning.hash,
     }
     const row = {
-      ...said,
+      ...link,
       public_key: publicText(key),
-      signature: sign(null, Buffer.from(saidBy(said)), key).toString('base64'),
+      signature: sign(null, Buffer.from(saidBy(link)), key).toString('base64'),
     }
     await addCheckpoint(sql, row)
     return row
@@ -169,14 +169,14 @@ export const createAuditChain = (needs: {
       const before = await lastSigned(db.read)
       if (!last || before === undefined || Math.floor(before / day) >= Math.floor(clock() / day)) return
       const point = await events.change(async change => {
-        const made = await signed(change.sql, 'daily', last)
-        const { number, seq, hash, signature } = made
+        const newLink = await signed(change.sql, 'daily', last)
+        const { number, seq, hash, signature } = newLink
         await change.record({
           name: 'audit.checkpoint',
           author: system,
           data: { number, entries: seq, hash, signature },
         })
-        return made
+        return newLink
       })
       await remember(point)
     },
@@ -184,9 +184,9 @@ export const createAuditChain = (needs: {
       const last = await lastLinkBefore(db.read, before)
       if (!last) return
       const point = await db.write.transaction().execute(async sql => {
-        const made = await signed(sql, 'cut', last)
+        const newLink = await signed(sql, 'cut', last)
         await removeLinksTo(sql, last.seq)
-        return made
+        return newLink
       })
       await remember(point)
     },
@@ -265,8 +265,8 @@ const walkChain = async (sql: Kysely<Schema>, start: ChainPosition, marks: Reado
   let newest: NewestEntry = { id: 0, at: 0 }
   let entries = 0
   for (;;) {
-    const found = await linksAfter(sql, last.seq, piece)
-    for (const each of found) {
+    const links = await linksAfter(sql, last.seq, piece)
+    for (const each of links) {
       const fault = faultOf(each, last, newest, marks)
       if (fault !== null) return { last, entries, fault }
       const { seq, hash, event_id, at } = each.link
@@ -274,7 +274,7 @@ const walkChain = async (sql: Kysely<Schema>, start: ChainPosition, marks: Reado
       if (Number(event_id) > newest.id) newest = { id: Number(event_id), at: Number(at) }
       entries++
     }
-    if (found.length < piece) return { last, entries, fault: null }
+    if (links.length < piece) return { last, entries, fault: null }
   }
 }
 

@@ -16,14 +16,14 @@ export const lastDue = (now: number, { hour, minute }: DailyTime): number => {
   return yesterday.getTime()
 }
 
-const named = /^stockade-(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z\.(?:gz|age)$/
+const namePattern = /^stockade-(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z\.(?:gz|age)$/
 /** `stockade-20261123T031700Z.gz`, in UTC. */
 export const backupName = (at: number, isEncrypted: boolean): string =>
   `stockade-${new Date(at).toISOString().slice(0, 19).replace(/[-:]/g, '')}Z.${isEncrypted ? 'age' : 'gz'}`
 /** By the name that the server gave it. */
 export const isEncrypted = (file: string): boolean => file.endsWith('.age')
 const timeOf = (name: string): number | null => {
-  const [, year, month, date, hour, minute, second] = named.exec(name) ?? []
+  const [, year, month, date, hour, minute, second] = namePattern.exec(name) ?? []
   if (year === undefined) return null
   return Date.UTC(Number(year), Number(month) - 1, Number(date), Number(hour), Number(minute), Number(second))
 }
@@ -37,7 +37,7 @@ export const backupsAmong = (names: readonly string[]): { name: string; at: numb
     .sort((a, b) => b.at - a.at)
 
 /** How many days, weeks (from Monday) and months have a backup; the newest of each stays. */
-const kept = [
+const keptPeriods = [
   { most: 7, periodOf: (at: number) => Math.floor(at / day) },
   { most: 4, periodOf: (at: number) => Math.floor((at / day + 3) / 7) },
   { most: 6, periodOf: (at: number) => new Date(at).toISOString().slice(0, 7) },
@@ -47,7 +47,7 @@ const kept = [
 export const backupsToRemove = (names: readonly string[]): string[] => {
   const backups = backupsAmong(names)
   const staying = new Set<string>()
-  for (const { most, periodOf } of kept) {
+  for (const { most, periodOf } of keptPeriods) {
     const newest = new Map<number | string, string>()
     for (const { name, at } of backups) if (!newest.has(periodOf(at))) newest.set(periodOf(at), name)
     for (const name of [...newest.values()].slice(0, most)) staying.add(name)

@@ -26,15 +26,15 @@ export const createActiveLooks = (
 ): ((serverNo: number) => Promise<readonly ActiveRow[]>) => {
   const looks = new Map<number | 'all', Look>()
   const read = async (serverNo: number | 'all'): Promise<ByServer> => {
-    const found = new Map<number, ActiveRow[]>()
+    const rowsByServer = new Map<number, ActiveRow[]>()
     for await (const page of activePages(db.scan, serverNo))
       await inSlices(page, ({ jail_id, ip, prefix, ...row }) => {
         const active = { ...row, place: placeOf(jail_id, ip, prefix) }
-        const list = found.get(row.server_no)
+        const list = rowsByServer.get(row.server_no)
         if (list) list.push(active)
-        else found.set(row.server_no, [active])
+        else rowsByServer.set(row.server_no, [active])
       })
-    return found
+    return rowsByServer
   }
   const start = (of: number | 'all'): Look => {
     const look = { at: performance.now(), rows: read(of) }
@@ -47,8 +47,8 @@ export const createActiveLooks = (
     return look
   }
   return async serverNo => {
-    const known = looks.get('all') ?? looks.get(serverNo)
-    const look = known ?? start(looks.size < fewHosts ? serverNo : 'all')
+    const knownLook = looks.get('all') ?? looks.get(serverNo)
+    const look = knownLook ?? start(looks.size < fewHosts ? serverNo : 'all')
     return (await look.rows).get(serverNo) ?? []
   }
 }

@@ -178,12 +178,12 @@ const rowsOf = async (
       .rows
   if (bans.length === 0) return ask('ends', valuesOfEnds(ends))
   const names = knownNamesOf(client)
-  const known = bans.flatMap(ban => names.idsOf(ban) ?? [])
-  if (known.length === bans.length) {
+  const knownIds = bans.flatMap(ban => names.idsOf(ban) ?? [])
+  if (knownIds.length === bans.length) {
     const values = [
       ...valuesOfBans(bans, now),
-      known.map(({ jailId }) => jailId),
-      known.map(({ countryId }) => countryId),
+      knownIds.map(({ jailId }) => jailId),
+      knownIds.map(({ countryId }) => countryId),
     ]
     return ends.length === 0 ? ask('bans', values) : ask('bans and ends', [...values, ...valuesOfEnds(ends)])
   }
@@ -232,15 +232,15 @@ const firstOf = async (client: ClientBase, repeated: readonly NewBan[]) => {
 }
 /** What becomes of those that were reported before, by the key of the event. */
 const repeatedOf = async (client: ClientBase, bans: readonly NewBan[], now: number): Promise<Map<string, Appended>> => {
-  const found = new Map<string, Appended>()
+  const appendedByKey = new Map<string, Appended>()
   for (const { id, server_no, event_id, banned_at } of await firstOf(client, bans))
-    found.set(keyOf(server_no, event_id), { id, changed: false, bannedAt: banned_at, eventId: null })
-  const held = bans.filter(ban => ban.isAdopted && found.has(keyOf(ban.serverNo, ban.eventId)))
-  for (const key of await takeLengths(client, held, now)) {
-    const result = found.get(key)
-    if (result) found.set(key, { ...result, changed: true })
+    appendedByKey.set(keyOf(server_no, event_id), { id, changed: false, bannedAt: banned_at, eventId: null })
+  const adoptedBans = bans.filter(ban => ban.isAdopted && appendedByKey.has(keyOf(ban.serverNo, ban.eventId)))
+  for (const key of await takeLengths(client, adoptedBans, now)) {
+    const result = appendedByKey.get(key)
+    if (result) appendedByKey.set(key, { ...result, changed: true })
   }
-  return found
+  return appendedByKey
 }
 const mostTries = 5
 interface Written {
@@ -310,7 +310,7 @@ export const appendToPostgres = async (client: PoolClient, input: AppendInput): 
   const isAlone = isOneStatement(input)
   const added = await writeOnce(client, bans, isAlone ? ends : [], now, isAlone)
   const over = isAlone ? added.ends : (await writeOnce(client, [], ends, now, false)).ends
-  const told = new Set<string>()
+  const reportedKeys = new Set<string>()
   const nextEnd = over.values()
   return items.map(item => {
     const key = item.kind === 'ban' ? keyOf(item.serverNo, item.eventId) : ''
@@ -318,8 +318,8 @@ export const appendToPostgres = async (client: PoolClient, input: AppendInput): 
     if (!result) throw new Error('An item was neither written nor found.')
     if (item.kind === 'end') return result
     // The same event twice in one batch: only the first of them is new.
-    const isRepeated = told.has(key)
-    told.add(key)
+    const isRepeated = reportedKeys.has(key)
+    reportedKeys.add(key)
     return isRepeated ? { ...result, changed: false } : result
   })
 }

@@ -104,21 +104,21 @@ export const prepare = (db: DatabaseSync): PreparedProcedure<PackedBatch, Float6
   const dimension = (table: 'jails' | 'countries', column: 'name' | 'code') => {
     const find = selecting<{ id: number }>(db, `select id from ${table} where ${column} = ?`)
     const add = db.prepare(`insert into ${table} (${column}) values (?)`)
-    const known = new Map<string, number>()
+    const idByName = new Map<string, number>()
     // Only committed ids are remembered for good: what a rolled back batch added is not there.
     const fresh: string[] = []
     return {
       id(name: string): number {
-        const remembered = known.get(name)
+        const remembered = idByName.get(name)
         if (remembered !== undefined) return remembered
         const row = find.get(name)
         const id = row?.id ?? Number(add.run(name).lastInsertRowid)
-        known.set(name, id)
+        idByName.set(name, id)
         fresh.push(name)
         return id
       },
       settle(committed: boolean) {
-        if (!committed) for (const name of fresh) known.delete(name)
+        if (!committed) for (const name of fresh) idByName.delete(name)
         fresh.length = 0
       },
     }

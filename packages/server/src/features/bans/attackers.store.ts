@@ -107,14 +107,14 @@ const groupsOf = async (
 }
 
 const byAddress = <R extends { readonly ip: Uint8Array }>(rows: readonly R[]): ReadonlyMap<string, readonly R[]> => {
-  const found = new Map<string, R[]>()
+  const rowsByAddress = new Map<string, R[]>()
   for (const row of rows) {
     const key = keyOfIp(row.ip)
-    const known = found.get(key)
-    if (known) known.push(row)
-    else found.set(key, [row])
+    const knownRows = rowsByAddress.get(key)
+    if (knownRows) knownRows.push(row)
+    else rowsByAddress.set(key, [row])
   }
-  return found
+  return rowsByAddress
 }
 const serversOf = async (sql: Sql, filter: BanSearch, context: SearchContext, ips: readonly Uint8Array[]) => {
   const { rows } = await raw<{ ip: Uint8Array; n: number }>`select ip, count(distinct server_no) as n

@@ -57,7 +57,7 @@ export const createAttackers = (needs: {
   const liftersOf = async (actor: Principal, ended: readonly BanRow[]): Promise<ReadonlyMap<string, string>> => {
     const texts = ended.map(({ ip, prefix }) => ipText(ip, prefix))
     const commands = await commandsOfAddresses(db.read, db.engine, 'unban-ip', texts)
-    const found = new Map<string, string>()
+    const nameById = new Map<string, string>()
     for (const row of ended) {
       const text = ipText(row.ip, row.prefix)
       const at = row.unbanned_at ?? 0
@@ -65,9 +65,9 @@ export const createAttackers = (needs: {
         ({ ip, server_no, created_at }) => ip === text && server_no === row.server_no && created_at <= at + minute,
       )
       if (lifter && lifter.created_at >= row.banned_at && lifter.initiated_by !== 'system')
-        found.set(keyOfIp(row.ip), lifter.initiated_by)
+        nameById.set(keyOfIp(row.ip), lifter.initiated_by)
     }
-    return found
+    return nameById
   }
 
   const viewsOf = async (actor: Principal, rows: readonly AttackerFacts[]): Promise<contract.Attacker[]> => {
@@ -80,7 +80,7 @@ export const createAttackers = (needs: {
       ).map(row => [keyOfIp(row.ip), row]),
     )
     const jails = await jailNames(db.read, new Set(rows.flatMap(row => row.jails.map(({ jailId }) => jailId))))
-    const told = await reasons.ofIds(rows.flatMap(row => row.latest))
+    const reasonById = await reasons.ofIds(rows.flatMap(row => row.latest))
     const entries = rows.map(({ ip }) =>
       mirror.covers({ bytes: ip, prefix: latest.get(keyOfIp(ip))?.prefix ?? null, text: '' }),
     )
@@ -120,7 +120,7 @@ export const createAttackers = (needs: {
         whitelist_description: entry ? (descriptions.get(entry.id) ?? '') : null,
         unbanned_by: lifters.get(keyOfIp(row.ip)) ?? null,
         hours: [...row.now.hours],
-        reason: mergeReasons(row.latest.map(id => told.get(id) ?? null)),
+        reason: mergeReasons(row.latest.map(id => reasonById.get(id) ?? null)),
       }
     })
   }
@@ -131,8 +131,8 @@ export const createAttackers = (needs: {
       const context = filters.contextAt(clock())
       const filter = await filters.read(actor, query, context)
       if (!filter) return { attackers: [], total: 0, page, limit, totals: noTotals }
-      const asked = { filter, sort, descending: order === 'desc', offset: (page - 1) * limit, limit }
-      const { rows, attackers, bans, activeAddresses } = await group(query, asked, context)
+      const question = { filter, sort, descending: order === 'desc', offset: (page - 1) * limit, limit }
+      const { rows, attackers, bans, activeAddresses } = await group(query, question, context)
       return {
         attackers: await viewsOf(actor, rows),
         total: attackers,

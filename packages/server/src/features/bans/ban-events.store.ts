@@ -10,16 +10,16 @@ const chunk = 500
 
 /** The ids that these bans were reported under, by the number of the ban. */
 export const eventsOf = async (sql: Sql, banIds: readonly number[]): Promise<ReadonlyMap<number, string>> => {
-  const found = new Map<number, string>()
+  const eventById = new Map<number, string>()
   for (let start = 0; start < banIds.length; start += chunk) {
     const rows = await sql
       .selectFrom('bans')
       .select(['id', 'event_id'])
       .where('id', 'in', banIds.slice(start, start + chunk))
       .execute()
-    for (const { id, event_id } of rows) found.set(id, uuidText(event_id))
+    for (const { id, event_id } of rows) eventById.set(id, uuidText(event_id))
   }
-  return found
+  return eventById
 }
 /** Of these events the ones that are on record for the server, each with the time of its end; null without one. */
 export const knownEvents = async (
@@ -27,7 +27,7 @@ export const knownEvents = async (
   serverNo: number,
   ids: readonly string[],
 ): Promise<ReadonlyMap<string, number | null>> => {
-  const found = new Map<string, number | null>()
+  const endByEvent = new Map<string, number | null>()
   for (let start = 0; start < ids.length; start += chunk) {
     const rows = await sql
       .selectFrom('bans')
@@ -36,7 +36,7 @@ export const knownEvents = async (
       .where('server_no', '=', serverNo)
       .execute()
     for (const { event_id, banned_at, ban_duration, unbanned_at } of rows)
-      found.set(uuidText(event_id), unbanned_at ?? expiryOf({ bannedAt: banned_at, duration: ban_duration }))
+      endByEvent.set(uuidText(event_id), unbanned_at ?? expiryOf({ bannedAt: banned_at, duration: ban_duration }))
   }
-  return found
+  return endByEvent
 }

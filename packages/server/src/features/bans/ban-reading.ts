@@ -112,9 +112,9 @@ export const createBanReading = (needs: {
       ])
       return { rows, total }
     }
-    const asked = plain ? limit : limit + beyondPage
-    const ids = await pageOfSearch(scan, filter, context, sort, offset, asked)
-    const isAll = !plain && ids.length < asked && (ids.length > 0 || offset === 0)
+    const rowLimit = plain ? limit : limit + beyondPage
+    const ids = await pageOfSearch(scan, filter, context, sort, offset, rowLimit)
+    const isAll = !plain && ids.length < rowLimit && (ids.length > 0 || offset === 0)
     const total = isAll
       ? offset + ids.length
       : await (plain ? countBans(db.read, db.engine, filter, now) : countSearch(scan, filter, context))

@@ -30,34 +30,34 @@ export const createBanReasons = (
       }
   }
   const ofRows = async (rows: readonly ReasonSource[]) => {
-    const found = new Map<number, BanReason | null>()
+    const reasonById = new Map<number, BanReason | null>()
     const fresh: ReasonSource[] = []
     for (const row of rows) {
-      const known = remembered.get(row.id)
-      if (known === undefined) fresh.push(row)
-      else found.set(row.id, known)
+      const knownReason = remembered.get(row.id)
+      if (knownReason === undefined) fresh.push(row)
+      else reasonById.set(row.id, knownReason)
     }
     const manual = fresh.filter(({ banned_by }) => banned_by !== null)
     const words = manual.length === 0 ? new Map<number, string>() : await wordsOf(manual)
     for (const { id, jail, log_lines: lines, banned_by: bannedBy } of fresh) {
       const reason = reasonOf({ jail, lines, bannedBy, text: words.get(id) ?? null })
       remember(id, reason)
-      found.set(id, reason)
+      reasonById.set(id, reason)
     }
-    return found
+    return reasonById
   }
   return {
     ofRows,
     async ofIds(ids) {
-      const found = new Map<number, BanReason | null>()
+      const reasonById = new Map<number, BanReason | null>()
       const missing: number[] = []
       for (const id of ids) {
-        const known = remembered.get(id)
-        if (known === undefined) missing.push(id)
-        else found.set(id, known)
+        const knownReason = remembered.get(id)
+        if (knownReason === undefined) missing.push(id)
+        else reasonById.set(id, knownReason)
       }
-      for (const [id, reason] of await ofRows(await reasonRows(read, missing))) found.set(id, reason)
-      return found
+      for (const [id, reason] of await ofRows(await reasonRows(read, missing))) reasonById.set(id, reason)
+      return reasonById
     },
   }
 }

@@ -80,8 +80,8 @@ const createBatch = (): Batch => {
   return {
     items,
     async add(raw, read) {
-      const given = recordOf(raw).event_id
-      const event_id = typeof given === 'string' ? given.slice(0, 64) : null
+      const eventId = recordOf(raw).event_id
+      const event_id = typeof eventId === 'string' ? eventId.slice(0, 64) : null
       try {
         const item = await read()
         judged.push({ event_id, error: null, item: items.push(item) - 1 })
@@ -126,7 +126,7 @@ const createIntake = ({ registry, quotas, commands, ipinfo, logLines }: BanRepor
     if (!ip) throw invalid('ip', 'ip must be an IPv4 or IPv6 address or a CIDR.')
     const why = whyNotReported(ip)
     if (why !== null) throw invalid('ip', `ip ${why}.`)
-    const told = report.banned_at === undefined ? now : timeOf('banned_at', report.banned_at)
+    const bannedAt = report.banned_at === undefined ? now : timeOf('banned_at', report.banned_at)
     const duration = report.ban_duration ?? null
     if (duration === null || duration < 0) quotas.admitEndless(agent.serverNo)
     const place = ipinfo.locate(ip)
@@ -138,7 +138,7 @@ const createIntake = ({ registry, quotas, commands, ipinfo, logLines }: BanRepor
       ip: ip.bytes,
       prefix: ip.prefix,
       // A host's clock may be ahead; a ban of the future is taken as one of now.
-      bannedAt: told > now + 5 * minute ? now : Math.max(earliest(agent.serverNo), told),
+      bannedAt: bannedAt > now + 5 * minute ? now : Math.max(earliest(agent.serverNo), bannedAt),
       duration,
       asn: place.asn,
       asnOrg: place.asn_org,
@@ -193,7 +193,7 @@ export const createBanReports = (needs: BanReportNeeds & { reading: Pick<BanRead
       const now = clock()
       const results = await db.run(appendBans, { items, now })
       unsummed = true
-      const told = results.flatMap((result, index): StockadeEvent[] => {
+      const banEvents = results.flatMap((result, index): StockadeEvent[] => {
         const item = items[index]
         if (!result.changed || result.id === null || !item || isAdopted(item)) return []
         const name = item.kind === 'ban' ? ('ban.report' as const) : ('ban.end' as const)
@@ -201,7 +201,7 @@ export const createBanReports = (needs: BanReportNeeds & { reading: Pick<BanRead
           { id: result.eventId ?? 0, at: now, name, author: null, serverNo: item.serverNo, banId: result.id, data: {} },
         ]
       })
-      if (told.length > 0) events.tell(told)
+      if (banEvents.length > 0) events.tell(banEvents)
       return results
     },
     { batch: 1000, waiting: 50_000 },

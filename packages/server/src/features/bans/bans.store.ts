@@ -153,9 +153,9 @@ export const occurrencesOf = async (
   servers: ServerScope,
   ips: readonly Uint8Array[],
 ): Promise<ReadonlyMap<string, number>> => {
-  const wanted = [...new Map(ips.map(ip => [keyOfIp(ip), ip])).values()]
-  if (wanted.length === 0) return new Map()
-  const isWanted = engine === 'sqlite' ? raw`ip in (${raw.join(wanted)})` : raw`ip = any(${wanted}::bytea[])`
+  const distinctIps = [...new Map(ips.map(ip => [keyOfIp(ip), ip])).values()]
+  if (distinctIps.length === 0) return new Map()
+  const isWanted = engine === 'sqlite' ? raw`ip in (${raw.join(distinctIps)})` : raw`ip = any(${distinctIps}::bytea[])`
   // The plus keeps the server's index away: of the address there are fewer.
   const { rows } = await raw<{ ip: Uint8Array; n: number }>`select ip, count(*) as n from bans
     where ${all([isWanted, ...onServers(servers, raw`+server_no`)])} group by ip`.execute(sql)
@@ -221,10 +221,10 @@ const countKept = async (sql: Sql, engine: Engine, filter: BanFilter): Promise<n
     return left + (await countWindow(sql, engine, kept === 0 ? filter : { ...filter, from: kept }))
   }
   for (let attempt = 1; ; attempt++) {
-    const kept = await keptFrom(sql)
-    const total = await once(kept)
+    const keptSince = await keptFrom(sql)
+    const total = await once(keptSince)
     // Retention may have gone on between two of the looks.
-    if (attempt === 5 || (await keptFrom(sql)) === kept) return total
+    if (attempt === 5 || (await keptFrom(sql)) === keptSince) return total
   }
 }
 

@@ -49,13 +49,13 @@ export const createBanComparison = (needs: {
   return {
     async compare(agent, { as_of, bans }, query) {
       const { serverNo } = agent
-      const asked = { slice: query.slice ?? 0, of: query.of ?? 1 }
-      if (asked.slice >= asked.of) throw badRequest('slice must be below of.')
-      pace.admit(serverNo, asked, bans.length)
-      const heldBans = await heldBansOf(asked, bans)
-      const slices = pace.begin(serverNo, asked)
-      const before = slices.get(asked.slice)?.banIds ?? new Set()
-      slices.set(asked.slice, { at: clock(), banIds: before })
+      const part = { slice: query.slice ?? 0, of: query.of ?? 1 }
+      if (part.slice >= part.of) throw badRequest('slice must be below of.')
+      pace.admit(serverNo, part, bans.length)
+      const heldBans = await heldBansOf(part, bans)
+      const slices = pace.begin(serverNo, part)
+      const before = slices.get(part.slice)?.banIds ?? new Set()
+      slices.set(part.slice, { at: clock(), banIds: before })
       await needs.drain()
       const jails = await jailIds(db.read, [...new Set(heldBans.map(({ jail }) => jail))])
       const eventIdsByPlace = new Map<string, string>()
@@ -65,7 +65,7 @@ export const createBanComparison = (needs: {
       const until = Math.min(Date.parse(as_of), clock()) - margin
       const gone: ActiveRow[] = []
       await inSlices(await activeOf(serverNo), row => {
-        if (!isIn(asked, addressOf(row.place))) return
+        if (!isIn(part, addressOf(row.place))) return
         // What is listed needs no look at its event.
         if (!eventIdsByPlace.delete(row.place) && row.banned_at < until) gone.push(row)
       })
@@ -74,16 +74,16 @@ export const createBanComparison = (needs: {
         gone.map(({ ban_id }) => ban_id),
       )
       const missing = gone.filter(({ ban_id }) => isOfAgent(events.get(ban_id)))
-      slices.set(asked.slice, { at: clock(), banIds: new Set(missing.map(({ ban_id }) => ban_id)) })
+      slices.set(part.slice, { at: clock(), banIds: new Set(missing.map(({ ban_id }) => ban_id)) })
       const over = missing.filter(({ ban_id }) => before.has(ban_id))
       const ids = [...eventIdsByPlace.values()]
-      const known = await knownEvents(db.read, serverNo, ids)
+      const knownIds = await knownEvents(db.read, serverNo, ids)
       const isEnded = (id: string): boolean => {
-        const endedAt = known.get(id)
+        const endedAt = knownIds.get(id)
         return typeof endedAt === 'number' && endedAt < until
       }
       return {
-        unknown: ids.filter(id => !known.has(id)),
+        unknown: ids.filter(id => !knownIds.has(id)),
         listed_as_ended: ids.filter(isEnded),
         ended: await end(over),
         pending: missing.length - over.length,

@@ -34,7 +34,7 @@ export const heldBansOf = async (
   asked: Slice,
   bans: readonly { readonly event_id: string; readonly jail: string; readonly ip: string }[],
 ): Promise<HeldBan[]> => {
-  const held: HeldBan[] = []
+  const heldBans: HeldBan[] = []
   const eventIds = new Set<string>()
   const places = new Set<string>()
   await inSlices(bans, ({ event_id, jail, ip }) => {
@@ -47,9 +47,9 @@ export const heldBansOf = async (
     if (places.has(place)) throw badRequest(`The address ${ip} is there twice in the jail ${jail}.`)
     eventIds.add(ban.eventId)
     places.add(place)
-    held.push(ban)
+    heldBans.push(ban)
   })
-  return held
+  return heldBans
 }
 
 /** The last comparisons of a host, by slice. */

@@ -11,14 +11,14 @@ export const wordsOfManualBans =
   async (rows: readonly ReasonSource[]): Promise<ReadonlyMap<number, string>> => {
     const texts = new Map(rows.map(({ id, ip, prefix }) => [id, ipText(ip, prefix)]))
     const commands = await commandsOfAddresses(read, engine, 'ban-ip', [...new Set(texts.values())])
-    const found = new Map<number, string>()
+    const reasonById = new Map<number, string>()
     for (const { id, server_no, banned_at } of rows) {
       const command = commands.find(
         ({ ip, server_no: no, created_at }) =>
           ip === texts.get(id) && no === server_no && created_at <= banned_at + minute,
       )
       const { reason } = recordOf(command ? JSON.parse(command.params) : null)
-      if (typeof reason === 'string' && reason !== '') found.set(id, reason)
+      if (typeof reason === 'string' && reason !== '') reasonById.set(id, reason)
     }
-    return found
+    return reasonById
   }

@@ -32,7 +32,7 @@ export const addUses = (sql: Sql, engine: Engine, day: number, uses: readonly Us
 /** Whether this server's quota was not reported on that day before. */
 export const claimNotice = async (sql: Sql, engine: Engine, server_no: number, day: number): Promise<boolean> => {
   await addUses(sql, engine, day, [{ server_no, reports: 0, bytes: 0 }])
-  const told = await sql
+  const updated = await sql
     .updateTable('server_quotas')
     .set({ told: 1 })
     .where('server_no', '=', server_no)
@@ -40,7 +40,7 @@ export const claimNotice = async (sql: Sql, engine: Engine, server_no: number, d
     .where('told', '=', 0)
     .returning('told')
     .execute()
-  return told.length > 0
+  return updated.length > 0
 }
 export const forgetUses = async (sql: Sql, before: number): Promise<void> => {
   await sql.deleteFrom('server_quotas').where('day', '<', before).execute()

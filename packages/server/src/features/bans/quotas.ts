@@ -61,7 +61,7 @@ export const createQuotas = async (
   const dayNow = () => Math.floor(clock() / day)
   let today = dayNow()
   let counts = new Map<number, Counted>()
-  const told = new Set<string>()
+  const reportedServers = new Set<string>()
   const jails = new Map<number, Set<string>>()
   let endless: ReadonlyMap<number, number> = new Map()
   /** Since they were counted. */
@@ -69,11 +69,11 @@ export const createQuotas = async (
   let hasEndless = true
 
   const of = (serverNo: number): Counted => {
-    const known = counts.get(serverNo)
-    if (known) return known
-    const made = { stored: none, fresh: none }
-    counts.set(serverNo, made)
-    return made
+    const knownCount = counts.get(serverNo)
+    if (knownCount) return knownCount
+    const newCount = { stored: none, fresh: none }
+    counts.set(serverNo, newCount)
+    return newCount
   }
   const learn = async () => {
     for (const { server_no, reports, bytes } of await usesOf(db.read, today))
@@ -84,12 +84,12 @@ export const createQuotas = async (
     if (now === today) return
     today = now
     counts = new Map()
-    told.clear()
+    reportedServers.clear()
   }
   const tell = async (serverNo: number, on: number) => {
     const server = registry.byNo(serverNo)
-    if (!server || told.has(`${serverNo} ${on}`)) return
-    told.add(`${serverNo} ${on}`)
+    if (!server || reportedServers.has(`${serverNo} ${on}`)) return
+    reportedServers.add(`${serverNo} ${on}`)
     await events.change(async change => {
       if (!(await claimNotice(change.sql, db.engine, serverNo, on))) return
       await change.record({

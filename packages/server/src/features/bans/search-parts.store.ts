@@ -51,13 +51,17 @@ const countriesOf = (codes: readonly string[]): SearchPart[] => [
 /** The parts of which one must hold for the term; null where the term asks for something else. */
 export const partsOf = ({ field, values }: QueryTerm, { engine, countries }: SearchNames): SearchPart[] | null => {
   const matches = textMatches(engine)
-  const named = (column: NumberColumn, ids: RawBuilder<{ id: number }>): SearchPart => ({ kind: 'named', column, ids })
+  const namedPart = (column: NumberColumn, ids: RawBuilder<{ id: number }>): SearchPart => ({
+    kind: 'named',
+    column,
+    ids,
+  })
   const jailIs = (value: QueryValue, whole: boolean) =>
-    named('jail', raw`select id from jails where ${matches(raw`name`, value, whole)}`)
+    namedPart('jail', raw`select id from jails where ${matches(raw`name`, value, whole)}`)
   const serverIs = (value: QueryValue, whole: boolean) =>
-    named('server', raw`select no as id from servers where ${matches(raw`hostname`, value, whole)}`)
+    namedPart('server', raw`select no as id from servers where ${matches(raw`hostname`, value, whole)}`)
   const orgIs = (value: QueryValue) =>
-    named('asn', raw`select asn as id from networks where ${matches(raw`org`, value, false)}`)
+    namedPart('asn', raw`select asn as id from networks where ${matches(raw`org`, value, false)}`)
   const rangeIs = (value: QueryValue): SearchPart[] => {
     const range = rangeOf(value)
     return range ? [{ kind: 'range', range }] : []
@@ -76,7 +80,7 @@ export const partsOf = ({ field, values }: QueryTerm, { engine, countries }: Sea
       return values.map(value => serverIs(value, true))
     case 'tag':
       return values.map(value =>
-        named('server', raw`select server_no as id from server_tags where ${matches(raw`tag`, value, true)}`),
+        namedPart('server', raw`select server_no as id from server_tags where ${matches(raw`tag`, value, true)}`),
       )
     case 'country':
       return countriesOf(values.map(({ text }) => text.toUpperCase()))

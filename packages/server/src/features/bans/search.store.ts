@@ -118,8 +118,10 @@ const leaf =
         return of(value => among(engine, numberMatches(raw`reputation_score`, value)))
       case 'by':
         return of(value => {
-          const named = among(engine, matches(raw`banned_by`, value, true))
-          return matchesValue(value, 'engine', true) ? anyOf([not(among(engine, byOperator)), named]) : named
+          const matchingAuthors = among(engine, matches(raw`banned_by`, value, true))
+          return matchesValue(value, 'engine', true)
+            ? anyOf([not(among(engine, byOperator)), matchingAuthors])
+            : matchingAuthors
         })
       case 'times':
         return of(value => timesAre(engine, value, servers))
@@ -226,12 +228,12 @@ const pageByName = async (
   if (descending) order.reverse()
   let skipped = 0
   const touched: number[] = []
-  let held = 0
+  let heldCount = 0
   for (const { id, n } of order) {
     if (touched.length === 0 && skipped + n <= offset) skipped += n
-    else if (held < offset - skipped + limit) {
+    else if (heldCount < offset - skipped + limit) {
       touched.push(id)
-      held += n
+      heldCount += n
     }
   }
   if (touched.length === 0) return []
@@ -261,27 +263,27 @@ export const pageOfSearch = async (
   if (by === 'server' || by === 'jail' || by === 'country')
     return pageByName(sql, grouped[by], descending, filter, context, offset, limit)
   const way = descending ? raw`desc` : raw`asc`
-  const found = matchingSearch(filter, context)
+  const condition = matchingSearch(filter, context)
   const page = raw`limit ${limit} offset ${offset}`
   const read = async (query: RawBuilder<{ id: number }>) => (await query.execute(sql)).rows.map(({ id }) => id)
   const hint = readBy(context, filter)
   const whole = isOfCube(filter) && !filter.tree && conditions(filter).length === 0
   switch (by) {
     case 'banned_at':
-      return read(raw`select id from bans ${hint} where ${found}
+      return read(raw`select id from bans ${hint} where ${condition}
         ${before ? raw`and (banned_at, id) < (${before.at}, ${before.id})` : raw``}
         order by banned_at ${way}, id ${way} ${page}`)
     case 'ip':
       // Whole, it is the order of an index; any filter reads less by the other one.
       return read(raw`select id from bans ${whole && context.engine === 'sqlite' ? raw`indexed by bans_ip` : hint}
-        where ${found} order by ip ${way}, banned_at desc, id desc ${page}`)
+        where ${condition} order by ip ${way}, banned_at desc, id desc ${page}`)
     case 'expires_at':
-      return read(raw`select id from bans ${hint} where ${found}
+      return read(raw`select id from bans ${hint} where ${condition}
         order by case when ${endless} then 9000000000000000 else ${expiry} end ${way}, banned_at desc, id desc ${page}`)
     default: {
       return read(raw`select id from (select id, banned_at, count(*) over (partition by ip) as n
           from bans where ${seenBy(filter.servers)}) as counted
-        ${whole ? raw`` : raw`where id in (select id from bans ${hint} where ${found})`}
+        ${whole ? raw`` : raw`where id in (select id from bans ${hint} where ${condition})`}
         order by n ${way}, banned_at desc, id desc ${page}`)
     }
   }

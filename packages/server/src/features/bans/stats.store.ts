@@ -91,8 +91,8 @@ const cellsOnSqlite = async (sql: Sql, servers: ServerScope, span: Span, step: n
   const first = Math.floor(span.from / step)
   const packed = raw`(jail_id * ${raw.lit(packedCountries)} + country_id) * ${raw.lit(packedSteps)}
     + banned_at / ${raw.lit(step)} - ${first}`
-  const found = within(servers, raw`banned_at`, span)
-  const partOf = (from: RawBuilder<unknown>) => raw`(select json_group_array(${packed}) from ${from} and ${found})`
+  const condition = within(servers, raw`banned_at`, span)
+  const partOf = (from: RawBuilder<unknown>) => raw`(select json_group_array(${packed}) from ${from} and ${condition})`
   // The view of a server's bans by its halves, in one statement: SQLite copies each row that it reads through the view.
   const parts =
     servers === 'all'
@@ -144,14 +144,14 @@ export const countByKind = async (
   for (const [name, span] of Object.entries(sums)) {
     if (span.from >= span.to) continue
     const table = `ban_${servers === 'all' && name === 'days' ? 'fleet_' : ''}${name}`
-    const found = within(servers, raw`bucket`, span)
+    const condition = within(servers, raw`bucket`, span)
     const byJail = await raw<
       Omit<Cell, 'country'>
     >`select jail_id as jail, bucket - bucket % ${raw.lit(step)} as key, sum(n) as n
-      from ${raw.table(`${table}_jail`)} where ${found} group by 1, 2`.execute(sql)
+      from ${raw.table(`${table}_jail`)} where ${condition} group by 1, 2`.execute(sql)
     byJail.rows.forEach(addJail)
     const byCountry = await raw<Counted>`select country_id as key, sum(n) as n
-      from ${raw.table(`${table}_country`)} where ${found} group by country_id`.execute(sql)
+      from ${raw.table(`${table}_country`)} where ${condition} group by country_id`.execute(sql)
     for (const { key, n } of byCountry.rows) add(countries, key, n)
   }
   // One pass for both, since these rows take most of the time.
@@ -194,21 +194,21 @@ export const countAddresses = async (sql: Sql, engine: Engine, from: number): Pr
 }
 /** The same on some servers: a server's bans are few beside the fleet's. */
 export const countAddressesOn = (sql: Sql, engine: Engine, servers: ServerScope, from: number): Promise<number> => {
-  const found = all([...on(servers), raw`banned_at >= ${from}`])
+  const condition = all([...on(servers), raw`banned_at >= ${from}`])
   // Without sorting: PostgreSQL hashes groups, but would sort for count(distinct). SQLite's union leaves out what it has seen,
   // in three quarters of the time that counting over the view of both halves takes.
   const addresses =
     engine === 'postgres'
-      ? raw`select ip from bans where ${found} group by ip`
-      : raw`select ip from rolled_server_bans where ${found}
-          union select ip from bans not indexed where id > (select ban_id from rolled_up) and ${found}`
+      ? raw`select ip from bans where ${condition} group by ip`
+      : raw`select ip from rolled_server_bans where ${condition}
+          union select ip from bans not indexed where id > (select ban_id from rolled_up) and ${condition}`
   return one(sql, raw`select count(*) as n from (${addresses}) as seen`)
 }
 
 export const jailNames = async (sql: Sql, ids: Iterable<number>): Promise<ReadonlyMap<number, string>> => {
-  const wanted = [...ids]
-  if (wanted.length === 0) return new Map()
-  const rows = await sql.selectFrom('jails').selectAll().where('id', 'in', wanted).execute()
+  const idList = [...ids]
+  if (idList.length === 0) return new Map()
+  const rows = await sql.selectFrom('jails').selectAll().where('id', 'in', idList).execute()
   return new Map(rows.map(row => [row.id, row.name]))
 }
 export const countryCodes = async (sql: Sql): Promise<ReadonlyMap<number, string>> => {

@@ -45,9 +45,9 @@ const regroup = (hours: Counts, keyOf: (bucket: number) => number): Map<number, 
 }
 /** One value for each step of the window, zeros included, oldest first. */
 const steps = (counts: Counts, first: number, last: number, length: number) => {
-  const found: { start: number; count: number }[] = []
-  for (let start = first; start <= last; start += length) found.push({ start, count: counts.get(start) ?? 0 })
-  return found
+  const rows: { start: number; count: number }[] = []
+  for (let start = first; start <= last; start += length) rows.push({ start, count: counts.get(start) ?? 0 })
+  return rows
 }
 
 export const createBanStats = (needs: {
@@ -79,14 +79,14 @@ export const createBanStats = (needs: {
     const first = period === 'day' ? hourOf(from) : dayOf(from)
     const lastStep = period === 'day' ? hourOf(last) : dayOf(last)
     const { jails: jailSeries, countries } = await countByKind(sql, db.engine, scope, from, step)
-    const named = await jailNames(sql, jailSeries.keys())
+    const nameById = await jailNames(sql, jailSeries.keys())
     const codes = await countryCodes(sql)
     const total = sum(hours)
     const addresses = await addressesOf(scope, period, from)
     // A host's clock may be ahead by minutes: what it reports now belongs to this window, and to the list of this window.
     const to = Math.max(now, ((await newestBan(sql, db.engine, scope, now)) ?? 0) + 1)
     const ranked = [...jailSeries]
-      .map(([id, counts]) => ({ id, name: named.get(id) ?? '', count: sum(counts) }))
+      .map(([id, counts]) => ({ id, name: nameById.get(id) ?? '', count: sum(counts) }))
       .sort(byCount)
     return {
       total,
@@ -133,31 +133,31 @@ export const createBanStats = (needs: {
         server_id === undefined
           ? await countedServers(db.read, actor.servers)
           : new Set([servers.named(actor, 'server_id', server_id).no])
-      const found = await gather(scope, period)
+      const figures = await gather(scope, period)
       return {
-        total_bans: found.total,
-        unique_ips: found.addresses,
-        bans_by_jail: found.jails.map(({ name, count }) => ({ jail: name, count })),
-        bans_by_country: found.countries,
-        bans_by_hour: found.hoursOfDay.map(({ start, count }) => ({ hour: start / hour, count })),
-        bans_by_day: found.days.map(({ start, count }) => ({ date: iso(start).slice(0, 10), count })),
-        ...found.window,
+        total_bans: figures.total,
+        unique_ips: figures.addresses,
+        bans_by_jail: figures.jails.map(({ name, count }) => ({ jail: name, count })),
+        bans_by_country: figures.countries,
+        bans_by_hour: figures.hoursOfDay.map(({ start, count }) => ({ hour: start / hour, count })),
+        bans_by_day: figures.days.map(({ start, count }) => ({ date: iso(start).slice(0, 10), count })),
+        ...figures.window,
       }
     },
     async ofServer(actor, serverId, period = 'day') {
       const { row } = servers.get(actor, serverId)
-      const found = await gather(new Set([row.no]), period)
+      const figures = await gather(new Set([row.no]), period)
       return {
         total_bans: (await totalsOf(db.read, [row.no])).get(row.no) ?? 0,
-        bans_period: found.total,
-        unique_ips: found.addresses,
-        top_jails: found.jails.slice(0, top),
-        top_countries: found.countries.slice(0, top),
-        bans_by_hour: found.hoursOfDay.map(({ start, count }) => ({
+        bans_period: figures.total,
+        unique_ips: figures.addresses,
+        top_jails: figures.jails.slice(0, top),
+        top_countries: figures.countries.slice(0, top),
+        bans_by_hour: figures.hoursOfDay.map(({ start, count }) => ({
           hour: `${String(start / hour).padStart(2, '0')}:00`,
           count,
         })),
-        ...found.window,
+        ...figures.window,
       }
     },
   }

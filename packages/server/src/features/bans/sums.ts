@@ -90,11 +90,11 @@ export const cellsOf = (bans: readonly Counted[]): number[][][] => {
 const cellSums = (width: number) => {
   const firsts = new Map<number, Map<number, Map<number, number>>>()
   const inner = <V>(map: Map<number, Map<number, V>>, key: number) => {
-    const known = map.get(key)
-    if (known) return known
-    const made = new Map<number, V>()
-    map.set(key, made)
-    return made
+    const knownSums = map.get(key)
+    if (knownSums) return knownSums
+    const newSums = new Map<number, V>()
+    map.set(key, newSums)
+    return newSums
   }
   const sorted = <V>(map: Map<number, V>) => [...map].sort(([a], [b]) => a - b)
   return {

@@ -71,11 +71,11 @@ export const topServers = async (
     servers === 'all' ? raw`1 = 1` : servers.size > 0 ? raw`server_no in (${raw.join([...servers])})` : raw`1 = 0`
   const rows = (start: number, end: number) =>
     raw`select server_no, count(*) as n from bans where ${on} and banned_at >= ${start} and banned_at < ${end} group by server_no`
-  const found = await raw<TopServer>`select servers.id, servers.hostname, top.n from
+  const reply = await raw<TopServer>`select servers.id, servers.hostname, top.n from
     (select server_no, sum(n) as n from
       (select server_no, n from ban_hours_server where ${on} and bucket >= ${first} and bucket < ${last}
         union all ${rows(from, first)} union all ${rows(last, to)}) as parts
       group by server_no order by n desc, server_no limit ${most}) as top
     join servers on servers.no = top.server_no order by top.n desc, servers.hostname`.execute(sql)
-  return found.rows
+  return reply.rows
 }

@@ -34,7 +34,7 @@ export const createTopBans = (needs: {
   ipinfo: Pick<IpInfo, 'locate' | 'ready'>
 }): TopBansService => {
   const { db, clock, ipinfo } = needs
-  const kept = new Map<string, { until: number; found: Promise<Top> }>()
+  const cache = new Map<string, { until: number; found: Promise<Top> }>()
 
   const count = async (scope: ServerScope, period: Period): Promise<Top> => {
     await ipinfo.ready
@@ -67,26 +67,26 @@ export const createTopBans = (needs: {
   /** Those who ask while it is counted wait for the same answer. */
   const shared = (scope: ServerScope, period: Period): Promise<Top> => {
     const key = `${period} ${scope === 'all' ? scope : [...scope].sort((a, b) => a - b).join(',')}`
-    const known = kept.get(key)
-    if (known && known.until > performance.now()) return known.found
+    const cached = cache.get(key)
+    if (cached && cached.until > performance.now()) return cached.found
     const began = performance.now()
-    const made = { until: Infinity, found: count(scope, period) }
-    kept.delete(key)
-    kept.set(key, made)
-    for (const oldest of kept.keys()) {
-      if (kept.size <= mostKept) break
-      kept.delete(oldest)
+    const newEntry = { until: Infinity, found: count(scope, period) }
+    cache.delete(key)
+    cache.set(key, newEntry)
+    for (const oldest of cache.keys()) {
+      if (cache.size <= mostKept) break
+      cache.delete(oldest)
     }
-    made.found.then(
+    newEntry.found.then(
       () => {
         const now = performance.now()
-        made.until = now + Math.min(longest, Math.max(shortest, 20 * (now - began)))
+        newEntry.until = now + Math.min(longest, Math.max(shortest, 20 * (now - began)))
       },
       () => {
-        if (kept.get(key) === made) kept.delete(key)
+        if (cache.get(key) === newEntry) cache.delete(key)
       },
     )
-    return made.found
+    return newEntry.found
   }
   return {
     async of(actor, { server_id, period = 'day', limit = 10 }) {
@@ -94,12 +94,12 @@ export const createTopBans = (needs: {
         server_id === undefined
           ? await countedServers(db.read, actor.servers)
           : new Set([needs.servers.named(actor, 'server_id', server_id).no])
-      const found = await shared(scope, period)
+      const top = await shared(scope, period)
       return {
-        ...found,
-        top_ips: found.top_ips.slice(0, limit),
-        bans_by_asn: found.bans_by_asn.slice(0, limit),
-        bans_by_server: found.bans_by_server.slice(0, limit),
+        ...top,
+        top_ips: top.top_ips.slice(0, limit),
+        bans_by_asn: top.bans_by_asn.slice(0, limit),
+        bans_by_server: top.bans_by_server.slice(0, limit),
       }
     },
   }

@@ -34,21 +34,21 @@ export const judgeLists = (
   proved: (listId: number) => number | null,
 ): Said[] =>
   given.flatMap(({ id, version, mode, digest }) => {
-    const told = shield?.lists?.find(list => list.id === id)
-    if (!told) return []
+    const reportedList = shield?.lists?.find(list => list.id === id)
+    if (!reportedList) return []
     const row: Said = {
       server_no: serverNo,
       list_id: id,
       version: null,
       mode: null,
-      held: told.held,
+      held: reportedList.held,
       acked_at: at,
       error: null,
     }
     // The host is on its way to a newer one and says so then; or it has lost what it held.
-    if (told.version < version) return (proved(id) ?? 0) < version ? [] : [row]
-    if (told.error) return [{ ...row, error: tame(told.error, bounds.reason * 4) }]
-    if (told.mode !== mode) return []
-    const isProved = told.version === version && told.digest === digest
+    if (reportedList.version < version) return (proved(id) ?? 0) < version ? [] : [row]
+    if (reportedList.error) return [{ ...row, error: tame(reportedList.error, bounds.reason * 4) }]
+    if (reportedList.mode !== mode) return []
+    const isProved = reportedList.version === version && reportedList.digest === digest
     return [isProved ? { ...row, version, mode } : { ...row, error: otherContent }]
   })

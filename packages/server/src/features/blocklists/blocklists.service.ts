@@ -255,9 +255,9 @@ export const createBlocklists = (
       // Another process may have changed the list a moment ago.
       await lists.catchUp()
       const again = find()
-      const found = again ? await lists.packed(again) : null
-      if (!again || !found) throw notFound(`There is no blocklist ${id} for this server.`)
-      return { version: again.version, packed: found }
+      const packedList = again ? await lists.packed(again) : null
+      if (!again || !packedList) throw notFound(`There is no blocklist ${id} for this server.`)
+      return { version: again.version, packed: packedList }
     },
     async acknowledge(change, acks) {
       const concerned = acks.filter(
@@ -267,9 +267,9 @@ export const createBlocklists = (
       // Of several, the last one counts.
       const latest = [...new Map(concerned.map(ack => [ack.serverNo, ack])).values()]
       const nos = latest.map(({ serverNo }) => serverNo).sort((a, b) => a - b)
-      const known = new Map((await coverageOf(change.sql)).map(row => [row.server_no, row.not_covered]))
+      const notCoveredByServer = new Map((await coverageOf(change.sql)).map(row => [row.server_no, row.not_covered]))
       const coverage = latest.map(ack => ({ server_no: ack.serverNo, not_covered: notCoveredBy(ack) }))
-      const covered = coverage.filter(row => known.get(row.server_no) !== row.not_covered)
+      const covered = coverage.filter(row => notCoveredByServer.get(row.server_no) !== row.not_covered)
       await saveCoverage(change.sql, db.engine, covered)
       const before = new Map(
         (await hostRowsOf(change.sql, db.engine, nos)).map(row => [`${row.server_no} ${row.list_id}`, row]),
@@ -287,17 +287,17 @@ export const createBlocklists = (
       hasProgress ||= covered.length > 0 || rows.some(isNews)
     },
     async countPackets(serverNo, packets) {
-      const given = new Set(lists.listsFor(serverNo).map(({ id }) => id))
-      const rows = packets.filter(({ id }) => given.has(id)).sort((a, b) => a.id - b.id)
+      const listIds = new Set(lists.listsFor(serverNo).map(({ id }) => id))
+      const rows = packets.filter(({ id }) => listIds.has(id)).sort((a, b) => a.id - b.id)
       if (rows.length === 0) return
       await events.change(async change => {
         const before = new Map(
           (await hostRowsOf(change.sql, db.engine, [serverNo])).map(row => [row.list_id, row.packets]),
         )
         const added = rows.flatMap(({ id, packets: now }) => {
-          const known = before.get(id) ?? 0
+          const lastCount = before.get(id) ?? 0
           // A smaller count: the host began to count again.
-          const n = now >= known ? now - known : now
+          const n = now >= lastCount ? now - lastCount : now
           return n > 0 ? [{ id, packets: n }] : []
         })
         await savePackets(change.sql, serverNo, rows)

@@ -89,11 +89,11 @@ const read = (given: Given, reading: Reading): Omit<Parsed, 'format' | 'lines'> 
 
 const changeOf = (before: readonly string[], now: readonly string[], spans: Spans): Change => {
   const [small, large] = before.length < now.length ? [before, now] : [now, before]
-  const known = new Set(small)
-  const kept = large.reduce((n, entry) => n + Number(known.has(entry)), 0)
+  const smallSet = new Set(small)
+  const sharedCount = large.reduce((n, entry) => n + Number(smallSet.has(entry)), 0)
   return {
     longer: large.length,
-    entries: large.length === 0 ? 0 : (large.length - kept) / large.length,
+    entries: large.length === 0 ? 0 : (large.length - sharedCount) / large.length,
     ...growthOf(spansOfLines(before), spans),
   }
 }
@@ -117,8 +117,8 @@ export const buildContent = ({ given, reading, cuts, most, before, named }: Buil
   const expand = (from: Spans): string[] => {
     const entries = [...entriesOf(from, { most: most + 1, widest: widestOf(reading) })]
     if (entries.length <= most) return entries
-    const said = most.toLocaleString('en')
-    throw new TooLarge(`The new version holds more than ${said} entries, and the list takes ${said}.`)
+    const limitText = most.toLocaleString('en')
+    throw new TooLarge(`The new version holds more than ${limitText} entries, and the list takes ${limitText}.`)
   }
   const raw = expand(spans)
   const left = cutBy(mapValues(cuts, openSpans), spans)

@@ -41,7 +41,7 @@ export const createHostLists = async ({
 }): Promise<HostLists> => {
   const inTurn = createSerial()
   const listeners: ((targets: Targets) => void)[] = []
-  let given: readonly GivenList[] = []
+  let givenLists: readonly GivenList[] = []
   let versionForAll = ''
   let last = -1
   const contents = new Map<string, Promise<Uint8Array | null>>()
@@ -53,34 +53,34 @@ export const createHostLists = async ({
           .update(lists.map(({ id, version, mode }) => `${id} ${version} ${mode}\n`).join(''))
           .digest('hex')
           .slice(0, 12)
-  const listsFor = (serverNo: number) => given.filter(({ targets }) => targeting.concerns(targets, serverNo))
+  const listsFor = (serverNo: number) => givenLists.filter(({ targets }) => targeting.concerns(targets, serverNo))
 
   const take = async () => {
-    const seen = await readVersion(db.read)
-    if (seen === last) return
+    const storedVersion = await readVersion(db.read)
+    if (storedVersion === last) return
     const isFirst = last < 0
     const rows = await allLists(db.read)
-    last = seen
-    const before = JSON.stringify(given.map(nameable))
-    given = rows.flatMap(givenOf)
-    versionForAll = given.every(({ targets }) => targets === 'all') ? nameOf(given) : ''
-    if (isFirst || JSON.stringify(given.map(nameable)) === before) return
+    last = storedVersion
+    const before = JSON.stringify(givenLists.map(nameable))
+    givenLists = rows.flatMap(givenOf)
+    versionForAll = givenLists.every(({ targets }) => targets === 'all') ? nameOf(givenLists) : ''
+    if (isFirst || JSON.stringify(givenLists.map(nameable)) === before) return
     for (const listener of listeners) listener('all')
   }
   await take()
 
   const load = async ({ id, version }: GivenList): Promise<Uint8Array | null> => {
-    const found = await entriesBlobOf(db.read, id)
-    return found?.version === version ? found.entries : null
+    const blob = await entriesBlobOf(db.read, id)
+    return blob?.version === version ? blob.entries : null
   }
   return {
     // With many hosts and lists for all of them, one name serves every poll.
-    version: serverNo => (given.length === 0 ? '' : versionForAll || nameOf(listsFor(serverNo))),
+    version: serverNo => (givenLists.length === 0 ? '' : versionForAll || nameOf(listsFor(serverNo))),
     listsFor,
     packed(list) {
       const key = `${list.id} ${list.version}`
-      const known = contents.get(key)
-      if (known) return known
+      const knownContent = contents.get(key)
+      if (knownContent) return knownContent
       const loading = load(list)
       if (contents.size >= mostKept) contents.delete([...contents.keys()][0] ?? '')
       contents.set(key, loading)

@@ -7,7 +7,7 @@ const mostBytes = 48 * 1024 * 1024
 
 /** The indexes of versions in force, made in a thread and kept for looks to come. Null where a version is not known any more. */
 export const createListIndexes = (needs: { lists: Pick<HostLists, 'packed'>; threads: ListThreads }) => {
-  const known = new Map<string, Promise<ListIndex | null>>()
+  const indexByKey = new Map<string, Promise<ListIndex | null>>()
   const sizes = new Map<string, number>()
 
   const load = async (list: GivenList): Promise<ListIndex | null> => {
@@ -15,13 +15,13 @@ export const createListIndexes = (needs: { lists: Pick<HostLists, 'packed'>; thr
     return packed && needs.threads.run('index', packed)
   }
   const forget = (key: string) => {
-    known.delete(key)
+    indexByKey.delete(key)
     sizes.delete(key)
   }
   /** Of one list its newest version, and of all the ones that were asked for last. */
   const makeRoom = (key: string, { v4, v6 }: ListIndex) => {
     const [id] = key.split(' ')
-    for (const other of [...known.keys()]) if (other !== key && other.startsWith(`${id} `)) forget(other)
+    for (const other of [...indexByKey.keys()]) if (other !== key && other.startsWith(`${id} `)) forget(other)
     sizes.set(key, v4.length + v6.length)
     let bytes = [...sizes.values()].reduce((sum, size) => sum + size, 0)
     for (const oldest of [...sizes.keys()]) {
@@ -32,11 +32,11 @@ export const createListIndexes = (needs: { lists: Pick<HostLists, 'packed'>; thr
   }
   return (list: GivenList): Promise<ListIndex | null> => {
     const key = `${list.id} ${list.version}`
-    const found = known.get(key) ?? load(list)
-    const isNew = !known.has(key)
-    known.set(key, found)
+    const listIndex = indexByKey.get(key) ?? load(list)
+    const isNew = !indexByKey.has(key)
+    indexByKey.set(key, listIndex)
     if (isNew)
-      found.then(
+      listIndex.then(
         index => (index ? makeRoom(key, index) : forget(key)),
         () => forget(key),
       )
@@ -46,6 +46,6 @@ export const createListIndexes = (needs: { lists: Pick<HostLists, 'packed'>; thr
       sizes.delete(key)
       sizes.set(key, size)
     }
-    return found
+    return listIndex
   }
 }

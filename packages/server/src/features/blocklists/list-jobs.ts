@@ -20,8 +20,8 @@ export const listJobs = {
   index: (packed: Uint8Array): ListIndex => indexOf(unpackLines(packed).map(networkOf)),
   /** The entries that begin with a text. */
   search({ packed, text, from, to }: PrefixSearch): FoundEntries {
-    const found = unpackLines(packed).filter(entry => entry.startsWith(text))
-    return { entries: found.slice(from, to), total: found.length }
+    const matches = unpackLines(packed).filter(entry => entry.startsWith(text))
+    return { entries: matches.slice(from, to), total: matches.length }
   },
 }
 export type ListJobs = typeof listJobs

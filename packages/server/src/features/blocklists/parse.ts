@@ -76,14 +76,14 @@ interface Place {
 
 const readCsv = (line: string, column: number | null): readonly Found[] | null => {
   if (column !== null) {
-    const found = readAddress(cellsOf(line)[column - 1] ?? '')
-    return found && [found]
+    const address = readAddress(cellsOf(line)[column - 1] ?? '')
+    return address && [address]
   }
   const whole = readLine(line)
   if (whole && whole.found.length > 0 && whole.note === '') return whole.found
   for (const cell of cellsOf(line)) {
-    const found = readAddress(cell)
-    if (found) return [found]
+    const address = readAddress(cell)
+    if (address) return [address]
   }
   return whole?.found.slice(0, 1) ?? null
 }
@@ -91,8 +91,8 @@ const readCsv = (line: string, column: number | null): readonly Found[] | null =
 const isHeader = (line: string): boolean => !/(?:^|[\s,;"])\d/.test(line)
 const readHosts = (line: string): readonly Found[] | null => {
   const [first = '', second = ''] = line.split(/\s+/, 2)
-  const found = readAddress(localNames.has(first) ? second : first)
-  return found && [found]
+  const address = readAddress(localNames.has(first) ? second : first)
+  return address && [address]
 }
 
 /**
@@ -103,10 +103,10 @@ function* jsonValues(value: unknown): Generator<string | null> {
   if (typeof value === 'string') yield value
   else if (Array.isArray(value)) for (const row of value) yield* rowValues(row)
   else if (typeof value === 'object' && value !== null && !isMetadata(value)) {
-    const named = Object.entries(value).find(
+    const addressField = Object.entries(value).find(
       ([name, held]) => typeof held === 'string' && kindOfField(name) === 'address',
     )
-    if (named) yield String(named[1])
+    if (addressField) yield String(addressField[1])
     else for (const held of Object.values(value)) if (typeof held === 'object') yield* jsonValues(held)
   }
 }
@@ -183,8 +183,8 @@ const formatOf = (body: Buffer): Exclude<BlocklistFormat, 'auto'> => {
 function* placesIn(body: Buffer, format: BlocklistFormat, column: number | null): Generator<Place> {
   if (format === 'spamhaus-json') {
     for (const { line, text } of jsonTexts(body)) {
-      const found = text === null ? null : readAddress(text.trim())
-      yield { line, text: text ?? '', found: found && [found] }
+      const address = text === null ? null : readAddress(text.trim())
+      yield { line, text: text ?? '', found: address && [address] }
     }
     return
   }
@@ -194,13 +194,13 @@ function* placesIn(body: Buffer, format: BlocklistFormat, column: number | null)
     // A semicolon parts the columns of some CSV files and begins a comment elsewhere.
     const text = format === 'csv' ? raw.replace(/^\s*(#|\/\/).*$/, '').trim() : raw.trim()
     if (text === '') continue
-    const found =
+    const entries =
       format === 'csv'
         ? readCsv(text, column)
         : format === 'hosts' && !/^[#;]/.test(text)
           ? readHosts(bareLine(text))
           : (readLine(text)?.found ?? null)
-    yield { line, text, found }
+    yield { line, text, found: entries }
   }
 }
 /** What a line looks like, without what it says: a content may be a page that only Stockade can see. */

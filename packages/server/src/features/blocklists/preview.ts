@@ -42,15 +42,15 @@ export const createPreview = (
     await events.change(change =>
       change.record({ name: 'list.preview', author: authorOf(actor), data: { source: withoutSecrets(source) } }),
     )
-    const taken = await needs.take(source, mayBePrivate, null)
-    if (taken === null) throw conflict('The source did not give its content.')
+    const content = await needs.take(source, mayBePrivate, null)
+    if (content === null) throw conflict('The source did not give its content.')
     const servers = registry.all().filter(({ row }) => sees(actor, row.no) && row.ip_address !== null)
     const addresses = servers.flatMap(({ row }) => row.ip_address ?? [])
     // Who has access to some servers must not learn by trying which addresses other servers and people have.
     const isLimited = actor.servers !== 'all'
     const sessions = isLimited ? [] : await sessionAddresses(db.read)
     const built = await needs.threads.run('build', {
-      given: taken.given,
+      given: content.given,
       reading: {
         format: input.format ?? 'auto',
         column: input.column ?? null,
@@ -61,7 +61,7 @@ export const createPreview = (
       before: null,
       named: { addresses: [actor.ip, ...addresses, ...sessions], whitelist: (await mirror.render()).plain },
     })
-    return { built, bytes: taken.bytes, servers, isLimited }
+    return { built, bytes: content.bytes, servers, isLimited }
   }
   const viewOf = ({ built, bytes, servers, isLimited }: Awaited<ReturnType<typeof look>>): Preview => {
     const { format, entries, addresses, networks, left_out, samples, unread, named } = built

@@ -175,10 +175,10 @@ export const createBlocklistReading = (needs: {
     visibleRow,
     async list(actor, { page = 1, limit = 50 }) {
       const rows = (await allLists(db.read)).filter(row => targeting.isVisible(actor, targetsOf(row.target)))
-      const named = rows.sort((a, b) => a.name.localeCompare(b.name, 'en'))
-      const said = await readSaid()
+      const byName = rows.sort((a, b) => a.name.localeCompare(b.name, 'en'))
+      const reports = await readSaid()
       return {
-        lists: named.slice((page - 1) * limit, page * limit).map(row => viewOf(actor, row, said)),
+        lists: byName.slice((page - 1) * limit, page * limit).map(row => viewOf(actor, row, reports)),
         total: rows.length,
         page,
         limit,
@@ -189,9 +189,9 @@ export const createBlocklistReading = (needs: {
     },
     async servers(actor, id, { state, page = 1, limit = 50 }) {
       const row = await visibleRow(actor, id)
-      const found = statesOf(actor, row, await readSaid()).filter(one => state === undefined || one.state === state)
+      const states = statesOf(actor, row, await readSaid()).filter(one => state === undefined || one.state === state)
       return {
-        servers: found.slice((page - 1) * limit, page * limit).map(one => ({
+        servers: states.slice((page - 1) * limit, page * limit).map(one => ({
           server: { id: one.server.row.id, hostname: one.server.row.hostname },
           state: one.state,
           reason: one.reason,
@@ -199,7 +199,7 @@ export const createBlocklistReading = (needs: {
           packets: one.row?.packets ?? 0,
           at: isoOrNull(one.row?.acked_at ?? null),
         })),
-        total: found.length,
+        total: states.length,
         page,
         limit,
       }
@@ -207,32 +207,35 @@ export const createBlocklistReading = (needs: {
     async entries(actor, id, { search, page = 1, limit = 50 }) {
       const row = await visibleRow(actor, id)
       const text = search?.trim().toLowerCase() ?? ''
-      const asked = text === '' ? null : parseRange(text)
+      const range = text === '' ? null : parseRange(text)
       const from = (page - 1) * limit
-      if (text !== '' && !asked) return { ...(await beginning(row, { text, from, to: from + limit })), page, limit }
+      if (text !== '' && !range) return { ...(await beginning(row, { text, from, to: from + limit })), page, limit }
       const index = await indexOfRow(row)
       if (!index) return { entries: [], total: 0, page, limit }
-      const places = asked ? placesOf(index, asked) : allPlaces(index)
+      const places = range ? placesOf(index, range) : allPlaces(index)
       const total = places.to - places.from
-      const shown = Array.from({ length: Math.max(0, Math.min(limit, total - from)) }, (_, n) => places.from + from + n)
-      return { entries: shown.map(place => entryAt(index, place)), total, page, limit }
+      const pagePlaces = Array.from(
+        { length: Math.max(0, Math.min(limit, total - from)) },
+        (_, n) => places.from + from + n,
+      )
+      return { entries: pagePlaces.map(place => entryAt(index, place)), total, page, limit }
     },
     async covering(actor, ip) {
       const rows = (await allLists(db.read)).filter(
         row => row.mode !== 'off' && row.version > 0 && targeting.isVisible(actor, targetsOf(row.target)),
       )
-      const found = await Promise.all(
+      const listMatches = await Promise.all(
         rows.map(async row => {
           const index = await indexOfRow(row)
           const places = index && placesOf(index, ip)
           return index && places && places.from < places.to ? [{ row, entry: entryAt(index, places.from) }] : []
         }),
       )
-      const lines = found.flat()
+      const lines = listMatches.flat()
       if (lines.length === 0) return []
-      const said = await readSaid()
+      const reports = await readSaid()
       return lines.map(({ row, entry }): Line => {
-        const view = viewOf(actor, row, said)
+        const view = viewOf(actor, row, reports)
         return {
           id: row.id,
           name: row.name,

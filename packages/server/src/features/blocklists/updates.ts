@@ -179,8 +179,8 @@ export const createUpdates = (
       // Before the look: if it ends the process, the list is not due again at once, and later each time.
       await updateList(db.write, row.id, { next_at: retryAt(row), failures: row.failures + 1 })
       const validators = row.version > 0 && row.last_error === null && !acceptsChange ? row : null
-      const taken = await needs.take(sourceOf(row), row.allow_private === 1, validators)
-      if (taken) await applyTaken(row, taken, acceptsChange)
+      const content = await needs.take(sourceOf(row), row.allow_private === 1, validators)
+      if (content) await applyTaken(row, content, acceptsChange)
       else {
         await updateList(db.write, row.id, { ...checked(row), last_error: null })
         await lists.catchUp()
@@ -194,10 +194,14 @@ export const createUpdates = (
     const content = await contentOf(db.read, row.id)
     if (!content) return
     const { invalid, too_wide, duplicates } = readLeftOut(row)
-    const said = { cuts: cut.version, set: {} }
+    const cutState = { cuts: cut.version, set: {} }
     try {
       const built = await build(row, { kind: 'stored', raw: content.raw }, cut, null)
-      const refusal = await put(row, { ...built, left_out: { ...built.left_out, invalid, too_wide, duplicates } }, said)
+      const refusal = await put(
+        row,
+        { ...built, left_out: { ...built.left_out, invalid, too_wide, duplicates } },
+        cutState,
+      )
       if (refusal !== null) await refuse(row, refusal, { cuts: cut.version })
     } catch (error) {
       if (!(error instanceof NoList)) throw error

@@ -5,7 +5,7 @@ import type { ServerScope } from '../../core/actor.ts'
 import { spanOfQuery } from '@stockade/contract'
 import type { QueryNode, QueryTerm } from '@stockade/contract'
 import type { Engine } from '../../db/database.ts'
-import { among, given, insertMany } from '../../db/given.ts'
+import { among, valuesTable, insertMany } from '../../db/given.ts'
 import type { CommandsTable } from '../../db/tables/commands.ts'
 import { rowCount } from '../../db/row-count.ts'
 import type { Schema } from '../../db/schema.ts'
@@ -142,16 +142,16 @@ export const findCommandStates = async (
   sql: Sql,
   ids: readonly string[],
 ): Promise<Pick<CommandRow, 'id' | 'server_no' | 'status'>[]> => {
-  const found: Pick<CommandRow, 'id' | 'server_no' | 'status'>[] = []
+  const rows: Pick<CommandRow, 'id' | 'server_no' | 'status'>[] = []
   for (let start = 0; start < ids.length; start += chunk)
-    found.push(
+    rows.push(
       ...(await sql
         .selectFrom('commands')
         .select(['id', 'server_no', 'status'])
         .where('id', 'in', ids.slice(start, start + chunk))
         .execute()),
     )
-  return found
+  return rows
 }
 export const findCommandRow = (sql: Sql, id: string): Promise<CommandRow | undefined> =>
   sql.selectFrom('commands').selectAll().where('id', '=', id).executeTakeFirst()
@@ -170,7 +170,7 @@ export type CommandEnd = Pick<CommandRow, 'id' | 'status' | 'success' | 'output'
 /** Ends commands that are locked. One statement: a command for all hosts ends on hundreds of them at the same moment. */
 export const endCommands = async (sql: Sql, engine: Engine, ends: readonly CommandEnd[]): Promise<void> => {
   if (ends.length === 0) return
-  const rows = given(engine, ends, {
+  const rows = valuesTable(engine, ends, {
     id: 'text',
     status: 'text',
     success: 'bigint',

@@ -96,12 +96,12 @@ export const createDelivery = (
   /** One read for many: a command for all hosts brings an event of each, from each other process. */
   const reloadSome = async (serverNos: readonly number[]): Promise<void> => {
     for (let left = serverNos; left.length > 0;) {
-      const asked = left.slice(0, serversAtOnce)
+      const batchOfServers = left.slice(0, serversAtOnce)
       const mark = queue.mark()
-      const replaced = queue.replace(await openCommandsOf(db.read, db.engine, asked), mark, asked)
+      const replaced = queue.replace(await openCommandsOf(db.read, db.engine, batchOfServers), mark, batchOfServers)
       for (const no of replaced) if (isDue(no)) waiting.wake(no)
       // Where something changed here during the read, it is read again.
-      left = [...left.slice(serversAtOnce), ...asked.filter(no => !replaced.has(no))]
+      left = [...left.slice(serversAtOnce), ...batchOfServers.filter(no => !replaced.has(no))]
     }
   }
   return {

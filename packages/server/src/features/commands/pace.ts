@@ -29,10 +29,10 @@ export interface Pace {
 
 /** The share of its time for which this thread worked since the last question, from 0 to 1. */
 const createUtilization = () => {
-  let seen = performance.eventLoopUtilization()
+  let lastUtilization = performance.eventLoopUtilization()
   return () => {
-    const { utilization } = performance.eventLoopUtilization(seen)
-    seen = performance.eventLoopUtilization()
+    const { utilization } = performance.eventLoopUtilization(lastUtilization)
+    lastUtilization = performance.eventLoopUtilization()
     return utilization
   }
 }

@@ -23,11 +23,11 @@ export const createQueue = (clock: Clock) => {
   const track = (row: CommandRow) => {
     changes.set(row.server_no, ++count)
     const at = dueAt(row)
-    const known = due.get(row.server_no)
+    const knownDue = due.get(row.server_no)
     if (at !== null) {
-      if (known) known.set(row.id, at)
+      if (knownDue) knownDue.set(row.id, at)
       else due.set(row.server_no, new Map([[row.id, at]]))
-    } else if (known?.delete(row.id) && known.size === 0) due.delete(row.server_no)
+    } else if (knownDue?.delete(row.id) && knownDue.size === 0) due.delete(row.server_no)
   }
   return {
     /** Takes over a committed row. */
@@ -48,8 +48,8 @@ export const createQueue = (clock: Clock) => {
      * they have. Returns those that were replaced.
      */
     replace(rows: readonly CommandRow[], mark: number, serverNos?: readonly number[]): ReadonlySet<number> {
-      const asked = serverNos ?? [...due.keys(), ...rows.map(row => row.server_no)]
-      const replaced = new Set(asked.filter(no => (changes.get(no) ?? 0) <= mark))
+      const servers = serverNos ?? [...due.keys(), ...rows.map(row => row.server_no)]
+      const replaced = new Set(servers.filter(no => (changes.get(no) ?? 0) <= mark))
       for (const no of replaced) {
         due.delete(no)
         changes.set(no, ++count)

@@ -3,7 +3,7 @@ import type { Kysely, Selectable } from 'kysely'
 import type { Engine } from '../../db/database.ts'
 import type { KnockSequencesTable, KnockSequenceServersTable } from '../../db/tables/knock.ts'
 import type { Schema } from '../../db/schema.ts'
-import { given } from '../../db/given.ts'
+import { valuesTable } from '../../db/given.ts'
 
 type Sql = Kysely<Schema>
 const chunk = 500
@@ -115,7 +115,7 @@ export const saveSpoken = async (sql: Sql, engine: Engine, rows: readonly Spoken
   } as const
   for (let start = 0; start < rows.length; start += chunk)
     await raw`update knock_sequence_servers set acked_revision = given.revision, state = given.state, error = given.error
-      from ${given(engine, rows.slice(start, start + chunk), columns)}
+      from ${valuesTable(engine, rows.slice(start, start + chunk), columns)}
       where knock_sequence_servers.sequence_id = given.sequence_id and knock_sequence_servers.server_no = given.server_no
         and knock_sequence_servers.revision >= given.revision
         and coalesce(knock_sequence_servers.acked_revision, 0) <= given.revision`.execute(sql)

@@ -4,7 +4,7 @@ import type { Engine } from '../../db/database.ts'
 import type { KnockHistoryTable } from '../../db/tables/knock.ts'
 import { rowCount } from '../../db/row-count.ts'
 import type { Schema } from '../../db/schema.ts'
-import { given } from '../../db/given.ts'
+import { valuesTable } from '../../db/given.ts'
 
 type Sql = Kysely<Schema>
 const chunk = 500
@@ -52,7 +52,7 @@ export const insertKnocks = async (sql: Sql, engine: Engine, knocks: readonly Ne
   for (let start = 0; start < knocks.length; start += chunk) {
     const some = knocks.slice(start, start + chunk)
     const { rows } = await raw<EventRef>`insert into knock_history (${names})
-      select ${names} from ${given(engine, some, columns)} where 1 = 1
+      select ${names} from ${valuesTable(engine, some, columns)} where 1 = 1
       on conflict (server_no, event_id) do nothing returning server_no, event_id`.execute(sql)
     made.push(...rows)
   }

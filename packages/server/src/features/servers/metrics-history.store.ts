@@ -1,7 +1,7 @@
 import { sql as raw } from 'kysely'
 import type { Kysely } from 'kysely'
 import type { Engine } from '../../db/database.ts'
-import { among, given } from '../../db/given.ts'
+import { among, valuesTable } from '../../db/given.ts'
 import type { Schema } from '../../db/schema.ts'
 import { addHour } from './metrics-steps.ts'
 
@@ -16,7 +16,7 @@ export interface HourRow {
 const chunk = 200
 /** Steps as hexadecimal text. */
 const givenHours = (engine: Engine, rows: readonly HourRow[]) =>
-  given(
+  valuesTable(
     engine,
     rows.map(row => ({ ...row, steps: Buffer.from(row.steps).toString('hex') })),
     { server_no: 'bigint', hour: 'bigint', steps: 'text' },

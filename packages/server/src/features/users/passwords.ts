@@ -15,8 +15,8 @@ let nobody: Promise<string> | null = null
 /** Takes about as long for a user that does not exist, so that the time tells nothing. */
 export const checkPassword = async (stored: string | null, password: string, first = true): Promise<boolean> => {
   nobody ??= hashPassword(randomBytes(16).toString('hex'))
-  const known = stored ?? (await nobody)
-  return (await inTurn(() => verify(known, password), first)) && stored !== null
+  const storedHash = stored ?? (await nobody)
+  return (await inTurn(() => verify(storedHash, password), first)) && stored !== null
 }
 
 /** Somebody who is signed in types the password again. @throws Problem 401 when it is wrong, 409 when there is none. */

@@ -98,8 +98,8 @@ export const createUsers = (db: Database, clock: Clock, settings: Pick<SettingsS
     return hashPassword(password)
   },
   async create(change, author, { username, email, passwordHash, role, provider, mfaRequired = false, invite }) {
-    const taken = await takenName(change.sql, { username, email })
-    if (taken) throw conflict(`This ${taken === 'email' ? 'e-mail address' : 'username'} is taken.`)
+    const takenField = await takenName(change.sql, { username, email })
+    if (takenField) throw conflict(`This ${takenField === 'email' ? 'e-mail address' : 'username'} is taken.`)
     admit(contract.createUser.leaves, { all: await countUsers(change.sql) })
     const at = clock()
     const user = await insertUser(change.sql, {

@@ -83,7 +83,7 @@ export const createListChanges = (
         guardCoverage(actor, coverageOf(listed), coverageOf([...listed, ...ranges]), confirmShare)
       }
       const version = following(state.seq)
-      const made: AddedEntry[] = []
+      const addedEntries: AddedEntry[] = []
       for (let start = 0; start < entries.length; start += chunk) {
         const part = entries.slice(start, start + chunk)
         const rows = await insertEntries(change.sql, db.engine, part, author.name, now)
@@ -91,7 +91,7 @@ export const createListChanges = (
           const entry = byText.get(ip)
           return entry ? [{ id, entry, at: now }] : []
         })
-        made.push(...fresh)
+        addedEntries.push(...fresh)
         await change.recordMany(
           fresh.map(({ id, entry: { ip, description, expires_at } }) => ({
             name: 'whitelist.add' as const,
@@ -100,18 +100,18 @@ export const createListChanges = (
           })),
         )
       }
-      if (state.entries + made.length > bounds.whitelist)
+      if (state.entries + addedEntries.length > bounds.whitelist)
         throw conflict(
-          `The whitelist holds ${state.entries} entries and may hold ${bounds.whitelist}; ${made.length} more do not fit.`,
+          `The whitelist holds ${state.entries} entries and may hold ${bounds.whitelist}; ${addedEntries.length} more do not fit.`,
         )
-      if (made.length > 0)
+      if (addedEntries.length > 0)
         await saveState(change.sql, {
           version,
           seq: state.seq + 1,
-          entries: state.entries + made.length,
+          entries: state.entries + addedEntries.length,
           changed_at: now,
         })
-      return made
+      return addedEntries
     })
     if (inserted.length > 0) await mirror.catchUp()
     return inserted

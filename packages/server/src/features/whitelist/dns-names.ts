@@ -102,22 +102,22 @@ const refusedAnswer = (error: string): Judgement => ({
  * than the bound: what a name with such an answer leads to, nobody meant to whitelist.
  */
 export const judgeAnswer = ({ v4, v6 }: NameAnswer, before: readonly string[]): Judgement => {
-  const kept = (isFamily: (address: string) => boolean, answer: FamilyAnswer) =>
+  const keptOf = (isFamily: (address: string) => boolean, answer: FamilyAnswer) =>
     'error' in answer ? before.filter(isFamily) : answer.addresses
   const errors = [v4, v6].flatMap(answer => ('error' in answer ? [answer.error] : []))
   if (errors.length === 2)
     return { addresses: null, error: sentence(errors[0] ?? ''), isRefused: false, pause: interval.minimum * 1000 }
-  const found = new Set<string>()
-  for (const text of [...kept(ip => !ip.includes(':'), v4), ...kept(ip => ip.includes(':'), v6)]) {
+  const addressSet = new Set<string>()
+  for (const text of [...keptOf(ip => !ip.includes(':'), v4), ...keptOf(ip => ip.includes(':'), v6)]) {
     const ip = parseIp(text)
     const refusal = ip ? whyNotListedByName(ip) : 'is no address'
     if (!ip || refusal !== null) return refusedAnswer(`The name is at ${text.slice(0, 64)}, which ${refusal}.`)
-    found.add(ip.text)
+    addressSet.add(ip.text)
   }
-  if (found.size > mostAddresses)
-    return refusedAnswer(`The name has ${found.size} addresses, and ${mostAddresses} are taken at most.`)
+  if (addressSet.size > mostAddresses)
+    return refusedAnswer(`The name has ${addressSet.size} addresses, and ${mostAddresses} are taken at most.`)
   const [error] = errors
-  if (found.size === 0)
+  if (addressSet.size === 0)
     return {
       addresses: null,
       error: sentence(error ?? 'the name has no address'),
@@ -126,7 +126,7 @@ export const judgeAnswer = ({ v4, v6 }: NameAnswer, before: readonly string[]): 
     }
   const ttl = Math.min(...[v4, v6].map(answer => ('error' in answer ? 0 : answer.ttl)))
   return {
-    addresses: [...found].sort(),
+    addresses: [...addressSet].sort(),
     error: error === undefined ? null : `${'error' in v4 ? 'IPv4' : 'IPv6'}: ${error}.`,
     isRefused: false,
     pause: Math.min(interval.maximum, Math.max(interval.minimum, ttl)) * 1000,

@@ -67,8 +67,8 @@ export function* readPlain(content: string): Generator<Candidate> {
       yield { line, value, ip: '', description: '', error: `${read.note.slice(0, 50)} is no address.` }
       continue
     }
-    for (const found of read.found) {
-      const texts = textsOf(found)
+    for (const match of read.found) {
+      const texts = textsOf(match)
       if (texts === null) yield { line, value, ip: '', description: '', error: tooMany }
       for (const ip of texts ?? []) yield { line, value: read.found.length > 1 ? ip : value, ip, description }
     }
@@ -178,8 +178,8 @@ const candidateOf = (cells: readonly string[], columns: Columns): Omit<Candidate
 }
 /** The canonical text of a cell that is one address or one network. */
 const textsOfOne = (text: string): string | null => {
-  const found = readAddress(text)
-  const texts = found && textsOf(found)
+  const address = readAddress(text)
+  const texts = address && textsOf(address)
   return texts?.length === 1 ? (texts[0] ?? null) : null
 }
 

@@ -60,8 +60,8 @@ const compare = (a: Uint32Array, at: number, b: Uint32Array, bt: number, words: 
   return 0
 }
 const lastWord = (first: number, prefix: number, word: number): number => {
-  const kept = Math.min(32, Math.max(0, prefix - word * 32))
-  return kept === 32 ? first : (first | (0xffffffff >>> kept)) >>> 0
+  const keptBits = Math.min(32, Math.max(0, prefix - word * 32))
+  return keptBits === 32 ? first : (first | (0xffffffff >>> keptBits)) >>> 0
 }
 
 const pack = (listed: readonly Listed[], words: 1 | 4): Family => {
@@ -203,17 +203,17 @@ export const openIntervals = (packed: Packed): Intervals => {
     for (let word = 0; word < family.words; word++) key[word] = wordAt(range.bytes, word * 4)
     return family
   }
-  const found = ({ words, first, prefix, id }: Family, entry: number): Found => {
+  const foundEntry = ({ words, first, prefix, id }: Family, entry: number): Found => {
     const length = prefix[entry] ?? 0
-    const shown = length === bits(words) ? null : length
+    const shownPrefix = length === bits(words) ? null : length
     return {
       id: id[entry] ?? 0,
-      prefix: shown,
+      prefix: shownPrefix,
       // Few of those who ask want to read it.
       get text() {
         const view = new DataView(new ArrayBuffer(words * 4))
         for (let word = 0; word < words; word++) view.setUint32(word * 4, first[entry * words + word] ?? 0)
-        return ipText(new Uint8Array(view.buffer), shown)
+        return ipText(new Uint8Array(view.buffer), shownPrefix)
       },
     }
   }
@@ -222,22 +222,22 @@ export const openIntervals = (packed: Packed): Intervals => {
     covering(range, gone = nobody) {
       const family = seek(range)
       const { words, owner, parent, prefix, id } = family
-      const asked = range.prefix ?? bits(words)
+      const askedPrefix = range.prefix ?? bits(words)
       let entry = owner[intervalOf(family)] ?? -1
-      while (entry >= 0 && ((prefix[entry] ?? 0) > asked || gone.has(id[entry] ?? 0))) entry = parent[entry] ?? -1
-      return entry >= 0 ? found(family, entry) : null
+      while (entry >= 0 && ((prefix[entry] ?? 0) > askedPrefix || gone.has(id[entry] ?? 0))) entry = parent[entry] ?? -1
+      return entry >= 0 ? foundEntry(family, entry) : null
     },
     within(range, gone = nobody) {
       const family = seek(range)
       const { words, first, prefix, id } = family
-      const asked = range.prefix ?? bits(words)
+      const askedPrefix = range.prefix ?? bits(words)
       for (let entry = entryFrom(family); entry < id.length; entry++) {
         for (let word = 0; word < words; word++)
           if ((first[entry * words + word] ?? 0) !== (key[word] ?? 0)) {
-            if ((first[entry * words + word] ?? 0) > lastWord(key[word] ?? 0, asked, word)) return null
+            if ((first[entry * words + word] ?? 0) > lastWord(key[word] ?? 0, askedPrefix, word)) return null
             break
           }
-        if ((prefix[entry] ?? 0) >= asked && !gone.has(id[entry] ?? 0)) return found(family, entry)
+        if ((prefix[entry] ?? 0) >= askedPrefix && !gone.has(id[entry] ?? 0)) return foundEntry(family, entry)
       }
       return null
     },

@@ -112,7 +112,7 @@ export const createMirror = async (db: Database, log: (error: unknown) => void):
   /** Reads all of it and then takes it in the place of what was known. */
   const reread = async (): Promise<ListState> => {
     for (;;) {
-      const seen = await readState(db.read)
+      const storedState = await readState(db.read)
       const all = new Map<number, string>()
       let last = 0
       for (let rows = await entriesAfter(db.read, 0, page); rows.length > 0;) {
@@ -121,7 +121,7 @@ export const createMirror = async (db: Database, log: (error: unknown) => void):
         rows = rows.length < page ? [] : await entriesAfter(db.read, last, page)
       }
       // Something was committed meanwhile.
-      if (all.size !== seen.entries || (await readState(db.read)).version !== seen.version) continue
+      if (all.size !== storedState.entries || (await readState(db.read)).version !== storedState.version) continue
       await packing
       base = await pack(all)
       texts = all
@@ -129,14 +129,14 @@ export const createMirror = async (db: Database, log: (error: unknown) => void):
       fresh = new Map()
       gone = new Set()
       recent = intervalsOf([])
-      return seen
+      return storedState
     }
   }
   const take = async (removed: readonly number[]): Promise<void> => {
     for (const id of removed) remove(id)
     for (let tries = 0; tries < 3; tries++) {
-      const seen = await readState(db.read)
-      if (seen.version === state.version) return
+      const storedState = await readState(db.read)
+      if (storedState.version === state.version) return
       const added = await readOn()
       if (added > fewEntries) {
         // A read that is under way may have begun before these entries were known.
@@ -144,9 +144,9 @@ export const createMirror = async (db: Database, log: (error: unknown) => void):
         await repackSoon()
       } else recent = intervalsOf([...fresh.values()])
       // They differ where something was committed meanwhile, or removed by another process that was not heard yet.
-      if (texts.size !== seen.entries) continue
+      if (texts.size !== storedState.entries) continue
       if (fresh.size + gone.size > fewEntries) void repackSoon()
-      return accept(seen)
+      return accept(storedState)
     }
     accept(await reread())
   }

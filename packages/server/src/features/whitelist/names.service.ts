@@ -66,10 +66,10 @@ export const createWhitelistNames = (
     judgeAnswer(await resolve(row.name), parseJson(row.addresses))
   /** How many bans in force the new addresses of a name have. */
   const bansOf = async (sql: Change['sql'], addresses: readonly string[]): Promise<number> => {
-    const found = await Promise.all(
+    const activeRows = await Promise.all(
       addresses.flatMap(text => parseIp(text) ?? []).map(ip => activeTouching(sql, ip, clock())),
     )
-    return new Set(found.flat().map(({ ban_id }) => ban_id)).size
+    return new Set(activeRows.flat().map(({ ban_id }) => ban_id)).size
   }
   const takeAddresses = async (change: Change, row: NameRow, judgement: Judgement): Promise<void> => {
     const now = clock()

@@ -148,8 +148,8 @@ export const createWhitelist = (
     async check(text) {
       const ip = parseIp(text)
       if (!ip) throw invalid('ip', 'ip must be an IPv4 or IPv6 address.')
-      const found = mirror.covers(ip)
-      const row = found && (await findEntry(db.read, found.id))
+      const coveringEntry = mirror.covers(ip)
+      const row = coveringEntry && (await findEntry(db.read, coveringEntry.id))
       // Removed by another process a moment ago: the next one that covers it is known in a moment, too.
       return {
         ip: ip.text,

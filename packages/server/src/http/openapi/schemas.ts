@@ -36,11 +36,15 @@ export const createComponents = (): Components => {
   const components = new Map<string, { readonly source: object; readonly schema: Json }>()
 
   const define = (name: string, source: object): Json => {
-    const known = components.get(name)
+    const knownComponent = components.get(name)
     // TypeBox copies a schema to make it optional, so the same schema can be several objects.
-    if (known && known.source !== source && JSON.stringify(known.source) !== JSON.stringify(source))
+    if (
+      knownComponent &&
+      knownComponent.source !== source &&
+      JSON.stringify(knownComponent.source) !== JSON.stringify(source)
+    )
       throw new Error(`Two schemas have the name ${name}.`)
-    if (!known) {
+    if (!knownComponent) {
       // Reserved before its fields are read, so that components keep the order of the contract.
       components.set(name, { source, schema: {} })
       components.set(name, { source, schema: inline(schemaOf(source)) })

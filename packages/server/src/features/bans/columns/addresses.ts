@@ -45,8 +45,8 @@ export const createAddressBook = (expected = 0): AddressBook => {
   /** How a settled address of IPv6 stands to these bytes. */
   const compareLong = (index: number, bytes: Uint8Array): number => {
     for (let word = 0; word < wide; word++) {
-      const found = (long[index * wide + word] ?? 0) - wordOf(bytes, word * 4)
-      if (found !== 0) return found
+      const difference = (long[index * wide + word] ?? 0) - wordOf(bytes, word * 4)
+      if (difference !== 0) return difference
     }
     return 0
   }
@@ -87,8 +87,8 @@ export const createAddressBook = (expected = 0): AddressBook => {
     return bytes
   }
   const compare = (one: number, other: number): number => {
-    const found = wordAt(one, 0) - wordAt(other, 0)
-    if (found !== 0) return found
+    const order = wordAt(one, 0) - wordAt(other, 0)
+    if (order !== 0) return order
     const [a, b] = [isNarrow(one), isNarrow(other)]
     if (a || b) return Number(b) - Number(a)
     for (let word = 1; word < wide; word++) {
@@ -120,8 +120,8 @@ export const createAddressBook = (expected = 0): AddressBook => {
     find(bytes) {
       const settled = settledNumber(bytes)
       if (settled !== null) return settled
-      const found = fresh.find(bytes)
-      return found === null ? null : settledSize() + found
+      const freshNumber = fresh.find(bytes)
+      return freshNumber === null ? null : settledSize() + freshNumber
     },
     bytesOf,
     compare,

@@ -47,12 +47,12 @@ const answerOf = async (request: ColumnsRequest): Promise<ColumnsReply> => {
   const { key } = request
   if (request.kind === 'count')
     return { kind: 'counted', key, addresses: countAddresses(followed.columns, request.asked) }
-  const found = groupColumns(followed.columns, request.asked)
+  const groups = groupColumns(followed.columns, request.asked)
   return {
     kind: 'found',
     key,
-    found,
-    lifted: await followed.liftedAmong(found.rows.flatMap(({ newest }) => newest ?? [])),
+    found: groups,
+    lifted: await followed.liftedAmong(groups.rows.flatMap(({ newest }) => newest ?? [])),
   }
 }
 /** One after the other: the columns must not change while somebody reads them. */

@@ -19,8 +19,8 @@ export const wordOf = (bytes: Uint8Array, at: number): number =>
 /** By hand: views of the bytes would cost more than the comparison. */
 const difference = (one: Uint8Array, a: number, other: Uint8Array, b: number, length: number): number => {
   for (let index = 0; index < length; index++) {
-    const found = (one[a + index] ?? 0) - (other[b + index] ?? 0)
-    if (found !== 0) return found
+    const order = (one[a + index] ?? 0) - (other[b + index] ?? 0)
+    if (order !== 0) return order
   }
   return 0
 }
@@ -52,8 +52,8 @@ export const createFreshAddresses = (expected = 0): FreshAddresses => {
     const mask = slots.length - 1
     let slot = hash(bytes, 0, bytes.length) & mask
     for (;;) {
-      const held = slots[slot] ?? 0
-      if (held === 0 || equals(held - 1, bytes)) return slot
+      const slotValue = slots[slot] ?? 0
+      if (slotValue === 0 || equals(slotValue - 1, bytes)) return slot
       slot = (slot + 1) & mask
     }
   }
@@ -72,8 +72,8 @@ export const createFreshAddresses = (expected = 0): FreshAddresses => {
     size: () => size,
     numberOf(bytes) {
       const slot = slotOf(bytes)
-      const held = slots[slot] ?? 0
-      if (held > 0) return held - 1
+      const slotValue = slots[slot] ?? 0
+      if (slotValue > 0) return slotValue - 1
       if (used + bytes.length > pool.length) pool = longer(pool, pool.length * 2)
       if (size === starts.length) starts = longer(starts, size * 2)
       pool.set(bytes, used)
@@ -85,8 +85,8 @@ export const createFreshAddresses = (expected = 0): FreshAddresses => {
       return size - 1
     },
     find(bytes) {
-      const held = slots[slotOf(bytes)] ?? 0
-      return held === 0 ? null : held - 1
+      const slotValue = slots[slotOf(bytes)] ?? 0
+      return slotValue === 0 ? null : slotValue - 1
     },
     wordAt: (number, word) => wordOf(pool, (starts[number] ?? 0) + word * 4),
     lengthOf: number => endOf(number) - (starts[number] ?? 0),

@@ -175,12 +175,12 @@ const endOfGroup = (a: ColumnArrays, { rows, from, count }: Hits, begin: number,
 }
 /** The earliest or the latest time of some hits. */
 const timeOf = ({ at }: ColumnArrays, hits: Hits, begin: number, end: number, isLatest: boolean): number => {
-  let found = isLatest ? -Infinity : Infinity
+  let extreme = isLatest ? -Infinity : Infinity
   for (let index = begin; index < end; index++) {
     const time = at[rowAt(hits, index)] ?? 0
-    if (isLatest ? time > found : time < found) found = time
+    if (isLatest ? time > extreme : time < extreme) extreme = time
   }
-  return found
+  return extreme
 }
 /** By server: in which group it was seen last, counted from 1. No set is made for each address. */
 const stamps = new Uint32Array(65_536)

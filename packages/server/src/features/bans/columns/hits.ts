@@ -44,8 +44,8 @@ const onlyOf = (scope: readonly number[] | null): number | null => (scope?.lengt
 export const testOf = (columns: Columns, { servers, server, ...filter }: ColumnFilter, now: number): RowTest => {
   const scope = server === null ? servers : [server]
   // A place for each number that fits into the column: reading beyond the end costs a branch for each row.
-  const seen = scope && new Uint8Array(65_536)
-  for (const number of scope ?? []) if (seen) seen[number] = 1
+  const countedServers = scope && new Uint8Array(65_536)
+  for (const number of scope ?? []) if (countedServers) countedServers[number] = 1
   const { jail, country, asn, active } = filter
   return {
     from: filter.from ?? -Infinity,
@@ -55,7 +55,7 @@ export const testOf = (columns: Columns, { servers, server, ...filter }: ColumnF
     // A network that is unknown is 0, and no filter asks for it.
     asn: asn === 0 ? -2 : (asn ?? -1),
     active: active === null ? -1 : Number(active),
-    seen,
+    seen: countedServers,
     server: onlyOf(scope),
     mask: filter.tree && maskOf(columns, filter.tree),
     now,

@@ -23,15 +23,15 @@ type Mask = Uint8Array<ArrayBuffer>
 const addNumbers = (mask: Mask, a: ColumnArrays, size: number, part: ColumnPart & { kind: 'numbers' }) => {
   if (part.column === 'asn') {
     // A network that is unknown is 0, and no search asks for it.
-    const wanted = new Set(part.numbers.filter(number => number > 0))
-    if (wanted.size > 0) for (let row = 0; row < size; row++) if (wanted.has(a.asn[row] ?? 0)) mask[row] = 1
+    const numbers = new Set(part.numbers.filter(number => number > 0))
+    if (numbers.size > 0) for (let row = 0; row < size; row++) if (numbers.has(a.asn[row] ?? 0)) mask[row] = 1
     return
   }
   const column = a[part.column]
-  const wanted = new Uint8Array(65_536)
-  for (const number of part.numbers) wanted[number] = 1
+  const isMatch = new Uint8Array(65_536)
+  for (const number of part.numbers) isMatch[number] = 1
   // Without a branch that the processor would guess wrong.
-  for (let row = 0; row < size; row++) mask[row] = (mask[row] ?? 0) | (wanted[column[row] ?? 0] ?? 0)
+  for (let row = 0; row < size; row++) mask[row] = (mask[row] ?? 0) | (isMatch[column[row] ?? 0] ?? 0)
 }
 const addRange = (mask: Mask, columns: Columns, { first, last }: ColumnPart & { kind: 'range' }) => {
   const { addresses } = columns
@@ -43,9 +43,9 @@ const addRange = (mask: Mask, columns: Columns, { first, last }: ColumnPart & { 
 }
 const addCity = (mask: Mask, columns: Columns, part: ColumnPart & { kind: 'city' }) => {
   const { city } = columns.arrays()
-  const wanted = columns.cities().map(name => Number(name !== null && matchesValue(part, name, false)))
-  if (!wanted.includes(1)) return
-  for (let row = 0; row < columns.size(); row++) mask[row] = (mask[row] ?? 0) | (wanted[city[row] ?? 0] ?? 0)
+  const isMatch = columns.cities().map(name => Number(name !== null && matchesValue(part, name, false)))
+  if (!isMatch.includes(1)) return
+  for (let row = 0; row < columns.size(); row++) mask[row] = (mask[row] ?? 0) | (isMatch[city[row] ?? 0] ?? 0)
 }
 const maskOfTerm = (columns: Columns, parts: readonly ColumnPart[]): Mask => {
   const mask = new Uint8Array(columns.size())

@@ -173,8 +173,8 @@ const createCities = () => {
     names,
     numberOf(name: string | null): number {
       if (name === null) return 0
-      const known = numberByName.get(name)
-      if (known !== undefined) return known
+      const knownNumber = numberByName.get(name)
+      if (knownNumber !== undefined) return knownNumber
       numberByName.set(name, fit(names.length, 0xff_ff, 'city'))
       return names.push(name) - 1
     },
@@ -204,9 +204,9 @@ export const createColumns = (expected = 0): Columns => {
     arrays.until[address] = until
   }
   const hasRows = (address: number): boolean => {
-    let found = false
-    eachRow(arrays, address, () => (found = true))
-    return found
+    let hasRow = false
+    eachRow(arrays, address, () => (hasRow = true))
+    return hasRow
   }
   return {
     addresses,
@@ -240,9 +240,9 @@ export const createColumns = (expected = 0): Columns => {
     },
     has(ip, id) {
       const address = addresses.find(ip)
-      let found = false
-      if (address !== null) eachRow(arrays, address, row => (found = arrays.id[row] === id))
-      return found
+      let hasRow = false
+      if (address !== null) eachRow(arrays, address, row => (hasRow = arrays.id[row] === id))
+      return hasRow
     },
     end: (ip, id) => change(ip, id, row => void (arrays.lasts[row] = ends.over)),
     setDuration: (ip, id, duration) =>
@@ -259,11 +259,11 @@ export const createColumns = (expected = 0): Columns => {
       const all = addresses.settledOrder()
       const order = all.filter(hasRows)
       free(all)
-      const kept = size - goneRows
-      sortRows(arrays, order, kept)
+      const liveRows = size - goneRows
+      sortRows(arrays, order, liveRows)
       addresses.settle(order)
       free(order)
-      size = kept
+      size = liveRows
       goneRows = 0
     },
   }

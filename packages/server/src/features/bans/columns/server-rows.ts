@@ -76,23 +76,23 @@ const make = ({ server, at, owner, settled }: SettledColumns) => {
 }
 
 export const createServerRows = (arrays: () => SettledColumns): ServerRows => {
-  let made: ReturnType<typeof make> | null = null
+  let lastIndex: ReturnType<typeof make> | null = null
   const partOf = ({ starts, rows, stamps }: ReturnType<typeof make>, server: number): RowsOfServer => {
     const [from, to] = server < numbers ? [starts[server], starts[server + 1]] : [0, 0]
     return { rows: rows.subarray(from, to), stamps: stamps.subarray(from, to) }
   }
   return {
-    of: server => partOf((made ??= make(arrays())), server),
+    of: server => partOf((lastIndex ??= make(arrays())), server),
     drop(row) {
       const { server, settled } = arrays()
-      if (made === null || row >= settled) return
-      const { rows, stamps } = partOf(made, server[row] ?? 0)
+      if (lastIndex === null || row >= settled) return
+      const { rows, stamps } = partOf(lastIndex, server[row] ?? 0)
       const index = indexOfRow(rows, row)
       stamps[index] = gone * 2 + ((stamps[index] ?? 0) & 1)
     },
     forget() {
-      if (made) free(made.starts, made.rows, made.stamps)
-      made = null
+      if (lastIndex) free(lastIndex.starts, lastIndex.rows, lastIndex.stamps)
+      lastIndex = null
     },
   }
 }

@@ -87,8 +87,8 @@ const mail: Reader = (line, jail) => {
     /postfix|dovecot|exim|sasl|courier/.test(jail)
   if (!isMail) return null
   if (line.includes('auth failed') || line.includes('no auth attempts')) {
-    const told = Number(/(?:auth failed, |no auth attempts, )(\d{1,6}) attempts?/.exec(line)?.[1] ?? 1)
-    return withUser('mail-logins', between(line, 'user=<', '>'), told)
+    const attempts = Number(/(?:auth failed, |no auth attempts, )(\d{1,6}) attempts?/.exec(line)?.[1] ?? 1)
+    return withUser('mail-logins', between(line, 'user=<', '>'), attempts)
   }
   if (has(line, 'authentication failed', 'AUTH failed', 'authenticator failed', 'lost connection after AUTH'))
     return withUser('mail-logins', between(line, 'sasl_username=', ',', true) ?? between(line, '(set_id=', ')'))
@@ -181,11 +181,11 @@ const kindOfRequest = (jail: string, status: number): BanReasonKind =>
 
 /** `"GET /path HTTP/1.1" 404`: the path, and the status where one follows. */
 const requestOf = (line: string): { path: string; status: number } | null => {
-  const found = /"(?:GET|POST|HEAD|PUT|DELETE|OPTIONS|PATCH|PROPFIND|CONNECT|TRACE) ([^ "]+)/.exec(line)
-  if (!found?.[1]) return null
-  const rest = line.slice(found.index + found[0].length)
+  const request = /"(?:GET|POST|HEAD|PUT|DELETE|OPTIONS|PATCH|PROPFIND|CONNECT|TRACE) ([^ "]+)/.exec(line)
+  if (!request?.[1]) return null
+  const rest = line.slice(request.index + request[0].length)
   const status = Number(/^(?: HTTP\/[\d.]{1,5})?" (\d{3})\b/.exec(rest)?.[1] ?? 0)
-  return { path: found[1].split('?')[0] ?? found[1], status }
+  return { path: request[1].split('?')[0] ?? request[1], status }
 }
 /** A refused sign-in to a web server. */
 const webLogin = (line: string): Finding | null => {

@@ -36,8 +36,8 @@ const createTally = <Value extends string>(shownOf: (value: Value) => Value) => 
   const counts = new Map<Value, number>()
   return {
     add(value: Value | undefined, n = 1) {
-      const shown = value === undefined ? value : shownOf(value)
-      if (shown) counts.set(shown, (counts.get(shown) ?? 0) + n)
+      const text = value === undefined ? value : shownOf(value)
+      if (text) counts.set(text, (counts.get(text) ?? 0) + n)
     },
     most: (limit: number) =>
       [...counts]
@@ -104,12 +104,12 @@ export const reasonOf = ({ jail, lines, bannedBy = null, text = null }: Reasoned
 
 /** What several bans tell together, newest first; the kind is that of most attempts. Null when none tells anything. */
 export const mergeReasons = (reasons: readonly (BanReason | null)[]): BanReason | null => {
-  const told = reasons.filter(reason => reason !== null)
+  const reasonsInWords = reasons.filter(reason => reason !== null)
   const kinds = createTally<BanReasonKind>(kind => kind)
   const users = createTally(valueOf)
   const paths = createTally(valueOf)
   let attempts: number | null = null
-  for (const reason of told) {
+  for (const reason of reasonsInWords) {
     // A kind that says nothing yields to any other.
     kinds.add(reason.kind, reason.kind === 'other' ? 0.001 : (reason.attempts ?? 1) || 1)
     reason.users.forEach(user => users.add(user))
@@ -123,6 +123,6 @@ export const mergeReasons = (reasons: readonly (BanReason | null)[]): BanReason 
     attempts,
     users: users.most(reasonBounds.values),
     paths: paths.most(reasonBounds.values),
-    text: told.find(({ text }) => text !== null)?.text ?? null,
+    text: reasonsInWords.find(({ text }) => text !== null)?.text ?? null,
   }
 }

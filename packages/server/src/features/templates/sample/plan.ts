@@ -6,7 +6,7 @@ import { readRegex } from '../validator/regex.ts'
 import type { Expression } from '../validator/regex.ts'
 import { Expansion, expand, isVariable, mostExpanded, ofPrefix } from '../validator/expand.ts'
 import type { Names } from '../validator/expand.ts'
-import { joined, shown } from '../validator/report.ts'
+import { joined, shortened } from '../validator/report.ts'
 import { dateForms } from './dates.ts'
 import { Untriable, toJavaScript } from './javascript.ts'
 import type { Script } from './javascript.ts'
@@ -45,7 +45,7 @@ const makePlan = (
   for (const [name] of init) {
     if (/regex$/.test(name)) throw new Untriable(`${name} stands in [Init], where it is not tried here.`)
     if (isVariable(name) && definition.has(name))
-      throw new Untriable(`The variable ${shown(name)} stands in [Init] and in [Definition].`)
+      throw new Untriable(`The variable ${shortened(name)} stands in [Init] and in [Definition].`)
   }
   const names = namesOf(sections)
   // What the jail says itself, it says in the place of the filter.
@@ -89,7 +89,7 @@ const whyElsewhere = (jail: ReadonlyMap<string, Option>): string => {
   const filter = /^[\w-]+/.exec(valueOf(jail.get('filter')))?.[0]
   return filter === undefined
     ? 'The template brings no filter, so the lines meet that of the server, which is not known here.'
-    : `The filter ${shown(filter)} lies on the servers and not in the template, so lines can't be tried here.`
+    : `The filter ${shortened(filter)} lies on the servers and not in the template, so lines can't be tried here.`
 }
 
 const optionsOf = (sections: readonly Section[]): ReadonlyMap<string, Option> =>
@@ -112,11 +112,13 @@ const namesOf = (sections: readonly Section[]): Names => {
   const other = files.find(file => file !== 'common.conf')
   if (other !== undefined)
     throw new Untriable(
-      `The filter builds on ${shown(other)}, which lies on the servers, so lines can't be tried here.`,
+      `The filter builds on ${shortened(other)}, which lies on the servers, so lines can't be tried here.`,
     )
   const piece = [...variables.keys()].find(name => ofPrefix.test(name) && name !== '_daemon')
   if (files.length > 0 && piece !== undefined)
-    throw new Untriable(`${shown(piece)} changes what fail2ban's common.conf means, so lines can not be tried here.`)
+    throw new Untriable(
+      `${shortened(piece)} changes what fail2ban's common.conf means, so lines can not be tried here.`,
+    )
   if (files.length === 0) return names
   const daemon = expand(variables.get('_daemon') ?? '\\S*', names, reader(), false)
   if (daemon.includes('\n')) throw new Untriable('_daemon has several lines.')
@@ -156,7 +158,7 @@ const readSingle = (text: string): Expression => {
   for (const name of expression.names) {
     if (severalLines.test(name))
       throw new Untriable(`<F-${name.toUpperCase()}> ties several lines together; here each is tried by itself.`)
-    if (replacing.test(name)) throw new Untriable(`The group ${shown(name)} can not be tried here.`)
+    if (replacing.test(name)) throw new Untriable(`The group ${shortened(name)} can not be tried here.`)
   }
   return expression
 }

@@ -1,6 +1,6 @@
 import { dangerous, jailChecks } from './options.ts'
 import { foreign, isHostTag } from './regex-tags.ts'
-import { shown } from './report.ts'
+import { shortened } from './report.ts'
 import type { Reader } from './report.ts'
 
 /* Variables of a filter, filled in as the engine does. */
@@ -38,7 +38,7 @@ const engineOptions: ReadonlySet<string> = new Set([
 ])
 const unknownVariable = (name: string, included: boolean): string => {
   if (name !== prefixLine)
-    return `%(${shown(name)})s is refused: only the filter's own variables, whose names begin with "_", may be filled in.`
+    return `%(${shortened(name)})s is refused: only the filter's own variables, whose names begin with "_", may be filled in.`
   return included
     ? '%(__prefix_line)s is made of this variable, and can not stand in it.'
     : '%(__prefix_line)s comes with [INCLUDES] before = common.conf, which is not there.'
@@ -60,12 +60,12 @@ export const expand = (text: string, names: Names, reader: Reader, prefixes = tr
       out += value.slice(at, percent)
       const reference = /%(?:%|\(([^)]*)\)s)/y
       reference.lastIndex = percent
-      const found = reference.exec(value)
-      if (!found) throw new Expansion('A "%" must be doubled, "%%", or begin a variable such as %(_name)s.')
-      at = percent + found[0].length
-      if (found[0] === '%%') out += '%'
+      const match = reference.exec(value)
+      if (!match) throw new Expansion('A "%" must be doubled, "%%", or begin a variable such as %(_name)s.')
+      at = percent + match[0].length
+      if (match[0] === '%%') out += '%'
       else {
-        const name = (found[1] ?? '').toLowerCase()
+        const name = (match[1] ?? '').toLowerCase()
         const own = names.variables.get(name)
         if (own !== undefined) out += fill(own, depth + 1)
         else if (names.included && prefixes && name === prefixLine) out += names.prefixLine ?? foreign
@@ -92,7 +92,7 @@ export const expand = (text: string, names: Names, reader: Reader, prefixes = tr
       const unsure = names.included && /^[a-z_][\w.-]*$/.test(name) && !isHostTag(tag)
       if (reaching || unsure || names.taken.has(name) || engineOptions.has(name))
         throw new Expansion(
-          `<${shown(spelled)}> could be filled in with an option of that name; write [<]${shown(spelled)}> for the text itself.`,
+          `<${shortened(spelled)}> could be filled in with an option of that name; write [<]${shortened(spelled)}> for the text itself.`,
         )
       return tag
     })

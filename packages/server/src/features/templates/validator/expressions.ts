@@ -8,7 +8,7 @@ import { namesSomebody } from './regex-tags.ts'
 import { anchored } from './regex-width.ts'
 import { readRegex } from './regex.ts'
 import type { Expression } from './regex.ts'
-import { joined, shown } from './report.ts'
+import { joined, shortened } from './report.ts'
 import type { Reader } from './report.ts'
 
 /* Expressions, patterns of dates and variables, line by line. */
@@ -36,7 +36,7 @@ const refuseGroup = (text: string, line: number, what: string, { report }: Reade
   if (group !== null)
     report(
       line,
-      `${what}: ${shown(group)} is refused, because its text could reach a firewall command. Mark the address with <HOST>, <ADDR>, <IP4>, <IP6>, <SUBNET>, <CIDR> or <DNS>.`,
+      `${what}: ${shortened(group)} is refused, because its text could reach a firewall command. Mark the address with <HOST>, <ADDR>, <IP4>, <IP6>, <SUBNET>, <CIDR> or <DNS>.`,
     )
 }
 /** Reads an expression, and says what is wrong with its groups and with its time. */

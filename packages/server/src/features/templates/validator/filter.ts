@@ -5,7 +5,7 @@ import { readDates, readExpressions, readPrefix, readVariable } from './expressi
 import type { Prefix } from './expressions.ts'
 import type { Option, Section } from './ini.ts'
 import { checkValue, filterChecks } from './options.ts'
-import { joined, parse, shown } from './report.ts'
+import { joined, parse, shortened } from './report.ts'
 import type { Reader } from './report.ts'
 
 /* The text of the filter. */
@@ -21,16 +21,16 @@ export const readFilter = (text: string, reader: Reader): { files: readonly stri
   for (const section of sections) {
     if (section.name === 'INCLUDES') files.push(...readIncludes(section, reader))
     else if (section.name !== 'Definition' && section.name !== 'Init')
-      report(section.line, `A filter has [INCLUDES], [Definition] and [Init], not [${shown(section.name)}].`)
+      report(section.line, `A filter has [INCLUDES], [Definition] and [Init], not [${shortened(section.name)}].`)
   }
   const options = sections.filter(({ name }) => name === 'Definition' || name === 'Init').flatMap(each => each.options)
   const variables: Variables = new Map(
     options.filter(({ name }) => isVariable(name)).map(option => [option.name, joined(option)]),
   )
-  const taken = new Set(options.map(({ name }) => name))
+  const optionNames = new Set(options.map(({ name }) => name))
   const failregex = options.some(option => option.name === 'failregex' && joined(option).trim() !== '')
   const prefregex = options.find(({ name }) => name === 'prefregex')
-  const context = { variables, taken, included: files.length > 0 }
+  const context = { variables, taken: optionNames, included: files.length > 0 }
   const own = prefregex ? readPrefix(prefregex, context, reader) : null
   // Filters that the engine ships may bring a prefix of their own; what only holds variables does not.
   const prefix: Prefix = own ?? (files.some(file => file !== 'filter.d/common.conf') ? 'unknown' : null)
@@ -47,7 +47,7 @@ const readOption = (option: Option, names: Names, prefix: Prefix, reader: Reader
   else
     reader.report(
       option.line,
-      `The option ${shown(option.name)} is not one that a filter of a template may set; variables of its own begin with "_".`,
+      `The option ${shortened(option.name)} is not one that a filter of a template may set; variables of its own begin with "_".`,
     )
 }
 
@@ -55,14 +55,14 @@ const readIncludes = (section: Section, { report }: Reader): readonly string[] =
   const files: string[] = []
   for (const option of section.options) {
     if (option.name !== 'before') {
-      report(option.line, `[INCLUDES] may have "before" only, not ${shown(option.name)}.`)
+      report(option.line, `[INCLUDES] may have "before" only, not ${shortened(option.name)}.`)
       continue
     }
     for (const { text, number } of option.lines) {
       if (text === '') continue
       const name = /^([a-z0-9-]+)\.conf$/.exec(text)?.[1] ?? ''
       if (engineFilters.has(name)) files.push(`filter.d/${name}.conf`)
-      else report(number, `${shown(text)} is no filter file that the engine ships, such as common.conf.`)
+      else report(number, `${shortened(text)} is no filter file that the engine ships, such as common.conf.`)
     }
   }
   return files

@@ -57,7 +57,7 @@ export const readIni = (text: string): Ini => {
   const lines = text.replaceAll('\r\n', '\n').split('\n')
   let section: (typeof sections)[number] | null = null
   let option: (typeof sections)[number]['options'][number] | null = null
-  const seen = new Map<string, Set<string>>()
+  const optionsBySection = new Map<string, Set<string>>()
 
   if (lines.length > mostLines)
     return { sections, faults: [{ line: mostLines + 1, message: `The text has more than ${mostLines} lines.` }] }
@@ -83,8 +83,8 @@ export const readIni = (text: string): Ini => {
     if (head) {
       const name = head[1] ?? ''
       if (head[0].length !== value.length) fault(number, `After [${name}] the line must end.`)
-      if (seen.has(name)) fault(number, `The section [${name}] stands here twice.`)
-      seen.set(name, new Set())
+      if (optionsBySection.has(name)) fault(number, `The section [${name}] stands here twice.`)
+      optionsBySection.set(name, new Set())
       section = { name, line: number, options: [] }
       sections.push(section)
       option = null
@@ -95,7 +95,7 @@ export const readIni = (text: string): Ini => {
     if (at < 0) return fault(number, 'The line is neither a section, nor `name = value`, nor indented to continue one.')
     const name = value.slice(0, at).trim().toLowerCase()
     if (name === '') return fault(number, 'The name of the option is missing.')
-    const names = seen.get(section.name)
+    const names = optionsBySection.get(section.name)
     if (names?.has(name)) fault(number, `The option ${name} stands in [${section.name}] twice.`)
     names?.add(name)
     const first = value.slice(at + 1).trim()

@@ -4,7 +4,7 @@ import { engineFilters } from './engine-filters.ts'
 import { readExpressions } from './expressions.ts'
 import type { Option, Section } from './ini.ts'
 import { checkValue, jailChecks, refusedOption } from './options.ts'
-import { parse, shown } from './report.ts'
+import { parse, shortened } from './report.ts'
 import type { Reader } from './report.ts'
 
 /* The text of the jail. */
@@ -25,19 +25,19 @@ export const readJail = (
     return { name: null, files: [] }
   }
   for (const other of others)
-    report(other.line, `[${shown(other.name)}] is one section too many: a template is one jail, and nothing else.`)
+    report(other.line, `[${shortened(other.name)}] is one section too many: a template is one jail, and nothing else.`)
   if (!isTemplateName(section.name))
     report(
       section.line,
-      `[${shown(section.name)}] is no name for a template: a small letter first, then small letters, digits and hyphens, 24 in all.`,
+      `[${shortened(section.name)}] is no name for a template: a small letter first, then small letters, digits and hyphens, 24 in all.`,
     )
   else if (reservedNames.has(section.name)) report(section.line, `The name [${section.name}] is reserved.`)
   if (context.name !== undefined && section.name !== context.name)
     report(
       section.line,
-      `The section must be [${context.name}], as the template is called; it is [${shown(section.name)}].`,
+      `The section must be [${context.name}], as the template is called; it is [${shortened(section.name)}].`,
     )
-  const given = new Map(section.options.map(option => [option.name, option]))
+  const optionByName = new Map(section.options.map(option => [option.name, option]))
   const files: string[] = []
   for (const option of section.options) {
     if (option.name === 'filter') files.push(...readFilterName(option, section.name, reader, context))
@@ -47,7 +47,7 @@ export const readJail = (
       checkValue(option, jailChecks.get(option.name), reader, knownVariables(option.name))
     else report(option.line, refusedOption(option.name))
   }
-  warnOfJail(section, given, context, reader)
+  warnOfJail(section, optionByName, context, reader)
   return { name: section.name, files }
 }
 /** Variables of the engine are allowed as a path or a backend, and nowhere else. */
@@ -75,7 +75,9 @@ const warnOfJail = (
     )
   const beyond = value('logpath').split('\n').find(isOutside)
   if (beyond !== undefined)
-    warn(`${shown(beyond)} lies outside /var/log: only servers whose own policy.json names it will take the template.`)
+    warn(
+      `${shortened(beyond)} lies outside /var/log: only servers whose own policy.json names it will take the template.`,
+    )
   if (['false', 'no', 'off', '0'].includes(value('enabled').toLowerCase()))
     warn('It is not enabled, so that it will not watch anything.')
   if (context.own && !context.ownRegex && !given.has('failregex')) report(null, 'Neither text has a failregex.')
@@ -95,7 +97,7 @@ const readFilterName = (
     if (value !== jail && value !== `stockade-${jail}`)
       report(
         option.line,
-        `The template has a filter of its own, so filter must be ${shown(jail)} or stockade-${shown(jail)}, or be left out.`,
+        `The template has a filter of its own, so filter must be ${shortened(jail)} or stockade-${shortened(jail)}, or be left out.`,
       )
     return []
   }

@@ -1,5 +1,5 @@
 import { nearestOf } from '@stockade/contract'
-import { shown } from './report.ts'
+import { shortened } from './report.ts'
 import type { Reader } from './report.ts'
 import type { Option } from './ini.ts'
 import * as values from './values.ts'
@@ -52,7 +52,7 @@ export const refusedOption = (name: string): string => {
   if (reason !== undefined) return `The option ${name} is refused: ${reason}.`
   const nearest = nearestOf(name, [...jailChecks.keys()])
   const hint = nearest === undefined ? '' : ` Did you mean ${nearest}?`
-  return `The option ${shown(name)} is not one that a template may set.${hint}`
+  return `The option ${shortened(name)} is not one that a template may set.${hint}`
 }
 
 /** A plain option: one value, no percent signs but those of known variables, no tags. */

@@ -12,8 +12,8 @@ const none: Set128 = new Uint8Array(everything)
 export const setOf = (test: (code: number) => boolean, others: boolean | readonly Kind[]): Set128 => {
   const set = new Uint8Array(everything)
   for (let code = 0; code < 128; code++) set[code] = test(code) ? 1 : 0
-  const held = others === true ? (Object.keys(kinds) as Kind[]) : others || []
-  for (const kind of held) set[kinds[kind]] = 1
+  const otherKinds = others === true ? (Object.keys(kinds) as Kind[]) : others || []
+  for (const kind of otherKinds) set[kinds[kind]] = 1
   return set
 }
 /** A set holds a kind beyond ASCII for one character of it, so its opposite holds that kind too, unless `whole` has it. */

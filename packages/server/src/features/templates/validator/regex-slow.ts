@@ -9,8 +9,8 @@ const overlap = (a: Set128, b: Set128) => a.some((in_, code) => in_ === 1 && b[c
 const sets = new WeakMap<Node, { readonly set: Set128 | null }>()
 /** The characters that it consists of, where it is one character or any of several. */
 const setOfNode = (node: Node): Set128 | null => {
-  const known = sets.get(node)
-  if (known) return known.set
+  const knownSets = sets.get(node)
+  if (knownSets) return knownSets.set
   const set = findSet(node)
   sets.set(node, { set })
   return set

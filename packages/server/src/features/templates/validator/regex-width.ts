@@ -3,8 +3,8 @@ import type { Node } from './regex-tree.ts'
 const widths = new WeakMap<Node, readonly [number, number]>()
 /** The fewest and the most characters that it matches. */
 export const widthOf = (node: Node): readonly [number, number] => {
-  const known = widths.get(node)
-  if (known) return known
+  const knownWidth = widths.get(node)
+  if (knownWidth) return knownWidth
   const width = measure(node)
   widths.set(node, width)
   return width

@@ -44,10 +44,10 @@ const largestRepeat = 65_535
 const tagNode = (reading: Reading): Node | 'close' | null => {
   const tag = matchHere(reading, tagPattern)?.[0]
   if (tag === undefined) return null
-  const known = tags.get(tag.slice(1, -1))
-  if (known) {
+  const knownTag = tags.get(tag.slice(1, -1))
+  if (knownTag) {
     reading.at += tag.length
-    const numbers = known.names.map(name => {
+    const numbers = knownTag.names.map(name => {
       const number = openGroup(reading, name)
       closeGroup(reading, number, { kind: 'empty' })
       return number
@@ -57,8 +57,8 @@ const tagNode = (reading: Reading): Node | 'close' | null => {
       kind: 'tag',
       tag: tag.slice(1, -1),
       numbers,
-      set: known.set,
-      least: known.least,
+      set: knownTag.set,
+      least: knownTag.least,
       loose,
       folds: reading.flags.i,
     }

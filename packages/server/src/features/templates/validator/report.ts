@@ -31,4 +31,4 @@ export const parse = (text: string, { report }: Reader): Ini => {
 export const joined = (option: Option) => option.lines.map(line => line.text).join('\n')
 
 /** A stranger's word in a sentence: short. */
-export const shown = (text: string) => (text.length > 60 ? `${text.slice(0, 60)}…` : text)
+export const shortened = (text: string) => (text.length > 60 ? `${text.slice(0, 60)}…` : text)

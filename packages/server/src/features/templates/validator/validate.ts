@@ -28,12 +28,12 @@ export const validate = (
   },
 ): Verdict => {
   const problems: TemplateProblem[] = []
-  const told = { error: 0, warning: 0, refusal: 0 }
+  const counts = { error: 0, warning: 0, refusal: 0 }
   const reader = (file: 'jail' | 'filter'): Reader => ({
     budget,
     report(line, message, severity = 'error', refuses) {
       // Counted apart: warnings must never crowd out an error, nor what refuses the template.
-      const crowded = refuses ? told.refusal++ >= mostProblems : told[severity]++ >= mostProblems
+      const crowded = refuses ? counts.refusal++ >= mostProblems : counts[severity]++ >= mostProblems
       if (!crowded) problems.push({ file, line, message, severity, ...(refuses ? { refuses } : {}) })
     },
   })

@@ -38,9 +38,9 @@ export const secondsOf = (value: string): number | null => {
   if (value.length > 64 || !/^(?:\d{1,9} ?[a-z]{1,7} ?)+$/i.test(value)) return null
   let seconds = 0
   for (const [, digits, unit] of value.matchAll(/(\d+) ?([a-z]+)/gi)) {
-    const known = units.find(([pattern]) => pattern.test(unit ?? ''))
-    if (!known) return null
-    seconds += Number(digits) * known[1]
+    const knownUnit = units.find(([pattern]) => pattern.test(unit ?? ''))
+    if (!knownUnit) return null
+    seconds += Number(digits) * knownUnit[1]
   }
   return seconds
 }
@@ -56,9 +56,9 @@ export const port: Check = value => {
   const parts = value.split(',')
   for (const part of parts) {
     const [, low, high] = /^ ?(\d{1,5})(?::(\d{1,5}))?$/.exec(part) ?? []
-    const named = /^ ?[a-z][a-z0-9-]{0,30}$/.test(part)
+    const isName = /^ ?[a-z][a-z0-9-]{0,30}$/.test(part)
     if (
-      !named &&
+      !isName &&
       (low === undefined || Number(low) > 65_535 || Number(high ?? low) > 65_535 || Number(high ?? low) < Number(low))
     )
       return 'It must be ports, ranges such as 6000:6010 or names of services, with commas between them.'
