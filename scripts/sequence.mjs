@@ -21,7 +21,7 @@ const seconds = new Map([
   ['tests/engine/sabotage/sabotage.long.test.ts', 60],
   ['tests/engine/many-bans.long.test.ts', 60],
   ['tests/engine/bans.test.ts', 60],
-  ['tests/engine/containers.long.test.ts', 55],
+  ['tests/engine/contained.long.test.ts', 55],
   ['tests/engine/templates.long.test.ts', 55],
   ['packages/server/src/features/alerts/alerts.test.ts', 55],
   ['tests/engine/at-rest.long.test.ts', 50],
