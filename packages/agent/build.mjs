@@ -7,8 +7,8 @@ const here = new URL('./', import.meta.url)
 /** Each program is one text; the modules that it uses stand before it. */
 const programs = {
   reader: ['reader.py'],
-  checker: ['ambiguity.py', 'groups.py', 'checker.py'],
-  lister: ['lister.py'],
+  checker: ['stage.py', 'ambiguity.py', 'groups.py', 'checker.py'],
+  lister: ['stage.py', 'lister.py'],
   action: ['stockade_action.py'],
   launcher: ['launcher.py'],
   probe: ['probe.py'],

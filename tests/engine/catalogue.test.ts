@@ -30,7 +30,7 @@ describeHosts('the catalogue', () => {
     directory = fs.mkdtempSync(join(tmpdir(), 'stockade-catalogue-'))
     fs.cpSync('/etc/fail2ban', directory, { recursive: true })
     for (const file of fs.readdirSync(join(directory, 'jail.d'))) fs.rmSync(join(directory, 'jail.d', file))
-    config = createEngineConfig({ directory, python: findInterpreter(null), lister, checker })
+    config = createEngineConfig({ directory, runDirectory: tmpdir(), python: findInterpreter(null), lister, checker })
   })
   afterAll(() => fs.rmSync(directory, { recursive: true, force: true }))
 
@@ -40,7 +40,7 @@ describeHosts('the catalogue', () => {
     const errors: string[] = []
     for (const whose of ['own', 'mixed', 'host'] as const) {
       const names = templates.filter(one => trialOf(one) === whose).map(({ name }) => name)
-      const check = await config.check(names, directory, true, trial ? whose : null)
+      const check = await config.check(names, { trial: trial ? whose : null })
       jails.push(...check.jails)
       errors.push(...check.errors)
     }

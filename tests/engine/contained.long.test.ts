@@ -1,6 +1,10 @@
 import * as fs from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
+import { createEngine } from '../../packages/agent/src/engine/engine.ts'
+import { readText } from '../../packages/agent/src/files.ts'
+import { createInsideInterpreter } from '../../packages/agent/src/python/inside.ts'
+import { action } from '../../packages/agent/src/python/programs.ts'
 import { until } from '../../packages/server/src/testing/waiting.ts'
 import { aContainer } from './containers.ts'
 import type { Container } from './containers.ts'
@@ -16,15 +20,7 @@ describeHosts('an agent and a fail2ban in a container', () => {
   afterEach(() => container.end())
 
   const socket = () => join(container.volume('run'), 'fail2ban.sock')
-  const mapped = () => ({
-    ...{ socket: socket(), config: container.volume('etc') },
-    map: [
-      { inside: '/etc/fail2ban', outside: container.volume('etc') },
-      { inside: '/data', outside: container.volume('data') },
-      { inside: '/remotelogs', outside: container.volume('log') },
-    ],
-    share: { inside: '/var/lib/stockade-agent', outside: container.volume('share') },
-  })
+  const mapped = () => container.mapped()
 
   /** Every check has looked, and the level is known. */
   const settled = async (level: string): Promise<string[]> => {
@@ -57,7 +53,7 @@ describeHosts('an agent and a fail2ban in a container', () => {
     await until(() => isWatched('sshd') && isWatched('hidden') && isWatched('stockade'), 'the action in all jails')
     await isAdopted()
     await banned(first)
-    expect(await settled('protected')).toEqual([configText, hiddenLog])
+    expect(await settled('protected')).toEqual([hiddenLog])
     // What fail2ban notes comes through the shared folder.
     expect(fs.readFileSync(join(container.volume('share'), 'events.jsonl'), 'utf8')).toContain(first)
 
@@ -67,16 +63,37 @@ describeHosts('an agent and a fail2ban in a container', () => {
     await banned(second)
   })
 
-  it("a host without fail2ban's classes reports bans, and the kernel proves them", async () => {
+  it("a host without fail2ban's classes has jails of ours, made with those in the container", async () => {
     const server = join(container.directory, 'fail2ban-server')
     // With -S, Python finds no package of the distribution.
     fs.writeFileSync(server, '#!/usr/bin/python3 -S\n')
     await container.startEngine('shared')
     await container.startAgent('host', mapped(), ['--f2b-server', server])
-    await until(() => isWatched('sshd') && isWatched('hidden'), 'the action in all jails')
+    await until(() => isWatched('sshd') && isWatched('hidden') && isWatched('stockade'), 'the action in all jails')
     await banned(first)
-    expect(await settled('protected')).toEqual([configText, hiddenLog])
-    await until(() => container.agentLog().includes("No module named 'fail2ban'"), 'why there is no jail of ours')
+    expect(await settled('protected')).toEqual([hiddenLog])
+    expect(container.agentLog()).not.toContain("No module named 'fail2ban'")
+  })
+
+  it('a program that never ends keeps fail2ban from nothing, and the kernel ends it', async () => {
+    await container.startEngine('shared')
+    fs.writeFileSync(join(container.volume('share'), 'stockade_action.py'), action)
+    const engine = createEngine({ socketPath: socket(), onUp: () => undefined, onDown: () => undefined })
+    const inside = '/var/lib/stockade-agent'
+    const python = createInsideInterpreter({
+      engine,
+      action: { name: 'stockade', file: `${inside}/stockade_action.py`, spool: `${inside}/events.jsonl` },
+    })
+    const mark = `endless-${process.pid}`
+    const run = python.run(`mark = '${mark}'\nwhile True: pass`, {}, { timeout: 2000 })
+    const isRunning = (): boolean =>
+      fs.readdirSync('/proc').some(pid => /^\d+$/.test(pid) && (readText(`/proc/${pid}/cmdline`) ?? '').includes(mark))
+    await until(isRunning, 'the program')
+    expect(container.client('ping')).toContain('pong')
+    await expect(run).rejects.toThrow('time or size limit')
+    await until(() => !isRunning(), 'the end of the program')
+    await until(() => !container.client('status').includes('stockade-helper'), 'the end of the jail of a moment')
+    engine.close()
   })
 
   it('with nothing mapped, bans are reported, nothing is written, and nothing false is said', async () => {

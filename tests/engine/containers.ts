@@ -9,15 +9,22 @@ import * as fs from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { buildAgent } from '../../packages/agent/build.mjs'
+import type { SharedFolder } from '../../packages/agent/src/engine/places.ts'
 import { until, within } from '../../packages/server/src/testing/waiting.ts'
-import { stamp } from './host-config.ts'
-import { launcherFile } from './host.ts'
+import { installedEngine, stamp } from './host-config.ts'
+import type { EngineFiles } from './host-config.ts'
+import { createNamespace, launcherFile } from './host.ts'
 
 export interface Container {
   readonly directory: string
+  /** How its network reaches this one. */
+  readonly gateway: string
   /** A folder of the host that the container has under another name. */
   volume(name: string): string
-  startEngine(network: 'shared' | 'own'): Promise<void>
+  /** `engine` of agent.json, as the guide describes it: everything but /var/log of the container is in the map. */
+  mapped(): { socket: string; config: string; map: SharedFolder[]; share: SharedFolder }
+  /** @param engine another version, whose shipped configuration takes the place of the one that is there */
+  startEngine(network: 'shared' | 'own', engine?: EngineFiles): Promise<void>
   /** Ends it with all that was written outside of its volumes. */
   stopEngine(): Promise<void>
   /** fail2ban-client over the shared socket. */
@@ -25,7 +32,12 @@ export interface Container {
   /** Three failed logins of an address. */
   attack(ip: string): void
   /** The agent on the host, or in a second container with the same volumes at the same paths. @param engine of its agent.json */
-  startAgent(where: 'host' | 'beside', engine: unknown, args?: readonly string[]): Promise<void>
+  startAgent(
+    where: 'host' | 'beside',
+    engine: unknown,
+    args?: readonly string[],
+    identity?: AgentIdentity,
+  ): Promise<void>
   stopAgent(): Promise<void>
   /** What the agent says of its protection now; empty: nothing yet. */
   report(): { level?: string; summary?: string; checks?: { id: string; state: string; detail: string }[] }
@@ -35,9 +47,19 @@ export interface Container {
   end(): Promise<void>
 }
 
-/** `$1`: the root, `$2`: the volumes; the other words run in it. */
+export interface AgentIdentity {
+  readonly base_url: string
+  readonly server_id: string
+  readonly api_key: string
+  readonly insecure_http?: boolean
+}
+
+/** A server that is not there. */
+const nobody: AgentIdentity = { base_url: 'http://127.0.0.1:9', server_id: 'a-server', api_key: 'svc_a-key' }
+
+/** `$1`: the root, `$2`: the volumes, `$3`: an unpacked fail2ban, which names files by its path here; the other words run in it. */
 const enter = `set -e
-r=$1; v=$2; shift 2
+r=$1; v=$2; e=$3; shift 3
 mount --make-rprivate /
 mount -t tmpfs none $r
 mkdir -p $r/usr $r/etc $r/data $r/run/fail2ban $r/var/log $r/var/lib/stockade-agent $r/proc $r/dev $r/sys $r/tmp $r/remotelogs $r/agent $r/opt
@@ -47,6 +69,7 @@ ln -s /run $r/var/run
 mount --bind /usr $r/usr; mount --bind /etc $r/etc; mount --bind $v/etc $r/etc/fail2ban
 mount --bind $v/data $r/data; mount --bind $v/run $r/run/fail2ban; mount --bind $v/log $r/remotelogs
 mount --bind $v/share $r/var/lib/stockade-agent; mount --bind $v/agent $r/agent; mount --bind $v/opt $r/opt
+if [ -n "$e" ]; then mkdir -p "$r$e"; mount --bind "$e" "$r$e"; fi
 mount --rbind /dev $r/dev; mount -t proc proc $r/proc
 exec chroot $r "$@"`
 
@@ -88,8 +111,7 @@ export const aContainer = async (): Promise<Container> => {
   fs.writeFileSync(join(volume('log'), 'auth.log'), '')
   fs.copyFileSync(await buildAgent(), join(volume('opt'), 'stockade-agent.mjs'))
   fs.copyFileSync(launcherFile, join(volume('opt'), 'launcher.py'))
-  execFileSync('ip', ['netns', 'add', name])
-  execFileSync('ip', ['-n', name, 'link', 'set', 'lo', 'up'])
+  const { gateway } = await createNamespace(name, name.slice(3))
 
   const log = join(directory, 'agent.log')
   let engine: ChildProcess | null = null
@@ -110,9 +132,9 @@ export const aContainer = async (): Promise<Container> => {
     await within(over, 'the end of a container', () => fs.readFileSync(log, 'utf8'))
   }
   const inNetwork = ['ip', 'netns', 'exec', name]
-  const inRoot = (root: string, more: readonly string[] = []): string[] => [
+  const inRoot = (root: string, more: readonly string[] = [], unpacked = ''): string[] => [
     ...[...inNetwork, 'unshare', '-m', '-p', '-f', '--kill-child', ...more],
-    ...['sh', '-c', enter, 'enter', join(directory, root), join(directory, 'volumes')],
+    ...['sh', '-c', enter, 'enter', join(directory, root), join(directory, 'volumes'), unpacked],
   ]
   const client = (...words: string[]): string =>
     execFileSync('fail2ban-client', ['-s', join(volume('run'), 'fail2ban.sock'), ...words], {
@@ -129,12 +151,25 @@ export const aContainer = async (): Promise<Container> => {
 
   return {
     directory,
+    gateway,
     volume,
+    mapped: () => ({
+      socket: join(volume('run'), 'fail2ban.sock'),
+      config: volume('etc'),
+      map: [
+        { inside: '/etc/fail2ban', outside: volume('etc') },
+        { inside: '/data', outside: volume('data') },
+        { inside: '/remotelogs', outside: volume('log') },
+      ],
+      share: { inside: '/var/lib/stockade-agent', outside: volume('share') },
+    }),
     client,
-    async startEngine(network) {
+    async startEngine(network, { bin, config } = installedEngine) {
+      if (config !== installedEngine.config) fs.cpSync(config, volume('etc'), { recursive: true })
+      const unpacked = bin === installedEngine.bin ? '' : fs.realpathSync(join(bin, '../..'))
       engine = started([
-        ...inRoot('root', network === 'own' ? ['-n'] : []),
-        ...['/usr/bin/fail2ban-server', '-f', '-x', 'start'],
+        ...inRoot('root', network === 'own' ? ['-n'] : [], unpacked),
+        ...[join(bin, 'fail2ban-server'), '-f', '-x', 'start'],
       ])
       await until(isUp, 'the answer of fail2ban')
     },
@@ -147,13 +182,8 @@ export const aContainer = async (): Promise<Container> => {
         `${stamp()} host sshd[${(pid += 1)}]: Failed password for invalid user admin from ${ip} port 40000 ssh2\n`
       fs.appendFileSync(join(volume('log'), 'auth.log'), line() + line() + line())
     },
-    async startAgent(where, of, args = []) {
-      const identity = {
-        base_url: 'http://127.0.0.1:9',
-        server_id: 'a-server',
-        api_key: 'svc_a-key',
-        agent_id: 'an-agent',
-      }
+    async startAgent(where, of, args = [], as = nobody) {
+      const identity = { ...as, agent_id: 'an-agent' }
       const base = where === 'host' ? volume('agent') : '/agent'
       for (const each of ['etc', 'state', 'run']) fs.mkdirSync(join(volume('agent'), each), { recursive: true })
       fs.rmSync(join(volume('agent'), 'run/protection.json'), { force: true })

@@ -38,7 +38,13 @@ const guarded = (host: Host, journalNamespace: string | null): Guard => {
         return time === null ? null : time + passed
       },
     },
-    config: createEngineConfig({ directory: host.f2bConfig, python: findInterpreter(null), lister, checker }),
+    config: createEngineConfig({
+      directory: host.f2bConfig,
+      runDirectory: host.directory,
+      python: findInterpreter(null),
+      lister,
+      checker,
+    }),
     sources: [
       createUtmpLogins({ btmp: join(host.directory, 'btmp'), wtmp: join(host.directory, 'wtmp') }),
       ...(journalNamespace === null ? [] : [createJournalLogins({ namespace: journalNamespace })]),

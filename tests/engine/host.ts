@@ -317,7 +317,7 @@ export async function aHost(settings: HostSettings = {}): Promise<Host> {
 export const sleep = (ms: number): Promise<void> => new Promise(resolve => setTimeout(resolve, ms))
 
 /** A point-to-point link from the test machine into the namespace, IPv4 and IPv6. */
-async function createNamespace(name: string, id: string) {
+export async function createNamespace(name: string, id: string) {
   const link = `sk${id}`
   await run('ip', ['netns', 'add', name])
   for (let tries = 0; tries < 50; tries += 1) {

@@ -2,7 +2,7 @@ import { createHostBans } from './bans/host-bans.ts'
 import type { Identity } from './config.ts'
 import { steadyNow } from './clock.ts'
 import { createOwnJail } from './engine/own-jail.ts'
-import { ownJail, testJail } from './engine/own-files.ts'
+import { ownJail, passingJails } from './engine/own-files.ts'
 import { privateDirectory } from './files.ts'
 import { createIntervals, removeStages } from './host.ts'
 import type { Log } from './log.ts'
@@ -125,7 +125,7 @@ const createUpkeep = ({ parts, held, orders }: Agent): Upkeep => {
         ownJailKeeper.tryAgain()
         snapshot.unsettled()
         orders.protection.hold('engine')
-        await engine.dissolve(testJail)
+        for (const jail of passingJails) await engine.dissolve(jail)
         tail.follow(await engine.databaseFile())
         await engine.keepHistory(historySeconds)
         await wishes.run()

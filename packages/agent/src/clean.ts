@@ -1,14 +1,12 @@
 import * as fs from 'node:fs'
 import { join } from 'node:path'
-import { createEngineConfig, faultsOf } from './engine/config.ts'
-import { createEngine } from './engine/engine.ts'
+import { faultsOf } from './engine/config.ts'
 import { ownJail } from './engine/own-files.ts'
 import { sayFarewell } from './farewell.ts'
 import { isAgentRunning } from './lock.ts'
 import type { Options } from './options.ts'
+import { findFail2ban } from './parts/fail2ban.ts'
 import { runProgram } from './process.ts'
-import { findInterpreter } from './python/interpreter.ts'
-import { checker, lister } from './python/programs.ts'
 import { shieldTable } from './shield/rules.ts'
 import { errorText } from './text.ts'
 
@@ -33,16 +31,20 @@ export const cleanHost = async (options: Options, purge: boolean, say: (text: st
   await runProgram([...options.nft, 'delete', 'table', 'inet', shieldTable], { timeout: 10_000 })
   for (const name of ['knock.nft', 'knock.json', 'shield.json', 'shield.nft', 'fleet-bans.json'])
     fs.rmSync(join(options.state, name), { force: true })
-  const python = findInterpreter(options.f2bServer)
-  const config = createEngineConfig({ directory: options.f2bConfig, python, lister, checker })
-  const socketPath = options.f2bSocket ?? (await config.socket().catch(() => null)) ?? '/var/run/fail2ban/fail2ban.sock'
+  const nobody = { up: () => undefined, down: () => undefined }
+  const { config, engine, places, socketPath } = await findFail2ban(options, nobody)
   const removed = removeFiles(options.f2bConfig, purge, say)
   say(`removed ${removed} files of ours from ${options.f2bConfig}`)
-  const engine = createEngine({ socketPath, onUp: () => undefined, onDown: () => undefined })
   try {
     if ((await engine.jails()).includes(ownJail)) await engine.stop(ownJail)
-    const faults = faultsOf(await config.check(null))
+    const check = await config.check(null)
+    const faults = faultsOf(check)
     if (faults.length > 0) say(`fail2ban is not reloaded, since its configuration has errors: ${faults.join('; ')}`)
+    else if (places.isMapped)
+      await engine.reload(
+        null,
+        [...check.jails.values()].flatMap(({ stream }) => stream),
+      )
     else await runProgram([options.f2bClient, '-c', options.f2bConfig, '-s', socketPath, 'reload'], { timeout: 60_000 })
   } catch (error) {
     say(`fail2ban is not reloaded: ${errorText(error)}`)

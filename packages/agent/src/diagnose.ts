@@ -1,16 +1,15 @@
 import { isPlainHttp } from './config.ts'
 import { presentIdentity } from './move/record.ts'
-import { createEngineConfig, faultsOf } from './engine/config.ts'
-import { createEngine } from './engine/engine.ts'
-import { insideText, readPlaces } from './engine/places.ts'
+import { faultsOf } from './engine/config.ts'
+import { insideText } from './engine/places.ts'
 import { oneOffTransport } from './one-off.ts'
 import type { Options } from './options.ts'
 import { isAgentRunning } from './lock.ts'
+import { findFail2ban } from './parts/fail2ban.ts'
 import { runProgram } from './process.ts'
 import { readProtection } from './protection/protection.ts'
 import { proxyName } from './proxy.ts'
-import { findInterpreter } from './python/interpreter.ts'
-import { checker, lister, reader } from './python/programs.ts'
+import { reader } from './python/programs.ts'
 import { readTable, tableStart } from './bans/table.ts'
 import { errorText } from './text.ts'
 
@@ -22,10 +21,12 @@ export interface Finding {
   readonly says: string
 }
 
+/** A look that ends at once. */
+const nobody = { up: () => undefined, down: () => undefined }
+
 /** Checks everything that the agent depends on. `server`: also the server, which needs an enrolled host. */
 export const diagnose = async (options: Options, withServer: boolean): Promise<Finding[]> => {
-  const python = findInterpreter(options.f2bServer)
-  const config = createEngineConfig({ directory: options.f2bConfig, python, lister, checker })
+  const { python, enginePython, config, socketPath, engine } = await findFail2ban(options, nobody)
   const findings: Finding[] = []
   const attempt = async (what: string, needed: boolean, work: () => Promise<string>): Promise<void> => {
     try {
@@ -37,15 +38,12 @@ export const diagnose = async (options: Options, withServer: boolean): Promise<F
 
   await attempt('node', true, () => Promise.resolve(process.version))
   await attempt("fail2ban's Python", true, async () => {
-    const version = await python.run(
+    const version = await enginePython.run(
       'import fail2ban.version, sqlite3, sys; print(fail2ban.version.version, sys.version.split()[0])',
       {},
     )
-    return `${python.command.join(' ')}: fail2ban ${version.trim().replace(' ', ', Python ')}`
+    return `${enginePython.command.join(' ')}: fail2ban ${version.trim().replace(' ', ', Python ')}`
   })
-  const socketPath = options.f2bSocket ?? (await config.socket().catch(() => null)) ?? '/var/run/fail2ban/fail2ban.sock'
-  const places = readPlaces(options.config)
-  const engine = createEngine({ socketPath, places, onUp: () => undefined, onDown: () => undefined })
   await attempt("fail2ban's socket", true, async () => {
     await engine.ping()
     return `fail2ban ${engine.version() ?? ''} at ${socketPath}, jails: ${(await engine.jails()).join(', ') || 'none'}`

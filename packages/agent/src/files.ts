@@ -93,16 +93,6 @@ export const isMissing = (error: unknown): boolean => {
   return code === 'ENOENT' || code === 'ENOTDIR'
 }
 
-/** Copies a tree as links to its files: cheap, and files that are replaced in the copy do not change the original. */
-export const linkTree = (from: string, to: string): void => {
-  fs.mkdirSync(to, { recursive: true, mode: 0o700 })
-  for (const entry of fs.readdirSync(from, { withFileTypes: true })) {
-    const source = join(from, entry.name)
-    if (fs.statSync(source, { throwIfNoEntry: false })?.isDirectory()) linkTree(source, join(to, entry.name))
-    else fs.symlinkSync(source, join(to, entry.name))
-  }
-}
-
 /** The path without links. A file that is not there yet is where its folder is; null when that is unknown too. */
 export const realPath = (path: string): string | null => {
   try {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { saveIdentity } from '../src/config.ts'
-import { createPlaces, readEngineSettings, readPlaces } from '../src/engine/places.ts'
+import { createPlaces, hasShare, readEngineSettings, readPlaces } from '../src/engine/places.ts'
 import type { Places } from '../src/engine/places.ts'
 import { databaseCheck } from '../src/protection/checks/database.ts'
 import { logCheck } from '../src/protection/checks/log.ts'
@@ -59,6 +59,20 @@ it('a path that climbs or a link that leads out of the folder reaches nothing', 
   for (const name of [...climbing, '/data/out/key', '/data/out/new', '/data/dangling'])
     expect(places.outside(name), name).toBeNull()
   expect(places.outside('/data/within')).toBe(path('data/within'))
+})
+
+it('a shared folder within another one is left when the container puts a link in its place', () => {
+  fs.mkdirSync(path('data/stockade'))
+  const nested = createPlaces({
+    map: [{ inside: '/data', outside: path('data') }],
+    share: { inside: '/data/stockade', outside: path('data/stockade') },
+  })
+  expect(hasShare(nested)).toBe(true)
+  expect(nested.outside('/data/stockade/events.jsonl')).toBe(path('data/stockade/events.jsonl'))
+  fs.rmSync(path('data/stockade'), { recursive: true })
+  fs.symlinkSync(path('secret'), path('data/stockade'))
+  expect(hasShare(nested)).toBe(false)
+  expect(nested.outside('/data/stockade/key')).toBeNull()
 })
 
 const settle = (engine: unknown) => fs.writeFileSync(path('agent.json'), JSON.stringify({ engine }))

@@ -188,9 +188,12 @@ const aHook = (onLost: () => void = () => undefined) => {
   const hook = createHook({
     ...{
       engine,
-      file: join(directory, 'action.py'),
+      files: {
+        file: join(directory, 'action.py'),
+        inside: { name: actionName, file: 'action.py', spool: 'spool' },
+        isShared: () => true,
+      },
       source: '',
-      inside: { file: 'action.py', spool: 'spool' },
       onLost,
     },
     log: { info: () => undefined, warn: () => undefined, debug: () => undefined },

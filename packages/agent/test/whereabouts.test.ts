@@ -63,8 +63,9 @@ it('a fail2ban that is process 1, or another program by its number, has a contai
 })
 
 it('a fail2ban in a container is neither restarted nor reloaded from the host, and the answer says what to do', async () => {
+  type Needs = Parameters<typeof createJailHandlers>[0]
   // It asks before it uses anything else.
-  const needs = { isRestartable: () => false, isReloadable: () => false } as Parameters<typeof createJailHandlers>[0]
+  const needs = { isRestartable: () => false, reloader: () => null } as Partial<Needs> as Needs
   const handlers = createJailHandlers(needs)
   await expect(handlers['service-restart']({}, '')).rejects.toThrow(
     'nothing was done, since fail2ban runs in a container here: restart the container with the program that started it',

@@ -54,8 +54,8 @@ const build = (own: string[] = []) => {
   const config = {
     directory: join(place, 'etc'),
     mark: () => '',
-    ignores: (place: string) =>
-      fault === null ? Promise.resolve(new Map([['sshd', own]])) : Promise.reject(new Error(`${place}/${fault}`)),
+    ignores: () =>
+      fault === null ? Promise.resolve(new Map([['sshd', own]])) : Promise.reject(new Error(`${place}/etc/${fault}`)),
     jails: () => Promise.resolve([]),
   }
   const open = () =>
@@ -73,7 +73,6 @@ const build = (own: string[] = []) => {
         dropCovered: () => undefined,
       },
       drain: () => (calls.push('drain'), Promise.reject(new Error('the table is not readable'))),
-      runDirectory: join(place, 'run'),
       limits: () => defaultRules.whitelist,
       approvals: () => null,
       onHeld: () => void calls.push('held'),

@@ -1,11 +1,43 @@
 import * as fs from 'node:fs'
+import { join } from 'node:path'
 import { steadyNow } from '../clock.ts'
-import { readText, writeDurably } from '../files.ts'
 import type { Engine } from '../engine/engine.ts'
+import { hasShare } from '../engine/places.ts'
+import type { Places } from '../engine/places.ts'
+import { readText, writeDurably } from '../files.ts'
+import { installedAction } from '../host.ts'
 import type { Log } from '../log.ts'
+import { spoolFile } from '../options.ts'
+import type { Options } from '../options.ts'
+import { noShare } from '../python/inside.ts'
+import type { AttachedAction } from '../python/inside.ts'
 import { errorText } from '../text.ts'
 
 export const actionName = 'stockade'
+
+interface HookFiles {
+  /** The action that fail2ban loads. */
+  readonly file: string
+  /** The file in which it notes events. */
+  readonly spool: string
+  readonly inside: AttachedAction
+  /** Both lie where the map says, and no link of the container leads elsewhere. */
+  isShared(): boolean
+}
+
+/** Where fail2ban has other files, they are in the folder that both share. */
+export const hookFiles = (options: Options, places: Places): HookFiles => {
+  const { share } = places
+  const files =
+    share === null
+      ? {
+          file: options.actionFile ?? installedAction() ?? join(options.state, 'stockade_action.py'),
+          spool: spoolFile(options),
+        }
+      : { file: join(share.outside, 'stockade_action.py'), spool: join(share.outside, 'events.jsonl') }
+  const inside = { name: actionName, file: places.inside(files.file), spool: places.inside(files.spool) }
+  return { ...files, inside, isShared: () => hasShare(places) }
+}
 
 export interface Hook {
   /** Adds the action where it is missing. Answers whether it was: the jail is new or was reloaded. */
@@ -25,10 +57,8 @@ const askEvery = 30_000
  */
 export const createHook = (needs: {
   engine: Engine
-  file: string
+  files: Pick<HookFiles, 'file' | 'inside' | 'isShared'>
   source: string
-  /** What fail2ban calls both files; null: it does not see them. */
-  inside: { readonly file: string | null; readonly spool: string | null }
   onLost: () => void
   log: Log
 }): Hook => {
@@ -40,12 +70,13 @@ export const createHook = (needs: {
   /** Of the file that was found right. */
   let rightMark: string | null = null
   const markNow = (): string | null => {
-    const stat = fs.statSync(needs.file, { throwIfNoEntry: false })
+    const stat = fs.statSync(needs.files.file, { throwIfNoEntry: false })
     return stat ? `${stat.ino}:${stat.size}:${stat.mtimeMs}:${stat.ctimeMs}` : null
   }
   const writeAction = (): void => {
+    if (!needs.files.isShared()) throw new Error('a link leads out of the folder engine.share of agent.json')
     if (rightMark !== null && rightMark === markNow()) return
-    if (readText(needs.file) !== needs.source) writeDurably(needs.file, needs.source, 0o644)
+    if (readText(needs.files.file) !== needs.source) writeDurably(needs.files.file, needs.source, 0o644)
     rightMark = markNow()
   }
 
@@ -66,9 +97,8 @@ export const createHook = (needs: {
           }
           if (attached.delete(jail)) needs.onLost()
           try {
-            const { file, spool } = needs.inside
-            if (file === null || spool === null)
-              throw new Error('engine.share of agent.json names no folder that fail2ban sees')
+            const { file, spool } = needs.files.inside
+            if (file === null || spool === null) throw new Error(noShare)
             await needs.engine.attach(jail, actionName, file, { spool })
             attached.add(jail)
             met = true

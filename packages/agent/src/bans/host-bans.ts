@@ -2,9 +2,7 @@ import { join } from 'node:path'
 import { steadyNow } from '../clock.ts'
 import type { Engine } from '../engine/engine.ts'
 import type { Places } from '../engine/places.ts'
-import { installedAction } from '../host.ts'
 import type { Log } from '../log.ts'
-import { spoolFile } from '../options.ts'
 import type { Options } from '../options.ts'
 import type { Entry } from '../outbox.ts'
 import type { PolicyOfHost } from '../policy/policy.ts'
@@ -12,7 +10,7 @@ import type { Interpreter } from '../python/interpreter.ts'
 import { action, reader } from '../python/programs.ts'
 import type { Transport } from '../transport.ts'
 import { createAdoption } from './adoption.ts'
-import { createHook } from './hook.ts'
+import { createHook, hookFiles } from './hook.ts'
 import type { Hook } from './hook.ts'
 import { createLedger } from './ledger.ts'
 import type { openMemory } from './memory.ts'
@@ -67,7 +65,7 @@ export const createHostBans = (needs: HostBansNeeds) => {
   const wishes = createWishes({ file, engine, ledger, overrides, drain, now, log })
   const hook = createHook({
     engine,
-    ...hookFiles(options, needs.enginePlaces),
+    files: hookFiles(options, needs.enginePlaces),
     source: action,
     onLost: snapshot.unsettled,
     log,
@@ -83,19 +81,6 @@ export const createHostBans = (needs: HostBansNeeds) => {
   }
 
   return { ledger, places, tail, overrides, lengths, snapshot, adoption, wishes, spool, hook, compare }
-}
-
-/** The action that fail2ban loads, and the file that it writes: where fail2ban has other files, in the folder that both share. */
-const hookFiles = (options: Options, places: Places) => {
-  const { share } = places
-  const files =
-    share === null
-      ? {
-          file: options.actionFile ?? installedAction() ?? join(options.state, 'stockade_action.py'),
-          spool: spoolFile(options),
-        }
-      : { file: join(share.outside, 'stockade_action.py'), spool: join(share.outside, 'events.jsonl') }
-  return { ...files, inside: { file: places.inside(files.file), spool: places.inside(files.spool) } }
 }
 
 const createHostLedger = (needs: HostBansNeeds, tellsLines: (jail: string) => boolean) =>
@@ -123,9 +108,10 @@ interface SpoolNeeds extends Pick<
 }
 const createHostSpool = (needs: HostBansNeeds, { snapshot, adoption, hook, ...parts }: SpoolNeeds) => {
   let returnTimer: NodeJS.Timeout | null = null
+  const { spool: path, isShared } = hookFiles(needs.options, needs.enginePlaces)
   return createSpool({
     ...parts,
-    path: hookFiles(needs.options, needs.enginePlaces).spool,
+    ...{ path, isShared },
     memory: needs.saved.memory,
     changed: needs.saved.changed,
     onFlush: snapshot.flushed,

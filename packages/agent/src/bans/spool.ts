@@ -28,6 +28,8 @@ export interface Spool {
  */
 export const createSpool = (needs: {
   path: string
+  /** False: a link of a container leads elsewhere, and nothing is read. */
+  isShared: () => boolean
   ledger: Ledger
   /** Called before bans of these jails are reported. */
   onJails: (jails: readonly string[]) => Promise<void>
@@ -84,7 +86,7 @@ export const createSpool = (needs: {
     try {
       do {
         again = false
-        await readNew()
+        if (needs.isShared()) await readNew()
         releaseHeld()
       } while (again)
       trouble.over()

@@ -1,5 +1,5 @@
 import { faultsOf } from '../engine/config.ts'
-import type { EngineConfig } from '../engine/config.ts'
+import type { Check, EngineConfig } from '../engine/config.ts'
 import type { Engine } from '../engine/engine.ts'
 import type { JailLoader } from '../engine/jail-loader.ts'
 import { jailStateFile } from '../engine/own-files.ts'
@@ -26,8 +26,8 @@ export const createJailHandlers = (needs: {
   unsettled: () => void
   client: readonly string[]
   service: ServiceKind
-  /** `fail2ban-client` reads the same configuration here as fail2ban does. */
-  isReloadable: () => boolean
+  /** Who reads the configuration for a reload; null: nobody here can. `client` runs here, `agent` sends what fail2ban's own Python read. */
+  reloader: () => 'client' | 'agent' | null
   /** It is the fail2ban of this server's init system. */
   isRestartable: () => boolean
   now: () => number
@@ -58,35 +58,48 @@ export const createJailHandlers = (needs: {
     return `${jail} is disabled; its bans have left the firewall`
   }
 
+  /** Null: all jails. Before it, the configuration was found sound. */
+  const reload = async (jail: string | null, check: Check): Promise<void> => {
+    const reloader = needs.reloader()
+    mustBeHere(reloader !== null, 'reload')
+    needs.unsettled()
+    if (reloader === 'agent')
+      return engine.reload(
+        jail,
+        [...check.jails.values()].flatMap(({ stream }) => stream),
+      )
+    const words = jail === null ? ['reload'] : ['reload', jail]
+    const ran = await runProgram([...needs.client, ...words], { timeout: jail === null ? 180_000 : 60_000 })
+    if (ran.code === 0) return
+    const what = jail === null ? 'reload' : `reload of ${jail}`
+    throw new Refused(`${what} failed: ${withoutNoise(`${ran.stdout}\n${ran.stderr}`)}`, ran.code)
+  }
+
   const jailReload = async ({ jail }: JailParams): Promise<string> => {
-    mustBeSound(faultsOf(await config.check([jail])))
+    const check = await config.check([jail])
+    mustBeSound(faultsOf(check))
     if (!(await engine.jails()).includes(jail)) {
       await loader.start(jail, [])
       await needs.settle()
       return `${jail} was not running; it runs now`
     }
-    mustBeHere(needs.isReloadable, 'reload')
-    needs.unsettled()
-    const ran = await runProgram([...needs.client, 'reload', jail], { timeout: 60_000 })
-    if (ran.code !== 0)
-      throw new Refused(`reload of ${jail} failed: ${withoutNoise(`${ran.stdout}\n${ran.stderr}`)}`, ran.code)
+    await reload(jail, check)
     await needs.settle()
     return `${jail} is reloaded`
   }
 
   const reloadAll = async (): Promise<string> => {
-    mustBeHere(needs.isReloadable, 'reload')
+    mustBeHere(needs.reloader() !== null, 'reload')
     await engine.ping()
-    mustBeSound(faultsOf(await config.check(null)))
-    needs.unsettled()
-    const ran = await runProgram([...needs.client, 'reload'], { timeout: 180_000 })
-    if (ran.code !== 0) throw new Refused(`reload failed: ${withoutNoise(`${ran.stdout}\n${ran.stderr}`)}`, ran.code)
+    const check = await config.check(null)
+    mustBeSound(faultsOf(check))
+    await reload(null, check)
     await needs.settle()
     return `all is reloaded; running: ${(await engine.jails()).join(', ')}`
   }
 
   const serviceRestart = async (): Promise<string> => {
-    mustBeHere(needs.isRestartable, 'restart')
+    mustBeHere(needs.isRestartable(), 'restart')
     const check = await config.check(null)
     mustBeSound(faultsOf(check))
     const expected = [...check.jails.keys()]
@@ -123,12 +136,12 @@ export const createJailHandlers = (needs: {
   }
 }
 
-const mustBeHere = (isHere: () => boolean, what: 'reload' | 'restart'): void => {
+const mustBeHere = (isHere: boolean, what: 'reload' | 'restart'): void => {
   const ways = {
     reload: 'run "fail2ban-client reload" in the container',
     restart: 'restart the container with the program that started it',
   }
-  if (!isHere()) throw new Refused(`nothing was done, since fail2ban runs in a container here: ${ways[what]}`)
+  if (!isHere) throw new Refused(`nothing was done, since fail2ban runs in a container here: ${ways[what]}`)
 }
 
 const mustBeSound = (faults: readonly string[]): void => {

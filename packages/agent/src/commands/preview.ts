@@ -5,6 +5,8 @@ import { faultsOf } from '../engine/config.ts'
 import type { CheckedJail, EngineConfig } from '../engine/config.ts'
 import { sharedAge } from '../engine/engine.ts'
 import type { Engine } from '../engine/engine.ts'
+import { insideText } from '../engine/places.ts'
+import type { Places } from '../engine/places.ts'
 import { realPath } from '../files.ts'
 import { canonicalIp } from '../ip.ts'
 import { asFields, asList, asText } from '../json.ts'
@@ -35,8 +37,9 @@ export const createPreview = (needs: {
   config: Pick<EngineConfig, 'check' | 'directory'>
   python: Interpreter
   policy: Pick<PolicyOfHost, 'allowsLog'>
-  /** The agent reads the same configuration and logs here as fail2ban does. */
-  isHere: () => boolean
+  /** Only a fail2ban in a container of which no map says anything has other logs than the agent finds. */
+  isReachable: () => boolean
+  places: Pick<Places, 'isMapped' | 'outside'>
   whitelisted: (ip: string) => boolean
   ownAddresses: () => readonly string[]
   now: () => number
@@ -46,7 +49,7 @@ export const createPreview = (needs: {
   /** What builds the jail. Its expressions are tried as those of a template are, before they see the log. */
   const checkedJail = async (jail: string): Promise<CheckedJail> => {
     const isOurs = fs.existsSync(join(config.directory, 'filter.d', `stockade-${jail}.conf`))
-    const check = await config.check([jail], config.directory, true, isOurs ? 'mixed' : 'host')
+    const check = await config.check([jail], { trial: isOurs ? 'mixed' : 'host' })
     const faults = faultsOf(check)
     if (faults.length > 0) throw new Refused(`nothing was tried, since the jail has errors:\n${faults.join('\n')}`)
     const checked = check.jails.get(jail)
@@ -56,7 +59,9 @@ export const createPreview = (needs: {
   }
 
   /** The log of a jail with links followed, and before it the one before, if that was rotated since and may be read as well. */
-  const filesOf = (path: string, since: number): string[] => {
+  const filesOf = (named: string, since: number): string[] => {
+    const path = needs.places.outside(named)
+    if (path === null) throw new Refused(`nothing was tried: ${insideText(`the log ${named}`)}`)
     const stat = fs.statSync(path, { throwIfNoEntry: false })
     const real = realPath(path)
     if (stat === undefined) throw new Refused(`the log ${path} does not exist`)
@@ -68,6 +73,8 @@ export const createPreview = (needs: {
     const before = `${path}.1`
     const rotated = fs.statSync(before, { throwIfNoEntry: false })
     const older = rotated?.isFile() === true && rotated.mtimeMs >= since * 1000 && needs.policy.allowsLog(before)
+    // The program runs where fail2ban runs, and what a link leads to there is the container's own.
+    if (needs.places.isMapped) return [...(older ? [`${named}.1`] : []), named]
     return [...(older ? [realPath(before) ?? before] : []), real]
   }
 
@@ -79,7 +86,7 @@ export const createPreview = (needs: {
   }
 
   return async params => {
-    if (!needs.isHere())
+    if (!needs.isReachable())
       throw new Refused('nothing was tried, since fail2ban runs in a container here: its logs are read by other paths')
     const { jail } = params
     const checked = await checkedJail(jail)
@@ -92,6 +99,7 @@ export const createPreview = (needs: {
     const input = {
       ...{ name: jail, stream: checked.stream, files: paths.flatMap(path => filesOf(path, since)), since },
       ...settings,
+      links: needs.places.isMapped,
       ignoreip: [...ignoreip, ...needs.ownAddresses()],
       ...limits,
     }

@@ -1,8 +1,11 @@
 import * as fs from 'node:fs'
-import { join } from 'node:path'
-import { readOr } from '@stockade/contract/untrusted.ts'
-import { asFields, asList, asText } from '../json.ts'
+import { join, relative } from 'node:path'
+import { isRecord, readOr } from '@stockade/contract/untrusted.ts'
+import { asFields, asList, asText, isList } from '../json.ts'
+import type { Fields } from '../json.ts'
 import type { Interpreter } from '../python/interpreter.ts'
+import { errorText } from '../text.ts'
+import type { OwnFile } from './own-files.ts'
 import type { Word } from './pickle.ts'
 
 /** A jail as fail2ban's merged configuration has it, running or not. */
@@ -51,15 +54,24 @@ export interface EngineConfig {
   jails(): Promise<readonly ConfiguredJail[]>
   /** Changes whenever a file that jails are made of changes. */
   mark(): string
-  /** The `ignoreip` of every jail of a directory, word by word; null where there is none at all. */
-  ignores(directory: string): Promise<ReadonlyMap<string, readonly string[] | null>>
+  /** The `ignoreip` of every jail, as it would be with these files of ours, word by word; null where there is none at all. */
+  ignores(files: readonly OwnFile[]): Promise<ReadonlyMap<string, readonly string[] | null>>
   /** Where fail2ban looks for these paths, globs and variables of its configuration. */
   logPlaces(paths: readonly string[]): Promise<readonly LogPlace[]>
   socket(): Promise<string | null>
   /** The file in which fail2ban keeps the id of its process. */
   pidFile(): Promise<string | null>
-  /** Checks these jails, or every enabled one, in the given directory (a staged copy, say), with what builds them. */
-  check(jails: readonly string[] | null, directory?: string, streams?: boolean, trial?: Trial | null): Promise<Check>
+  /** Checks these jails, or every enabled one. */
+  check(jails: readonly string[] | null, asked?: Asked): Promise<Check>
+}
+
+interface Asked {
+  /** The configuration is checked as it would be with these files of ours. */
+  readonly files?: readonly OwnFile[]
+  /** Whether what builds the jails is wanted; it is, unless said. */
+  readonly streams?: boolean
+  /** Judges the groups of the expressions, and tries them on lines that make bad ones slow. */
+  readonly trial?: Trial | null
 }
 
 interface Listing {
@@ -69,22 +81,48 @@ interface Listing {
   readonly jails: readonly ConfiguredJail[]
 }
 
+/** Milliseconds. A link that only the container can follow may hide a change. */
+const mappedListingKept = 60_000
+
 /** Reads and checks fail2ban's configuration with fail2ban's own classes. */
 export const createEngineConfig = (needs: {
   directory: string
+  /** What fail2ban's programs call the directory, if they have another file system. */
+  directoryInside?: string | null
+  /** Where the programs of this host copy the configuration to. */
+  runDirectory: string
   python: Interpreter
   lister: string
   checker: string
 }): EngineConfig => {
-  let cached: Listing | null = null
+  let cached: (Listing & { readonly at: number }) | null = null
   const markNow = createMark(needs.directory)
+  const inside = needs.directoryInside ?? null
+
+  /** Runs a program on the configuration, or on a copy of it that has these files. */
+  const ask = async (program: string, input: Fields, files: readonly OwnFile[] = []): Promise<Fields> => {
+    const staged = files.map(({ path, text }) => [relative(needs.directory, path), text])
+    const common = { config: inside ?? needs.directory, files: staged, ...input }
+    // A program that is stopped leaves its copy.
+    const run = inside === null && files.length > 0 ? fs.mkdtempSync(join(needs.runDirectory, 'stage-')) : null
+    try {
+      return asFields(JSON.parse(await needs.python.run(program, { ...common, run })))
+    } catch (error) {
+      // The copy has another name each time, and a sentence that lasts stays the same.
+      throw new Error(errorText(error).replace(/\/[^\s'"]*\/stockade-stage-\w+/g, common.config), { cause: error })
+    } finally {
+      if (run !== null) fs.rmSync(run, { recursive: true, force: true })
+    }
+  }
 
   const list = async (): Promise<Listing> => {
     const mark = markNow()
-    if (cached?.mark !== mark) {
-      const answer = asFields(JSON.parse(await needs.python.run(needs.lister, { config: needs.directory })))
+    const isOld = inside !== null && performance.now() - (cached?.at ?? 0) > mappedListingKept
+    if (cached?.mark !== mark || isOld) {
+      const answer = await ask(needs.lister, {})
       const path = (name: string): string | null => asText(answer[name]) || null
-      cached = { mark, socket: path('socket'), pidFile: path('pidfile'), jails: asList(answer['jails']).map(jailOf) }
+      const jails = asList(answer['jails']).map(jailOf)
+      cached = { mark, at: performance.now(), socket: path('socket'), pidFile: path('pidfile'), jails }
     }
     return cached
   }
@@ -93,40 +131,28 @@ export const createEngineConfig = (needs: {
     directory: needs.directory,
     jails: async (): Promise<readonly ConfiguredJail[]> => (await list()).jails,
     mark: markNow,
-    async ignores(directory: string): Promise<ReadonlyMap<string, readonly string[] | null>> {
-      const text = await needs.python.run(needs.lister, { config: directory, ignoreip: true })
-      const jails = asList(asFields(JSON.parse(text))['jails']).map(asFields)
+    async ignores(files) {
+      const answer = await ask(needs.lister, { ignoreip: true }, files)
       return new Map(
-        jails.map(({ name, ignoreip }) => [
-          asText(name),
-          typeof ignoreip === 'string' ? ignoreip.split(/[\s,]+/).filter(Boolean) : null,
-        ]),
+        asList(answer['jails'])
+          .map(asFields)
+          .map(({ name, ignoreip }) => [
+            asText(name),
+            typeof ignoreip === 'string' ? ignoreip.split(/[\s,]+/).filter(Boolean) : null,
+          ]),
       )
     },
-    async logPlaces(paths: readonly string[]): Promise<readonly LogPlace[]> {
-      const text = await needs.python.run(needs.lister, { config: needs.directory, logpaths: paths })
-      return asList(asFields(JSON.parse(text))['logpaths']).map(logPlaceOf)
-    },
+    logPlaces: async paths => asList((await ask(needs.lister, { logpaths: paths }))['logpaths']).map(logPlaceOf),
     socket: async (): Promise<string | null> => (await list()).socket,
     pidFile: async (): Promise<string | null> => (await list()).pidFile,
-    async check(
-      jails: readonly string[] | null,
-      directory = needs.directory,
-      streams = true,
-      trial: Trial | null = null,
-    ): Promise<Check> {
-      const text = await needs.python.run(
-        needs.checker,
-        { config: directory, jails, streams, trial },
-        { timeout: 20_000 },
-      )
-      const answer = asFields(JSON.parse(text))
+    async check(jails, { files = [], streams = true, trial = null } = {}) {
+      const answer = await ask(needs.checker, { jails, streams, trial }, files)
       const found = Object.entries(asFields(answer['jails'])).map(([name, value]) => {
         const fields = asFields(value)
         const checked: CheckedJail = {
           enabled: fields['enabled'] === true,
           errors: asList(fields['errors']).map(error => asText(error)),
-          stream: asList(fields['stream']) as (readonly Word[])[],
+          stream: asList(fields['stream']).map(words => asList(words).filter(isWord)),
         }
         return [name, checked] as const
       })
@@ -134,6 +160,11 @@ export const createEngineConfig = (needs: {
     },
   }
 }
+
+const isWord = (value: unknown): value is Word =>
+  value === null ||
+  ['string', 'number', 'boolean'].includes(typeof value) ||
+  (isList(value) ? value.every(isWord) : isRecord(value) && Object.values(value).every(isWord))
 
 /** Each thing that is wrong, with its jail; empty when all is well. */
 export const faultsOf = (check: Check): string[] => [

@@ -5,7 +5,7 @@ import type { BanLengths, BannedPlaces } from './banned.ts'
 import type { Pickled, Word } from './pickle.ts'
 import { createEngineSocket, EngineDown, EngineRefused } from './socket.ts'
 import type { ReadReply } from './socket.ts'
-import { testJail } from './own-files.ts'
+import { passingJails } from './own-files.ts'
 import { samePlaces } from './places.ts'
 import type { Places } from './places.ts'
 
@@ -66,6 +66,12 @@ export interface Engine {
   /** Each value must be in the list, exactly as fail2ban writes it. */
   unignore(jail: string, values: readonly string[]): Promise<void>
   attach(jail: string, name: string, file: string, options: Record<string, string>): Promise<void>
+  /** The methods that an action in Python has; a firewall action has none. */
+  actionMethods(jail: string, action: string): Promise<string[]>
+  /** Calls a method of an action in Python. fail2ban does nothing else meanwhile. */
+  callAction(jail: string, action: string, method: string, params: Record<string, string | number>): Promise<Pickled>
+  /** Makes a jail that reads nothing and is not started. */
+  addIdle(jail: string): Promise<void>
   /** The agent's path of the file in which fail2ban keeps its bans; null: there is none, or it lies in a container out of reach. */
   databaseFile(): Promise<string | null>
   /** What fail2ban calls that file, wherever it lies; null: it keeps its bans in no file. */
@@ -80,6 +86,8 @@ export interface Engine {
   dissolve(jail: string): Promise<void>
   /** The commands that build one jail; `["start", J]` is among them. */
   apply(stream: readonly (readonly Word[])[]): Promise<void>
+  /** Puts one jail, or all of them, into the state that the stream describes, as `fail2ban-client reload` does; bans stay. */
+  reload(jail: string | null, stream: readonly (readonly Word[])[]): Promise<void>
   close(): void
 }
 
@@ -192,6 +200,7 @@ export const createEngine = (options: EngineOptions): Engine => {
     },
     attach: async (jail, name, file, extra) =>
       void (await call(['set', jail, 'addaction', name, file, JSON.stringify(extra)])),
+    ...programsOf(call),
     ...databaseOf(call, options.places ?? samePlaces),
     async logTarget() {
       const target = await call(['get', 'logtarget'])
@@ -211,9 +220,18 @@ export const createEngine = (options: EngineOptions): Engine => {
     async apply(stream) {
       for (const words of stream) await call(words, 60_000)
     },
+    reload: async (jail, stream) => void (await call(['reload', jail ?? '--all', [], stream], 180_000)),
     close: () => socket.close(),
   }
 }
+
+const programsOf = (
+  call: (words: readonly Word[]) => Promise<Pickled>,
+): Pick<Engine, 'actionMethods' | 'callAction' | 'addIdle'> => ({
+  actionMethods: async (jail, action) => strings(await call(['get', jail, 'actionmethods', action])),
+  callAction: (jail, action, method, params) => call(['set', jail, 'action', action, method, JSON.stringify(params)]),
+  addIdle: async jail => void (await call(['add', jail, 'polling'])),
+})
 
 const createOptionReader = (
   call: (words: readonly Word[]) => Promise<Pickled>,
@@ -290,7 +308,7 @@ const sharedJails = (ask: () => Promise<string[]>, since: () => number | null): 
   return (maxAge = 0) => {
     const isOfNow = last !== null && last.at >= (since() ?? Infinity)
     if (last !== null && isOfNow && steadyNow() - last.at < maxAge) return last.names
-    const asked = { at: steadyNow(), names: ask().then(all => all.filter(name => name !== testJail)) }
+    const asked = { at: steadyNow(), names: ask().then(all => all.filter(name => !passingJails.includes(name))) }
     last = asked
     asked.names.catch(() => {
       if (last === asked) last = null

@@ -1,4 +1,3 @@
-import { isList } from '../json.ts'
 import { errorText } from '../text.ts'
 import { faultsOf } from './config.ts'
 import type { CheckedJail, EngineConfig, Trial } from './config.ts'
@@ -7,7 +6,6 @@ import type { Word } from './pickle.ts'
 import { writeOwnFiles } from './own-files.ts'
 import type { OwnFile } from './own-files.ts'
 import type { Places } from './places.ts'
-import { withStage } from './stage.ts'
 
 export interface Vetting {
   /** Checks the commands that would be sent to fail2ban; throws if they must not be. */
@@ -35,36 +33,22 @@ export interface JailLoader {
  * Changes one jail and no other: staged copy, check with fail2ban's classes, write, apply over the socket, verify, else
  * everything back. Never a reload, since one bad expression anywhere would then take all other jails down.
  */
-export const createJailLoader = (needs: {
-  engine: Engine
-  config: EngineConfig
-  places: Places
-  runDirectory: string
-}): JailLoader => {
+export const createJailLoader = (needs: { engine: Engine; config: EngineConfig; places: Places }): JailLoader => {
   const { engine, config } = needs
-  /** fail2ban opens what the configuration names, such as an action in Python, under its own name of the folder. */
-  const directoryInside = needs.places.inside(config.directory) ?? config.directory
 
   /** The jail as it would be with these files. Throws with what is wrong. */
-  const stage = async (jail: string, files: readonly OwnFile[], vetting: Vetting = {}): Promise<CheckedJail> =>
-    withStage(config.directory, needs.runDirectory, files, async copy => {
-      const check = await config.check([jail], copy, true, vetting.trial ?? null)
-      const faults = faultsOf(check)
-      if (faults.length > 0) {
-        const text = faults.map(fault => fault.split(copy).join(config.directory)).join('\n')
-        throw new Error(needs.places.isMapped ? `${text}\n${checkedOutside}` : text)
-      }
-      const checked = check.jails.get(jail)
-      if (!checked) throw new Error(`there is no jail ${jail} in the configuration`)
-      return { ...checked, stream: checked.stream.map(words => words.map(word => moved(word, copy, directoryInside))) }
-    })
+  const stage = async (jail: string, files: readonly OwnFile[], vetting: Vetting = {}): Promise<CheckedJail> => {
+    const check = await config.check([jail], { files, trial: vetting.trial ?? null })
+    const faults = faultsOf(check)
+    if (faults.length > 0) throw new Error(faults.join('\n'))
+    const checked = check.jails.get(jail)
+    if (!checked) throw new Error(`there is no jail ${jail} in the configuration`)
+    return checked
+  }
 
   /** Whether the configuration has such a jail with these files, enabled or not. */
   const exists = async (jail: string, files: readonly OwnFile[]): Promise<boolean> =>
-    withStage(config.directory, needs.runDirectory, files, async copy => {
-      const check = await config.check([jail], copy, false)
-      return check.jails.has(jail)
-    })
+    (await config.check([jail], { files, streams: false })).jails.has(jail)
 
   const load = async (jail: string, stream: readonly (readonly Word[])[]): Promise<void> => {
     if ((await engine.jails()).includes(jail)) await engine.stop(jail)
@@ -79,7 +63,7 @@ export const createJailLoader = (needs: {
   const mustBeShared = (files: readonly OwnFile[]): void => {
     for (const { path } of files) {
       const inside = needs.places.inside(path)
-      if (inside === null || needs.places.outside(inside) === null)
+      if (inside === null || needs.places.outside(inside) !== path)
         throw new Error(
           `refused: ${path} is not where fail2ban reads it: it runs in a container, and engine.map of agent.json shares no such folder`,
         )
@@ -118,12 +102,14 @@ export const createJailLoader = (needs: {
     write,
     mustBeShared,
     async start(jail: string, files: readonly OwnFile[], vetting: Vetting = {}): Promise<void> {
+      mustBeShared(files)
       const staged = await stage(jail, files, vetting)
       if (!staged.enabled) throw new Error(`jail ${jail} stays disabled: a file of the host that is read later says so`)
       vetting.vet?.(staged)
       await change(jail, files, staged)
     },
     async stop(jail: string, files: readonly OwnFile[]): Promise<void> {
+      mustBeShared(files)
       const staged = await stage(jail, files)
       if (staged.enabled) throw new Error(`jail ${jail} stays enabled: a file of the host that is read later says so`)
       await change(jail, files, staged)
@@ -136,15 +122,6 @@ export const createJailLoader = (needs: {
   }
 }
 
-const checkedOutside =
-  "This was checked with the files of this host, and fail2ban's own lie in its container: run the agent beside it, with the same volumes at the same paths."
-
 /** A jail that reads the journal has no files. */
 const isJournal = (stream: readonly (readonly Word[])[]): boolean =>
   stream.some(words => words[0] === 'add' && String(words[2]).startsWith('systemd'))
-
-const moved = (word: Word, from: string, to: string): Word => {
-  if (typeof word === 'string') return word.split(from).join(to)
-  if (isList(word)) return word.map(item => moved(item, from, to))
-  return word
-}

@@ -11,6 +11,12 @@ export const ownJail = 'stockade'
 /** A jail that runs for the seconds of a self-test. It protects nothing, so nobody else hears of it. */
 export const testJail = 'stockade-probe'
 
+/** A jail without a log or a filter, there for the seconds in which a program of ours runs by the action that it has. */
+export const helperJail = 'stockade-helper'
+
+/** Jails of moments, which are nobody's business but ours. */
+export const passingJails: readonly string[] = [testJail, helperJail]
+
 const ownFilterText = `${fileMark}
 # Matches nothing: bans in the jail "stockade" are made by command.
 [Definition]

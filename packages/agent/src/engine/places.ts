@@ -58,7 +58,8 @@ export const createPlaces = ({ map, share }: Pick<EngineSettings, 'map' | 'share
       const clean = cleanPath(path)
       if (clean === nullDevice) return clean
       const place = clean === null ? null : translated(folders, clean, 'inside', 'outside')
-      return place !== null && staysBelow(place.path, place.folder.outside) && isPlain(place.path) ? place.path : null
+      if (place === null || !lieWhereMapped(folders, place.folder)) return null
+      return staysBelow(place.path, place.folder.outside) && isPlain(place.path) ? place.path : null
     },
     inside(path) {
       const clean = cleanPath(path)
@@ -95,6 +96,10 @@ const staysBelow = (path: string, folder: string): boolean => {
   const real = realPath(path)
   return top !== null && real !== null && (real === top || real.startsWith(`${top}/`))
 }
+
+/** In a folder that it has, the container can put a link in the place of a mapped one. */
+const lieWhereMapped = (folders: readonly SharedFolder[], { outside }: SharedFolder): boolean =>
+  folders.every(each => !outside.startsWith(`${each.outside}/`) || staysBelow(outside, each.outside))
 
 /** Not a pipe or a device, from which a read may never come back. */
 const isPlain = (path: string): boolean => {
@@ -143,6 +148,10 @@ export const readPlaces = (configDirectory: string): Places => {
   const settings = readEngineSettings(configDirectory)
   return settings === null ? samePlaces : createPlaces(settings)
 }
+
+/** Whether the folder that both share is where the map says it is. */
+export const hasShare = ({ share, outside }: Places): boolean =>
+  share === null || outside(share.inside) === share.outside
 
 /** Said of a file of fail2ban that the agent cannot open. */
 export const insideText = (file: string): string =>

@@ -36,7 +36,6 @@ export const createHeld = (parts: Assembled) => {
   const store = createStore(options.state)
   const whitelist = createWhitelist({
     ...{ store, engine, config, ledger, overrides, drain, onHeld, now, log },
-    runDirectory: options.run,
     mustBeShared: loader.mustBeShared,
     limits: parts.disk.policy.whitelistLimits,
     approvals: () => (seals.wants(wideWhitelist) ? approvals : null),

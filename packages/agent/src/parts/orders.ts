@@ -15,7 +15,7 @@ import type { createHeld } from './held.ts'
 export const createOrders = (parts: Assembled, held: ReturnType<typeof createHeld>, settle: () => Promise<void>) => {
   const { options, disk, fail2ban, loops, now, log } = parts
   const { policy, saved, upgrades, journal } = disk
-  const { python, config, probe, probeAll, socketPath, places, whereabouts, engine, loader } = fail2ban
+  const { python, enginePython, config, probe, probeAll, socketPath, places, whereabouts, engine, loader } = fail2ban
   const { ledger, tail, overrides, snapshot, wishes } = parts.bans
   const { drain } = tail
   const { approvals, floor, whitelist } = held
@@ -23,7 +23,7 @@ export const createOrders = (parts: Assembled, held: ReturnType<typeof createHel
 
   const guard = createGuard({ floor, whitelisted: whitelist.covers })
   const shieldOrders = createShieldOrders({ shield, fleet, guard, now })
-  const templates = createTemplates({ engine, config, loader, python, policy, places, drain })
+  const templates = createTemplates({ engine, config, loader, python: enginePython, policy, places, drain })
   const handlers = createHandlers({
     ...{ engine, config, loader, ledger, overrides, guard, templates, drain, settle, now },
     memory: saved.memory,
@@ -37,7 +37,7 @@ export const createOrders = (parts: Assembled, held: ReturnType<typeof createHel
     },
     client: [options.f2bClient, '-c', options.f2bConfig, '-s', socketPath],
     service: serviceKind(options),
-    isReloadable: () => !places.isMapped && !whereabouts.hasOtherPaths(),
+    reloader: () => (places.isMapped ? 'agent' : whereabouts.hasOtherPaths() ? null : 'client'),
     isRestartable: () => !whereabouts.hasOwnFiles(),
     nft: options.nft,
     approvals: approvals.handlers,
@@ -47,8 +47,8 @@ export const createOrders = (parts: Assembled, held: ReturnType<typeof createHel
       isShielded: ip => shield.has(ip),
     }),
     preview: createPreview({
-      ...{ engine, config, python, policy, ownAddresses, now },
-      isHere: () => !whereabouts.hasOwnFiles(),
+      ...{ engine, config, python: enginePython, policy, places, ownAddresses, now },
+      isReachable: () => places.isMapped || !whereabouts.hasOwnFiles(),
       whitelisted: whitelist.covers,
     }),
     upgrade: upgrades.handler,

@@ -103,7 +103,7 @@ export const createProtection = (needs: {
     keepCheck({ ...needs, ...needs.bans }),
     publishedCheck({ nft }),
     databaseCheck({ engine, positions, isElsewhere }),
-    configCheck({ ...needs, isReadElsewhere: () => needs.places.isMapped || needs.whereabouts.hasOtherPaths() }),
+    configCheck(needs),
     clockCheck(needs.transport),
     agentCheck({ waitingBytes: needs.outbox.bytes, refused: needs.rejected.lately, stateDirectory: options.state }),
   ]

@@ -2,7 +2,7 @@
 
 fail2ban's own test (-t) accepts expressions that do not compile, and its reload then drops every other jail.
 
-stdin:  {"config": directory, "jails": [names] or null for every enabled one, "streams": whether they are wanted,
+stdin:  {"config": directory, "files": as `staged` takes them, "run": where it copies, "jails": [names] or null for every enabled one, "streams": whether they are wanted,
          "trial": "own" where a template wrote the expressions, "mixed" where its filter includes one of the host,
          "host" where it names a filter of the host, else null}
 stdout: {"jails": {name: {"enabled", "errors": [...], "stream": [[...], ...]}}, "errors": [...]}
@@ -164,11 +164,10 @@ def check_jail(reader, name, trial=None):
         return {"enabled": True, "errors": ["%s" % error], "stream": []}
 
 
-def main():
-    ask = json.load(sys.stdin)
+def check(ask, base):
     result = {"jails": {}, "errors": []}
     try:
-        reader = JailsReader(basedir=os.path.abspath(ask["config"]), share_config={})
+        reader = JailsReader(basedir=base, share_config={})
         reader.read()
         known = [s for s in reader.sections() if s not in ("INCLUDES", "DEFAULT", "Definition")]
     except Exception as error:
@@ -184,7 +183,13 @@ def main():
             found["stream"] = []
         if ask["jails"] is not None or found["enabled"]:
             result["jails"][name] = found
-    json.dump(result, sys.stdout)
+    return result
+
+
+def main():
+    ask = json.load(sys.stdin)
+    with staged(ask) as base:
+        sys.stdout.write(named(check(ask, base), base, ask))
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """Lists the jails of fail2ban's merged configuration, enabled or not. Part of stockade-agent; run with -I.
 
-stdin:  {"config": directory, "ignoreip": whether it is wanted (it can be long),
+stdin:  {"config": directory, "files": as `staged` takes them, "run": where it copies, "ignoreip": whether it is wanted (it can be long),
          "logpaths": [paths, globs or variables such as %(sshd_log)s]}
 stdout: {"socket": path or null, "pidfile": path or null, "jails": [{"name", "enabled", "filter", "logpath", "backend", "maxretry", "bantime",
          "findtime", "banaction", "has_action", "ignoreip"}],
@@ -9,7 +9,6 @@ stdout: {"socket": path or null, "pidfile": path or null, "jails": [{"name", "en
 import glob
 import json
 import logging
-import os
 import sys
 
 logging.disable(logging.CRITICAL)
@@ -56,9 +55,7 @@ def log_place(reader, path):
     return {"asked": path, "places": places[:20], "found": any(glob.glob(p) for p in places)}
 
 
-def main():
-    ask = json.load(sys.stdin)
-    base = os.path.abspath(ask["config"])
+def listing(ask, base):
     options = dict(OPTIONS, ignoreip=["string", None]) if ask.get("ignoreip") else OPTIONS
     main_config = Fail2banReader(basedir=base, share_config={})
     main_config.read()
@@ -90,8 +87,14 @@ def main():
             "has_action": bool((found.get("action") or "").strip()),
             "ignoreip": found.get("ignoreip"),
         })
-    json.dump({"socket": early.get("socket"), "pidfile": early.get("pidfile"), "jails": jails,
-               "logpaths": [log_place(reader, p) for p in ask.get("logpaths") or []]}, sys.stdout)
+    return {"socket": early.get("socket"), "pidfile": early.get("pidfile"), "jails": jails,
+            "logpaths": [log_place(reader, p) for p in ask.get("logpaths") or []]}
+
+
+def main():
+    ask = json.load(sys.stdin)
+    with staged(ask) as base:
+        sys.stdout.write(named(listing(ask, base), base, ask))
 
 
 if __name__ == "__main__":

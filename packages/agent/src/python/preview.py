@@ -3,7 +3,7 @@ fail2ban's own interpreter with -I, and with fail2ban's own filter, dates and co
 
 stdin:  {"name", "stream": what builds the jail, "files": [absolute paths, the oldest first], "since": epoch seconds,
          "maxretry", "findtime", "bantime": seconds or null for those of the stream, "ignoreip": [addresses and ranges],
-         "bytes": of logs, "entries": of the journal, "line": bytes, "cpu": seconds, "addresses": how many at most}
+         "links": whether files may be links, "bytes": of logs, "entries": of the journal, "line": bytes, "cpu": seconds, "addresses": how many at most}
 stdout: {"banned": [{"ip", "failures", "at", "bans", "stopped", "ignored", "signed_in"}], "settings": {"maxretry", "findtime", "bantime"}, "failures", "others", "lines", "long_lines",
          "from", "to": epoch seconds or null, "read_bytes", "log_bytes": null for a journal, "cut": "bytes", "entries", "cpu", "addresses" or null}
 """
@@ -191,9 +191,10 @@ class Run:
                 "log_bytes": self.log_bytes, "cut": self.cut}
 
 
-def opened(path):
-    """Never a link, a pipe or a device, whatever lies there by now."""
-    file = os.fdopen(os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC), "rb")
+def opened(path, links):
+    """Never a pipe or a device, whatever lies there by now; a link only where these are the files of fail2ban alone."""
+    flags = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | (0 if links else os.O_NOFOLLOW)
+    file = os.fdopen(os.open(path, flags), "rb")
     if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
         raise OSError("%s is no file" % path)
     return file
@@ -238,7 +239,7 @@ def read_file(run, file, start, end):
 
 
 def read_files(run):
-    files = [opened(path) for path in run.ask["files"]]
+    files = [opened(path, run.ask["links"]) for path in run.ask["files"]]
     sizes = [os.fstat(file.fileno()).st_size for file in files]
     run.log_bytes, left = sum(sizes), run.ask["bytes"]
     parts = []

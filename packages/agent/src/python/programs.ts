@@ -5,8 +5,8 @@ const load = (name: string): string => readFileSync(new URL(name, import.meta.ur
 
 export const reader = load('reader.py')
 /** One program: the modules that it uses stand before it. */
-export const checker = ['ambiguity.py', 'groups.py', 'checker.py'].map(load).join('\n')
-export const lister = load('lister.py')
+export const checker = ['stage.py', 'ambiguity.py', 'groups.py', 'checker.py'].map(load).join('\n')
+export const lister = ['stage.py', 'lister.py'].map(load).join('\n')
 export const action = load('stockade_action.py')
 export const probe = load('probe.py')
 export const launcher = load('launcher.py')

@@ -1,10 +1,18 @@
 """fail2ban action of stockade-agent: notes each ban and unban in a file that the agent reads.
 
-It runs inside fail2ban, so it takes no lock, starts no program, and swallows every error: nothing here may disturb a ban.
+It runs inside fail2ban, so what fail2ban calls for a ban takes no lock, starts no program, and swallows every error: nothing here may disturb
+a ban. Where fail2ban has a file system of its own, the agent has its programs run here (`begin`): by the same Python, with the same classes
+and files. Each is a process of its own with an end, and no call waits for one.
 """
 import json
 import os
+import signal
+import subprocess
+import sys
+import tempfile
 import time
+
+import fail2ban
 
 from fail2ban.server.action import ActionBase
 
@@ -13,6 +21,13 @@ MAX_BYTES = 16 * 1024 * 1024
 MAX_MATCHES = 16 * 1024
 # Of a line its beginning, which has date and program, and its end, which mostly has the address.
 HEAD, TAIL = 300, 200
+# Programs at once, and how much of an output is returned at once.
+MAX_JOBS = 4
+CHUNK = 512 * 1024
+
+# It stands before a program, in one line: the kernel ends the process, whatever becomes of the agent and of fail2ban.
+PROLOGUE = ("import resource, signal, sys; signal.signal(signal.SIGALRM, signal.SIG_DFL); signal.alarm(%d); "
+            "resource.setrlimit(resource.RLIMIT_FSIZE, (%d, %d)); sys.path.append(%r)\n")
 
 
 class StockadeAction(ActionBase):
@@ -23,6 +38,7 @@ class StockadeAction(ActionBase):
     def __init__(self, jail, name, spool=""):
         ActionBase.__init__(self, jail, name)
         self.spool = spool
+        self.jobs = {}
 
     # With bantime.increment the final time comes here.
     @property
@@ -34,6 +50,8 @@ class StockadeAction(ActionBase):
 
     def stop(self):
         self.note("stop", None)
+        for job in list(self.jobs):
+            self.end(job)
 
     def ban(self, info):
         self.note("ban", info)
@@ -60,6 +78,36 @@ class StockadeAction(ActionBase):
         lines = str(info["matches"]).split("\n")
         short = (line if len(line) <= HEAD + TAIL else line[:HEAD] + "\u2026" + line[-TAIL:] for line in lines)
         return "\n".join(short)[-MAX_MATCHES:]
+
+    def begin(self, job, program, data, seconds, size):
+        """Starts a program of the agent with this input. It may run for so many seconds and write so many bytes."""
+        while len(self.jobs) >= MAX_JOBS:
+            self.end(next(iter(self.jobs)))
+        given, out, err = (tempfile.TemporaryFile(dir=os.path.dirname(self.spool)) for _ in range(3))
+        given.write(data.encode("utf-8"))
+        given.seek(0)
+        home = os.path.dirname(os.path.dirname(os.path.abspath(fail2ban.__file__)))
+        child = subprocess.Popen([sys.executable, "-I", "-c", PROLOGUE % (seconds, size, size, home) + program], stdin=given, stdout=out,
+                                 stderr=err, cwd="/", start_new_session=True)
+        given.close()
+        self.jobs[job] = (child, out, err)
+        return job
+
+    def look(self, job, at):
+        """The exit code of a program, null while it runs; its output from a place on; the end of what it complained of."""
+        child, out, err = self.jobs[job]
+        code = child.poll()
+        tail = max(0, os.fstat(err.fileno()).st_size - 4000)
+        return [code] + [os.pread(file.fileno(), CHUNK, place).decode("ascii", "replace") for file, place in ((out, at), (err, tail))]
+
+    def end(self, job):
+        """Forgets a program, and ends it if it still runs."""
+        child, out, err = self.jobs.pop(job)
+        if child.poll() is None:
+            os.killpg(child.pid, signal.SIGKILL)
+        out.close()
+        err.close()
+        return job
 
     def note(self, what, info):
         try:

@@ -6,9 +6,11 @@ import type { Engine } from '../engine/engine.ts'
 import type { JailLoader } from '../engine/jail-loader.ts'
 import { fileMark, ownJail, testJail } from '../engine/own-files.ts'
 import type { OwnFile } from '../engine/own-files.ts'
+import { hasShare } from '../engine/places.ts'
 import type { Places } from '../engine/places.ts'
 import { ownNetworkText } from '../engine/whereabouts.ts'
 import type { Whereabouts } from '../engine/whereabouts.ts'
+import { noShare } from '../python/inside.ts'
 import { createJailFirewalls } from '../protection/firewall/jail-firewalls.ts'
 import type { PacketProof } from '../protection/firewall/packet-proof.ts'
 import { createHeldBans } from './held-bans.ts'
@@ -78,7 +80,7 @@ export const createEngineTest = (needs: {
   const buildJail = async (nonce: string, action: UsedAction | null): Promise<string> => {
     await engine.dissolve(testJail)
     const logInside = needs.places.inside(log)
-    if (logInside === null) throw new Error('engine.share of agent.json names no folder that fail2ban sees')
+    if (logInside === null || !hasShare(needs.places)) throw new Error(noShare)
     fs.rmSync(log, { force: true })
     fs.writeFileSync(log, '', { mode: 0o600, flag: 'wx' })
     const files = jailFiles(needs.config.directory, logInside, nonce, action?.banaction ?? null)

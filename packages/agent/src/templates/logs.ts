@@ -1,8 +1,7 @@
-import * as fs from 'node:fs'
 import { join } from 'node:path'
 import type { EngineConfig, LogPlace } from '../engine/config.ts'
 import type { Engine } from '../engine/engine.ts'
-import type { Places } from '../engine/places.ts'
+import { readText } from '../files.ts'
 import type { Interpreter } from '../python/interpreter.ts'
 import type { Template } from './model.ts'
 
@@ -23,7 +22,7 @@ const fail2banLog = '/var/log/fail2ban.log'
  * of fail2ban from starting.
  */
 export const chooseSource = async (
-  needs: { engine: Engine; config: EngineConfig; python: Interpreter; places: Pick<Places, 'isMapped'> },
+  needs: { engine: Engine; config: EngineConfig; python: Interpreter },
   template: Template,
 ): Promise<Source | null> => {
   const { name, backend, logpaths, journalmatch } = template
@@ -42,15 +41,13 @@ export const chooseSource = async (
   const there = logpaths.filter((_, index) => places[index]?.found === true)
   if (there.length > 0)
     return { backend: files, logpaths: there, journalmatch: [], named: there.some(path => path.startsWith('/')) }
-  const none = `none of its logs is on this host: ${missingLogs(places)}${needs.places.isMapped ? inContainer : ''}`
+  const none = `none of its logs is on this host: ${missingLogs(places)}`
   if (!journalmatch.length && !hasJournalmatch(needs.config.directory, template))
     throw new Error(`${name}: ${none}. ${whatToDo}`)
   const lack = await whyNoJournal(needs.python)
   if (lack !== null) throw new Error(`${name}: ${none}, and ${lack}. ${whatToDo}`)
   return { backend: 'systemd', logpaths: [], journalmatch }
 }
-
-const inContainer = ', and what lies in the container of fail2ban is out of the reach of the agent'
 
 /** As many paths as a reader takes in. */
 const namedPlaces = 10
@@ -79,11 +76,12 @@ const whatToDo =
 const hasJournalmatch = (config: string, { name, filter, filterText }: Template): boolean => {
   if (filterText) return filterText.some(({ options }) => options.has('journalmatch'))
   const file = join(config, 'filter.d', `${(filter ?? name).split('[')[0] ?? ''}.conf`)
-  return fs.existsSync(file) && /^journalmatch *=/m.test(fs.readFileSync(file, 'utf8'))
+  return /^journalmatch *=/m.test(readText(file) ?? '')
 }
 
 const whyNoJournal = async (python: Interpreter): Promise<string | null> => {
-  if (!fs.existsSync('/run/systemd/journal')) return 'there is no journal here'
+  const isThere = await python.run("import os; print(os.path.exists('/run/systemd/journal'))", {}).catch(() => '')
+  if (!isThere.startsWith('True')) return 'there is no journal here'
   return python.run('import systemd.journal', {}).then(
     () => null,
     () => "fail2ban's Python cannot read the journal (python3-systemd is missing)",

@@ -36,7 +36,7 @@ export const createTemplates = (needs: {
   const { engine, config, loader } = needs
 
   const deploy = async (sent: unknown): Promise<string> => {
-    const template = await inPhase('refused', () => readTemplate(sent, needs.policy.namesLog))
+    const template = await inPhase('refused', () => readTemplate(sent, namesLog))
     const { name } = template
     mustHaveFiles(template)
     const source = await inPhase('precondition', () => chooseSource(needs, template))
@@ -62,6 +62,12 @@ export const createTemplates = (needs: {
     await needs.drain().catch(() => undefined)
     await loader.start(name, files, { vet, trial })
     return `${name} is deployed and runs${await effective(template)}${await otherFaults(name)}`
+  }
+
+  /** A log in a folder of a container is named by its path there, and judged by the one here. */
+  const namesLog = (name: string): boolean => {
+    const path = needs.places.outside(name)
+    return path !== null && (path.startsWith('/var/log/') || needs.policy.namesLog(path))
   }
 
   const isAllowed = (name: string): boolean => {
@@ -101,7 +107,7 @@ export const createTemplates = (needs: {
   }
 
   const otherFaults = async (name: string): Promise<string> => {
-    const faults = faultsOf(await config.check(null, config.directory, false)).filter(
+    const faults = faultsOf(await config.check(null, { streams: false })).filter(
       fault => !fault.startsWith(`${name}: `),
     )
     return faults.length === 0

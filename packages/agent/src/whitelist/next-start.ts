@@ -3,7 +3,6 @@ import type { EngineConfig } from '../engine/config.ts'
 import type { Engine } from '../engine/engine.ts'
 import type { JailLoader } from '../engine/jail-loader.ts'
 import { whitelistFile, whitelistText, whitelistValues, writeOwnFiles } from '../engine/own-files.ts'
-import { withStage } from '../engine/stage.ts'
 import { readText } from '../files.ts'
 import { canonicalIp } from '../ip.ts'
 
@@ -33,11 +32,10 @@ interface ListedJail {
 export const createNextStart = (needs: {
   config: EngineConfig
   engine: Pick<Engine, 'jails' | 'ignore'>
-  runDirectory: string
   /** @throws Error with a sentence, if fail2ban does not read these files */
   mustBeShared?: JailLoader['mustBeShared']
 }): NextStart => {
-  const { config, engine, runDirectory } = needs
+  const { config, engine } = needs
   const file = whitelistFile(config.directory)
   let writtenKey = ''
   let knownMark = ''
@@ -52,11 +50,9 @@ export const createNextStart = (needs: {
 
   /** Faults that other files already have do not count against ours. */
   const checkFaults = async (text: string | null): Promise<void> => {
-    const faults = await withStage(config.directory, runDirectory, [{ path: file, text }], async copy =>
-      faultsOf(await config.check(null, copy, false)).map(fault => fault.replaceAll(copy, config.directory)),
-    )
+    const faults = faultsOf(await config.check(null, { files: [{ path: file, text }], streams: false }))
     if (faults.length === 0) return
-    const oldFaults = faultsOf(await config.check(null, config.directory, false))
+    const oldFaults = faultsOf(await config.check(null, { streams: false }))
     const newFaults = faults.filter(fault => !oldFaults.includes(fault))
     if (newFaults.length > 0)
       throw new Error(`the file for fail2ban's next start would be faulty: ${newFaults.join('; ')}`)
@@ -78,8 +74,7 @@ export const createNextStart = (needs: {
         .filter(line => !isOurs(line))
         .join('\n')
       if (cached?.mark !== mark) {
-        const jails = await withStage(config.directory, runDirectory, [{ path: file, text: null }], config.ignores)
-        cached = { mark, jails }
+        cached = { mark, jails: await config.ignores([{ path: file, text: null }]) }
       }
       return cached.jails
     },

@@ -56,7 +56,7 @@ export interface Whitelist {
   stop(): void
 }
 
-interface WhitelistNeeds extends Pick<Parameters<typeof createNextStart>[0], 'runDirectory' | 'mustBeShared'> {
+interface WhitelistNeeds extends Pick<Parameters<typeof createNextStart>[0], 'mustBeShared'> {
   store: Store
   engine: Engine
   config: EngineConfig

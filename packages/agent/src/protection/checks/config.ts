@@ -1,5 +1,7 @@
 import { faultsOf } from '../../engine/config.ts'
 import type { EngineConfig } from '../../engine/config.ts'
+import type { Places } from '../../engine/places.ts'
+import type { Whereabouts } from '../../engine/whereabouts.ts'
 import { ok, unknown, warning } from '../model.ts'
 import type { Check } from '../model.ts'
 
@@ -9,10 +11,13 @@ const elsewhereText = 'fail2ban reads its configuration in its container, where 
 /** Whether fail2ban would start with its configuration as it is now. The checker runs only after a change, and hourly. */
 export const configCheck = (needs: {
   config: Pick<EngineConfig, 'mark' | 'check'>
-  /** fail2ban reads its configuration in another file system, and the logs that it names are there as well. */
-  isReadElsewhere: () => boolean
+  places: Pick<Places, 'isMapped' | 'share'>
+  whereabouts: Pick<Whereabouts, 'hasOtherPaths'>
   now: () => number
 }): Check => {
+  /** fail2ban reads it in a container in which no program of the agent runs. */
+  const isReadElsewhere = (): boolean =>
+    needs.places.isMapped ? needs.places.share === null : needs.whereabouts.hasOtherPaths()
   let known: { readonly mark: string; readonly at: number; readonly fault: string | null } | null = null
   return {
     id: 'config',
@@ -21,10 +26,10 @@ export const configCheck = (needs: {
     looks: 1,
     needsEngine: false,
     async look() {
-      if (needs.isReadElsewhere()) return [unknown(null, elsewhereText)]
+      if (isReadElsewhere()) return [unknown(null, elsewhereText)]
       const mark = needs.config.mark()
       if (known?.mark !== mark || needs.now() - known.at > checkedFor || known.fault !== null) {
-        const [fault = null] = faultsOf(await needs.config.check(null, undefined, false))
+        const [fault = null] = faultsOf(await needs.config.check(null, { streams: false }))
         known = { mark, at: needs.now(), fault }
       }
       const { fault } = known
