@@ -143,6 +143,51 @@ onStage(
       expect(output).toMatch(/a repetition can take the same text in several ways/)
     })
 
+    const template = (more: object = {}): Record<string, unknown> => ({
+      name: 'shop',
+      jail_config: `[shop]\nport = 443\nbackend = polling\nmaxretry = 5\nlogpath = ${logOf('shop.log')}\n`,
+      filter_config: '[Definition]\nfailregex = ^ shop: wrong password from <HOST>$\n',
+      required_files: [],
+      settings: {},
+      ...more,
+    })
+    const templatePreview = (params: Record<string, unknown>) =>
+      carriedOut(scene(), 'template-preview', { template_id: 7, settings: {}, ...params })
+
+    it('says of a template that is not deployed whom it would have banned, in 30,000 lines', async () => {
+      const { host } = scene()
+      const at = (n: number): string => stamp(-3 * hour + Math.floor(n / 10))
+      const wrong = (n: number): string => `${at(n)} shop: wrong password from 198.18.${n % 50}.1\n`
+      fs.writeFileSync(logOf('shop.log'), Array.from({ length: 30_000 }, (_, n) => wrong(n)).join(''))
+      const files = (): string[] => fs.readdirSync(host.f2bConfig, { recursive: true, encoding: 'utf8' }).sort()
+      const [before, jails] = [files(), await host.client('status')]
+      const { success, output } = await templatePreview({
+        template: template({ settings: { maxretry: 4, bantime: -1 } }),
+      })
+      expect([success, output]).toEqual([true, expect.any(String)])
+      const { addresses, ...preview } = JSON.parse(output) as JailPreviewResult
+      expect(preview).toMatchObject({
+        ...{ jail: 'shop', settings: { maxretry: 4, findtime: 600, bantime: -1 } },
+        ...{ banned: 50, whitelisted: 0, failures: 30_000, log: { lines: 30_000, cut: null } },
+      })
+      expect(addresses[0]).toMatchObject({ ip: '198.18.0.1', failures: 600, bans: 1, stopped: 596 })
+      expect([files(), await host.client('status')]).toEqual([before, jails])
+    })
+
+    it('tries no expression of a template that may take for ever, and reads no log that a deployment would not', async () => {
+      const endless = '[Definition]\nfailregex = ^(?:\\w+\\s?)+ denied from <HOST>$\n'
+      const elsewhere = String(template()['jail_config']).replace(logOf('shop.log'), '/etc/shadow')
+      for (const [sent, says] of [
+        [template({ filter_config: endless }), /a repetition can take the same text in several ways/],
+        [template({ jail_config: elsewhere }), /logpath \/etc\/shadow is not below \/var\/log/],
+        [template({ jail_config: '[shop]\nbanaction = sh\n' }), /must not set the option "banaction"/],
+        [null, /^the order came without its template: nothing was done$/],
+      ] as const) {
+        const { success, output } = await templatePreview({ template: sent })
+        expect([success, output]).toEqual([false, expect.stringMatching(says)])
+      }
+    })
+
     it('refuses a log that leads out of its place, and what is no file', async () => {
       fs.symlinkSync('/etc/shadow', logOf('shadow.log'))
       execFileSync('mkfifo', [logOf('pipe.log')])
@@ -181,6 +226,12 @@ onStage(
       expect(await carriedOut(scene(), 'jail-preview', { jail: 'sshd' })).toMatchObject({
         success: false,
         output: 'policy.json on this host refuses jail-preview',
+      })
+      fs.writeFileSync(policy, text)
+      fs.writeFileSync(policy, JSON.stringify({ ...(JSON.parse(text) as object), refuse: ['deploy-template'] }))
+      expect(await templatePreview({ template: template() })).toMatchObject({
+        success: false,
+        output: 'policy.json on this host refuses template-preview',
       })
       fs.writeFileSync(policy, text)
       expect(await previewOf(scene(), {}, 'sshd')).toMatchObject({ jail: 'sshd' })

@@ -114,6 +114,7 @@ const unusedHandlers: Handlers = {
   'service-restart': unused,
   'deploy-template': unused,
   'remove-template': unused,
+  'template-preview': unused,
   'approve-whitelist': unused,
   'approve-port': unused,
   'approve-ban': unused,

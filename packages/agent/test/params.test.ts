@@ -19,6 +19,7 @@ const handlers: Handlers = {
   'service-restart': output,
   'deploy-template': output,
   'remove-template': output,
+  'template-preview': output,
   'approve-whitelist': output,
   'approve-port': output,
   'approve-ban': output,
@@ -41,6 +42,7 @@ const samples: { readonly [T in commands.CommandType]: commands.CommandParamsOf<
   'service-restart': {},
   'deploy-template': { template_id: 7, settings: { maxretry: 3, bantime: null } },
   'remove-template': { template_name: 'web-1' },
+  'template-preview': { template_id: 'web-1', settings: { maxretry: 3 }, days: 7 },
   'approve-whitelist': { ip: '192.0.2.0/24' },
   'approve-port': { port: 22 },
   'approve-ban': { ip: '198.51.0.0/16' },
@@ -52,7 +54,8 @@ it.each(commands.commandTypeNames)('reads the parameters of %s that the contract
   const sample: Record<string, unknown> = samples[type]
   expect(compileBody(commands.commandTypes[type].params)(sample)).toBe(true)
   const { reason: _, template_id: __, settings: ___, ...used } = sample
-  const template = type === 'deploy-template' ? { template: { name: 'web-1' } } : {}
+  const template =
+    commands.commandTypes[type].takesTemplate && type !== 'remove-template' ? { template: { name: 'web-1' } } : {}
   expect(await read(type, { ...sample, ...template })).toEqual({ ...used, ...template })
 })
 
@@ -70,6 +73,8 @@ it.each<[commands.CommandType, Record<string, unknown>, RegExp]>([
   ['unban-ip', { jail: '-x', ip: '192.0.2.1' }, /"jail" must be/],
   ['jail-reload', {}, /"jail" must be/],
   ['deploy-template', { template_id: 7, settings: {} }, /without its template/],
+  ['template-preview', { template_id: 7, settings: {} }, /without its template/],
+  ['template-preview', { template: {}, days: 8 }, /"days" must be 1 to 7/],
   ['approve-whitelist', { ip: '192.0.2.1' }, /range to approve/],
   ['approve-ban', { ip: '192.0.2.1' }, /range to approve/],
   ['approve-port', { port: 65_536 }, /port to approve/],

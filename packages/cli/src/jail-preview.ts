@@ -4,7 +4,7 @@ import type { JailPreviewResult } from '@stockade/contract/command-types/jail-pr
 import { withoutUndefined } from '@stockade/contract/records.ts'
 import { recordOf } from '@stockade/contract/untrusted.ts'
 import { contextOf } from './context.ts'
-import { Failure } from './failure.ts'
+import { Failure, Misuse } from './failure.ts'
 import { placesOnly, queueAll, targetsAsked } from './orders.ts'
 import type { Where } from './orders.ts'
 import { print, printJson, printTable } from './print.ts'
@@ -15,6 +15,7 @@ import { waitForBatch } from './wait.ts'
 type Ended = Reply<'GET /commands'>['commands'][number]
 
 interface Options extends Where {
+  readonly template?: string
   readonly maxretry?: number
   readonly findtime?: number
   readonly bantime?: number
@@ -31,25 +32,26 @@ export const addJailPreview = (jails: Command): void => {
   placesOnly(
     jails
       .command('preview')
-      .description('whom a jail would have banned in the last days, with other settings; bans nobody')
-      .argument('<jail>', 'its name, as fail2ban knows it'),
+      .description('whom a jail or a template would have banned in the last days; bans nobody')
+      .argument('[jail]', 'its name, as fail2ban knows it'),
   )
-    .option('--maxretry <count>', 'attempts until a ban (default: as the jail has it)', wholeOf)
+    .option('--template <name>', 'a template in place of a jail: whom it would have banned where it is not deployed')
+    .option('--maxretry <count>', 'attempts until a ban (default: as the jail or template has it)', wholeOf)
     .option(
       '--findtime <time>',
-      'time within which they count: seconds, 10m, 1h (default: as the jail has it)',
+      'time within which they count: seconds, 10m, 1h (default: as the jail or template has it)',
       durationOf,
     )
-    .option('--bantime <time>', 'length of a ban, or perm (default: as the jail has it)', durationOf)
+    .option('--bantime <time>', 'length of a ban, or perm (default: as the jail or template has it)', durationOf)
     .option('--ignore <ip...>', 'addresses and ranges to ignore in place of those of the jail')
     .option('--days <count>', 'how many days of the log, 7 at most (default: 1)', wholeOf)
     .option('--timeout <seconds>', `how long to wait for the servers (default: ${patience})`, wholeOf)
-    .action(async (jail: string, options: Options, command: Command) => {
+    .action(async (jail: string | undefined, options: Options, command: Command) => {
       const context = contextOf(command)
-      const { maxretry, findtime, bantime, ignore: ignoreip, days, timeout = patience } = options
-      const params = { jail, ...withoutUndefined({ maxretry, findtime, bantime, ignoreip, days }) }
+      const order = orderOf(jail, options)
+      const { timeout = patience } = options
       const targets = await targetsAsked(context.client, options)
-      const batches = await queueAll(context, options, targets, { type: 'jail-preview', params })
+      const batches = await queueAll(context, options, targets, order)
       const until = Date.now() + timeout * 1000
       const ended: Ended[] = []
       for (const { batch_id, commands } of batches)
@@ -59,6 +61,20 @@ export const addJailPreview = (jails: Command): void => {
       const done = ended.filter(({ status }) => status === 'completed').length
       if (done < ended.length) throw new Failure(`${ended.length - done} of ${ended.length} servers gave no preview.`)
     })
+}
+
+/** @throws Misuse unless it is either a jail or a template */
+const orderOf = (jail: string | undefined, options: Options) => {
+  const { template, maxretry, findtime, bantime, ignore: ignoreip, days } = options
+  const settings = withoutUndefined({ maxretry, findtime, bantime })
+  if (jail !== undefined && template === undefined)
+    return { type: 'jail-preview', params: { jail, ...settings, ...withoutUndefined({ ignoreip, days }) } } as const
+  if (template === undefined || jail !== undefined) throw new Misuse('Name a jail, or a template by --template NAME.')
+  if (ignoreip !== undefined) throw new Misuse('--ignore is for a jail.')
+  return {
+    type: 'template-preview',
+    params: { template_id: template, settings, ...withoutUndefined({ days }) },
+  } as const
 }
 
 const printPreview = ({ server, status, result, id }: Ended): void => {

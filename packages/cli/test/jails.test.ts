@@ -207,13 +207,13 @@ test('what a jail would have banned is shown for several servers, and what hosts
       const { commands } = await host.client.call('GET /servers/{serverId}/commands/pending', {
         params: { serverId: host.id },
       })
-      const [asked] = commands.filter(({ type }) => type === 'jail-preview')
+      const [asked] = commands.filter(({ type }) => /-preview$/.test(type))
       if (!asked) throw new Error('nothing was ordered')
       await host.client.call('POST /commands/{commandId}/result', {
         params: { commandId: asked.id },
         body: { success, output },
       })
-      return asked.params
+      return { ...asked.params, ...(asked.template ? { template: asked.template.name } : {}) }
     })
   const asked = (outputs: readonly [string, string], ...args: string[]) =>
     Promise.all([
@@ -249,6 +249,22 @@ test('what a jail would have banned is shown for several servers, and what hosts
   expect(odd.out).not.toContain('\u001b')
   expect(odd.out).toContain(
     'db-01: 0 addresses banned with maxretry 3, findtime 600 s, bantime without an end. The log has no line of this time. Older lines were left out: the log is too long.\n',
+  )
+  const templated = await Promise.all([
+    run(
+      'jails',
+      ...['preview', '--template', 'nginx-botsearch', '--server', 'web-01', '--maxretry', '4', '--bantime', '1h'],
+    ),
+    answer(web, JSON.stringify(preview({ jail: 'nginx-botsearch' }))),
+  ])
+  expect(templated).toMatchObject([
+    { code: 0, out: expect.stringContaining('web-01: 2 addresses banned') },
+    { settings: { maxretry: 4, bantime: 3600 }, template: 'nginx-botsearch' },
+  ])
+  for (const args of [[], ['sshd', '--template', 'sshd'], ['--template', 'sshd', '--ignore', '203.0.113.9']])
+    expect(await run('jails', 'preview', ...args, '--all')).toMatchObject({ code: 2 })
+  expect((await run('jails', 'preview', '--template', 'nothing', '--all')).err).toContain(
+    'There is no template nothing',
   )
   const [json] = await asked([JSON.stringify(preview()), JSON.stringify(preview())], '--json')
   expect(JSON.parse(json.out)).toMatchObject([{ type: 'jail-preview', status: 'completed' }, { status: 'completed' }])

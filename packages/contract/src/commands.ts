@@ -248,12 +248,15 @@ export const desiredState = resource('DesiredState', {
   version: field(Type.String(), 'Opaque version; a different one means that the agent must fetch the state.'),
 })
 
-/** A command as an agent gets it; `template` only with `deploy-template`. */
+/** A command as an agent gets it; `template` only with `deploy-template` and `template-preview`. */
 export const order = resource('AgentCommand', {
   id: uuid,
   type: Type.String(),
   params: paramsReply,
-  template: field(Type.Optional(frozenTemplate), 'The template to deploy; only with `deploy-template`.'),
+  template: field(
+    Type.Optional(frozenTemplate),
+    'The template to deploy or to preview; only with `deploy-template` and `template-preview`.',
+  ),
   seal: field(Type.Optional(seal), 'The operator signature; only when the command was signed.'),
 })
 export type Order = Static<typeof order>

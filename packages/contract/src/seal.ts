@@ -56,8 +56,12 @@ export const usuallySealed = [
   closedPort,
   'upgrade-agent',
 ] as const
-/** Commands that mean nothing but an operator's approval of something that the server wants the host to hold. */
-const approvals: Readonly<Record<string, string>> = {
+/**
+ * Commands that need the signature of another class: approvals of what the server wants the host to hold, and the preview of a template, whose
+ * expressions can ask a log what no line of it may tell.
+ */
+const sealedAs: Readonly<Record<string, string>> = {
+  'template-preview': 'deploy-template',
   'approve-whitelist': wideWhitelist,
   'approve-port': closedPort,
   'approve-ban': wideBan,
@@ -102,7 +106,7 @@ export const needsSeal = (
   params: Readonly<Record<string, unknown>>,
 ): boolean =>
   sealed.includes(type) ||
-  sealed.includes(approvals[type] ?? '') ||
+  sealed.includes(sealedAs[type] ?? '') ||
   (type === 'ban-ip' && sealed.includes(wideBan) && isWide(String(params.ip)))
 
 /**

@@ -119,6 +119,7 @@ test.each([
   expect(needsSeal(['wide-ban'], 'ban-ip', { ip: range })).toBe(wide)
   expect(needsSeal(['wide-ban'], 'unban-ip', { ip: range })).toBe(false)
   expect(needsSeal(['wide-ban'], 'approve-ban', { ip: range })).toBe(true)
+  expect(needsSeal(['deploy-template'], 'template-preview', {})).toBe(true)
 })
 test.each([
   '',

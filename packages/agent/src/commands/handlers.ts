@@ -15,7 +15,7 @@ type Needs = Parameters<typeof createBanHandlers>[0] &
     templates: Templates
     approvals: Pick<Handlers, 'approve-whitelist' | 'approve-port' | 'approve-ban'>
     selfTest: Handlers['self-test']
-    preview: Handlers['jail-preview']
+    previews: Pick<Handlers, 'jail-preview' | 'template-preview'>
     upgrade: Handlers['upgrade-agent']
   }
 
@@ -35,7 +35,7 @@ export const createHandlers = (needs: Needs): Handlers => ({
   },
   ...needs.approvals,
   'self-test': needs.selfTest,
-  'jail-preview': needs.preview,
+  ...needs.previews,
   'upgrade-agent': needs.upgrade,
 })
 
@@ -44,7 +44,8 @@ export const createHandlers = (needs: Needs): Handlers => ({
  * other, because the order of commands only counts for the same address.
  */
 export const laneOf = (command: Command, isShieldUsed: boolean): string | null => {
-  if (/^(?:self-test|upgrade-agent|jail-preview)$/.test(command.type)) return command.type
+  if (/^(?:self-test|upgrade-agent)$/.test(command.type)) return command.type
+  if (/-preview$/.test(command.type)) return 'preview'
   const jail = command.params['jail'] ?? templateOf(command)
   const isShieldBan = isShieldUsed && /^(un)?ban-ip$/.test(command.type)
   if (isShieldBan && (jail === ownJail || (jail === undefined && command.type === 'ban-ip')))

@@ -9,7 +9,9 @@ import { Refused } from './refused.ts'
 
 /** The parameters that a handler gets. A template stays as it arrived: `templates/` reads it, because it is root's configuration. */
 export type HandlerParams = {
-  readonly [T in CommandType]: T extends 'deploy-template' ? { readonly template: unknown } : CommandParamsOf<T>
+  readonly [T in CommandType]: T extends 'deploy-template' | 'template-preview'
+    ? { readonly template: unknown } & Pick<CommandParamsOf<'template-preview'>, 'days'>
+    : CommandParamsOf<T>
 }
 /** What runs a type of command. Returns the output, or throws. */
 export type Handlers = {
@@ -56,25 +58,30 @@ const readTest = (fields: Fields): HandlerParams['self-test'] => {
 
 const mostPreviewDays = 7
 const mostIgnored = 100
+const readNumber = (fields: Fields, name: string, least: number, most: number): Record<string, number> => {
+  if (fields[name] === undefined || fields[name] === null) return {}
+  const value = asInteger(fields[name], least - 1)
+  if (value < least || value > most) throw new Refused(`"${name}" must be ${least} to ${most}`)
+  return { [name]: value }
+}
 const readPreview = (fields: Fields): HandlerParams['jail-preview'] => {
-  const number = (name: string, least: number, most: number): Record<string, number> => {
-    if (fields[name] === undefined || fields[name] === null) return {}
-    const value = asInteger(fields[name], least - 1)
-    if (value < least || value > most) throw new Refused(`"${name}" must be ${least} to ${most}`)
-    return { [name]: value }
-  }
   const bantime = readDuration({ duration: fields['bantime'] })
   const ignored = asList(fields['ignoreip']).map(entry => canonicalIp(asText(entry)))
   if (ignored.length > mostIgnored || ignored.includes(null))
     throw new Refused(`"ignoreip" must be at most ${mostIgnored} addresses and ranges`)
   return {
     jail: readJail(fields),
-    ...number('days', 1, mostPreviewDays),
-    ...number('maxretry', 1, 1000),
-    ...number('findtime', 1, bounds.seconds),
+    ...readNumber(fields, 'days', 1, mostPreviewDays),
+    ...readNumber(fields, 'maxretry', 1, 1000),
+    ...readNumber(fields, 'findtime', 1, bounds.seconds),
     ...(bantime === undefined ? {} : { bantime }),
     ...(fields['ignoreip'] === undefined ? {} : { ignoreip: ignored.flatMap(entry => entry ?? []) }),
   }
+}
+
+const readCarried = ({ template }: Fields): { template: unknown } => {
+  if (template === undefined) throw new Refused('the order came without its template: nothing was done')
+  return { template }
 }
 
 const jailOnly = (fields: Fields) => ({ jail: readJail(fields) })
@@ -110,10 +117,8 @@ const readers: Readers = {
   'jail-reload': jailOnly,
   'reload-all': nothing,
   'service-restart': nothing,
-  'deploy-template': ({ template }) => {
-    if (template === undefined) throw new Refused('the order came without its template: nothing was done')
-    return { template }
-  },
+  'deploy-template': readCarried,
+  'template-preview': fields => ({ ...readCarried(fields), ...readNumber(fields, 'days', 1, mostPreviewDays) }),
   'remove-template': ({ template_name }) => ({ template_name: asText(template_name) }),
   'approve-whitelist': rangeOnly,
   'approve-ban': rangeOnly,

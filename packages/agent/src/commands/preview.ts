@@ -13,6 +13,7 @@ import { asFields, asList, asText } from '../json.ts'
 import type { PolicyOfHost } from '../policy/policy.ts'
 import type { Interpreter } from '../python/interpreter.ts'
 import { preview as previewProgram } from '../python/programs.ts'
+import type { Templates } from '../templates/templates.ts'
 import { errorText } from '../text.ts'
 import type { Handlers, HandlerParams } from './params.ts'
 import { Refused } from './refused.ts'
@@ -31,10 +32,11 @@ const mostFiles = 20
 type Params = HandlerParams['jail-preview']
 type Row = JailPreviewResult['addresses'][number]
 
-/** The handler of `jail-preview`. */
-export const createPreview = (needs: {
+/** The handlers of `jail-preview` and `template-preview`. */
+export const createPreviews = (needs: {
   engine: Pick<Engine, 'jails' | 'thresholds' | 'ignored'>
   config: Pick<EngineConfig, 'check' | 'directory'>
+  templates: Pick<Templates, 'examine'>
   python: Interpreter
   policy: Pick<PolicyOfHost, 'allowsLog'>
   /** Only a fail2ban in a container of which no map says anything has other logs than the agent finds. */
@@ -43,7 +45,7 @@ export const createPreview = (needs: {
   whitelisted: (ip: string) => boolean
   ownAddresses: () => readonly string[]
   now: () => number
-}): Handlers['jail-preview'] => {
+}): Pick<Handlers, 'jail-preview' | 'template-preview'> => {
   const { engine, config } = needs
 
   /** What builds the jail. Its expressions are tried as those of a template are, before they see the log. */
@@ -85,17 +87,20 @@ export const createPreview = (needs: {
     return entries.flatMap(entry => canonicalIp(entry) ?? [])
   }
 
-  return async params => {
+  const mustBeReachable = (): void => {
     if (!needs.isReachable())
       throw new Refused('nothing was tried, since fail2ban runs in a container here: its logs are read by other paths')
-    const { jail } = params
-    const checked = await checkedJail(jail)
-    const since = Math.floor(needs.now() / 1000) - (params.days ?? 1) * day
+  }
+
+  /** @param settings null: as the stream has them */
+  const preview = async (
+    { jail, checked, days = 1 }: { jail: string; checked: CheckedJail; days?: number | undefined },
+    settings: ReturnType<typeof settingsOf>,
+    ignoreip: readonly string[],
+  ): Promise<string> => {
+    const since = Math.floor(needs.now() / 1000) - days * day
     const paths = checked.stream.flatMap(([, , what, path]) => (what === 'addlogpath' ? [String(path)] : []))
     if (paths.length > mostFiles) throw new Refused(`the jail ${jail} reads more than ${mostFiles} logs`)
-    const isRunning = (await engine.jails(sharedAge).catch((): string[] => [])).includes(jail)
-    const settings = settingsOf(params, isRunning ? await engine.thresholds(jail) : null)
-    const ignoreip = params.ignoreip ?? (await ignoredNow(jail, checked, isRunning))
     const input = {
       ...{ name: jail, stream: checked.stream, files: paths.flatMap(path => filesOf(path, since)), since },
       ...settings,
@@ -110,11 +115,27 @@ export const createPreview = (needs: {
       })
     return JSON.stringify(resultOf(jail, asFields(JSON.parse(text)), needs.whitelisted))
   }
+
+  return {
+    async 'jail-preview'(params) {
+      mustBeReachable()
+      const { jail, days } = params
+      const checked = await checkedJail(jail)
+      const isRunning = (await engine.jails(sharedAge).catch((): string[] => [])).includes(jail)
+      const settings = settingsOf(params, isRunning ? await engine.thresholds(jail) : null)
+      return preview({ jail, checked, days }, settings, params.ignoreip ?? (await ignoredNow(jail, checked, isRunning)))
+    },
+    async 'template-preview'({ template, days }) {
+      mustBeReachable()
+      const { name, checked } = await needs.templates.examine(template)
+      return preview({ jail: name, checked, days }, settingsOf({}, null), await ignoredNow(name, checked, false))
+    },
+  }
 }
 
 /** The settings that were asked for; null: as the jail has them. */
 const settingsOf = (
-  { maxretry, findtime, bantime }: Params,
+  { maxretry, findtime, bantime }: Omit<Params, 'jail'>,
   own: { readonly maxretry: number; readonly findtime: number; readonly bantime: number } | null,
 ): Record<'maxretry' | 'findtime' | 'bantime', number | null> => ({
   maxretry: maxretry ?? own?.maxretry ?? null,

@@ -1,6 +1,6 @@
 import { createGuard } from '../commands/guard.ts'
 import { createHandlers } from '../commands/handlers.ts'
-import { createPreview } from '../commands/preview.ts'
+import { createPreviews } from '../commands/preview.ts'
 import { createRunner } from '../commands/runner.ts'
 import { createShieldOrders } from '../commands/shield-orders.ts'
 import { serviceKind } from '../host.ts'
@@ -46,8 +46,8 @@ export const createOrders = (parts: Assembled, held: ReturnType<typeof createHel
       testBan: shield.testBan,
       isShielded: ip => shield.has(ip),
     }),
-    preview: createPreview({
-      ...{ engine, config, python: enginePython, policy, places, ownAddresses, now },
+    previews: createPreviews({
+      ...{ engine, config, templates, python: enginePython, policy, places, ownAddresses, now },
       isReachable: () => places.isMapped || !whereabouts.hasOwnFiles(),
       whitelisted: whitelist.covers,
     }),

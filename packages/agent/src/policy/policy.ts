@@ -102,7 +102,9 @@ export const createPolicy = (needs: {
     whyNotCommand(type: string, params: Readonly<Record<string, unknown>>): string | null {
       const { rules, error } = look()
       if (rules === null) return unreadable(error)
-      if (rules.refuse.has(type) || (rules.commands !== 'all' && !rules.commands.has(type)))
+      // Who refuses templates of the server wants none of its expressions to run here.
+      const isOfTemplate = type === 'template-preview' && rules.refuse.has('deploy-template')
+      if (rules.refuse.has(type) || isOfTemplate || (rules.commands !== 'all' && !rules.commands.has(type)))
         return `policy.json on this host refuses ${type}`
       if ('force' in params && params['force'] !== false && !rules.allowForce)
         return 'policy.json on this host refuses "force"'

@@ -17,6 +17,8 @@ import { strangers } from './stream.ts'
 
 export interface Templates {
   deploy(sent: unknown): Promise<string>
+  /** The jail that a deployment would make, after the same checks; nothing is written. @throws Error as `deploy` */
+  examine(sent: unknown): Promise<{ readonly name: string; readonly checked: CheckedJail }>
   remove(name: string): Promise<string>
 }
 
@@ -35,7 +37,8 @@ export const createTemplates = (needs: {
 }): Templates => {
   const { engine, config, loader } = needs
 
-  const deploy = async (sent: unknown): Promise<string> => {
+  /** What is known of a template before any file is written, and what judges the jail that it makes. */
+  const prepare = async (sent: unknown) => {
     const template = await inPhase('refused', () => readTemplate(sent, namesLog))
     const { name } = template
     mustHaveFiles(template)
@@ -54,8 +57,19 @@ export const createTemplates = (needs: {
       if (found.length > 0) throw new Error(`it would set more than a template may: ${found.slice(0, 3).join(' ')}`)
       if (source?.named === true) mustLieInPlace(checked)
     }
+    const examined = async (): Promise<CheckedJail> => {
+      const checked = await inPhase('check', () => loader.stage(name, [...files, asEnabled], { trial }))
+      vet(checked)
+      return checked
+    }
+    return { template, files, off, trial, vet, examined }
+  }
+
+  const deploy = async (sent: unknown): Promise<string> => {
+    const { template, files, off, trial, vet, examined } = await prepare(sent)
+    const { name } = template
     if (off) {
-      vet(await inPhase('check', () => loader.stage(name, [...files, asEnabled], { trial })))
+      await examined()
       await loader.stop(name, files)
       return `${name} is deployed; its jail stays disabled, as it was ordered`
     }
@@ -134,7 +148,14 @@ export const createTemplates = (needs: {
       : `${name} is removed; its jail is stopped and its bans have left the firewall`
   }
 
-  return { deploy, remove }
+  return {
+    deploy,
+    remove,
+    async examine(sent) {
+      const { template, examined } = await prepare(sent)
+      return { name: template.name, checked: await examined() }
+    },
+  }
 }
 
 const inPhase = async <T>(phase: string, work: () => T | Promise<T>): Promise<T> => {

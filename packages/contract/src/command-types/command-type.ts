@@ -16,8 +16,8 @@ interface Definition<T extends CommandType, P extends TProperties> {
   readonly params: P
   /** True when a session by cookie must have proved its user's identity shortly before. */
   readonly stepUp?: boolean
-  /** True for a change of a template: a batch takes one template, for all of its servers. */
-  readonly changesTemplate?: boolean
+  /** True where the parameters name a template: a batch takes one template, for all of its servers. */
+  readonly takesTemplate?: boolean
   /** Seconds until a command that no agent fetched times out. Null, or no function: the time of the server's configuration. */
   readonly expiresAfter?: (params: Readonly<Static<ReturnType<typeof resource<P>>>>) => number | null
 }
@@ -25,7 +25,7 @@ interface Definition<T extends CommandType, P extends TProperties> {
 /** Declares a type of command and keeps the exact type of its parameters. */
 export const commandTypeOf = <const T extends CommandType, P extends TProperties>(definition: Definition<T, P>) => ({
   stepUp: false,
-  changesTemplate: false,
+  takesTemplate: false,
   ...definition,
   expiresAfter: definition.expiresAfter ?? (() => null),
   params: resource(titleOf(definition.type), definition.params, definition.documentation),

@@ -11,7 +11,7 @@ export const deployTemplate = commandTypeOf({
     'Writes a template to the server and starts its jail. The command carries the template as it was when it was queued.',
   permission: 'write',
   stepUp: true,
-  changesTemplate: true,
+  takesTemplate: true,
   params: { template_id: templateReference, settings: templateSettings },
 })
 

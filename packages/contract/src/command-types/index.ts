@@ -14,6 +14,7 @@ import { reloadAll } from './reload-all.ts'
 import { removeTemplate } from './remove-template.ts'
 import { selfTest } from './self-test.ts'
 import { serviceRestart } from './service-restart.ts'
+import { templatePreview } from './template-preview.ts'
 import { unbanIp } from './unban-ip.ts'
 import { upgradeAgent } from './upgrade-agent.ts'
 
@@ -30,6 +31,7 @@ export const commandTypes = {
   'service-restart': serviceRestart,
   'deploy-template': deployTemplate,
   'remove-template': removeTemplate,
+  'template-preview': templatePreview,
   'approve-whitelist': approveWhitelist,
   'approve-port': approvePort,
   'approve-ban': approveBan,

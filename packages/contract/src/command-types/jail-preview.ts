@@ -4,7 +4,7 @@ import { count, ip, ipOrRange, timestamp } from '../common.ts'
 import { bounds, times } from '../limits.ts'
 import { field, nullable, oneOf, resource } from '../shapes.ts'
 import { commandTypeOf } from './command-type.ts'
-import { banSeconds, jailParam } from './params.ts'
+import { banSeconds, jailParam, previewDays } from './params.ts'
 
 export const jailPreview = commandTypeOf({
   type: 'jail-preview',
@@ -14,7 +14,7 @@ export const jailPreview = commandTypeOf({
   expiresAfter: () => times.commandTtlShort,
   params: {
     ...jailParam,
-    days: field(Type.Optional(Type.Integer({ minimum: 1, maximum: 7 })), 'How far back the log is read; 1 by default.'),
+    ...previewDays,
     maxretry: field(
       Type.Optional(Type.Integer({ minimum: 1, maximum: 1000 })),
       'Attempts until a ban. Without it that of the jail.',
@@ -37,7 +37,7 @@ export const jailPreview = commandTypeOf({
 /** Why not all of the log was read. */
 const previewCuts = ['bytes', 'entries', 'cpu', 'addresses'] as const
 
-/** The output of `jail-preview`, as JSON. */
+/** The output of `jail-preview` and `template-preview`, as JSON. */
 export const jailPreviewResult = resource('JailPreviewResult', {
   jail: Type.String(),
   settings: resource('JailPreviewSettings', {

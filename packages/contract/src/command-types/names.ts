@@ -11,6 +11,7 @@ export const commandTypeNames = [
   'service-restart',
   'deploy-template',
   'remove-template',
+  'template-preview',
   'approve-whitelist',
   'approve-port',
   'approve-ban',

@@ -49,6 +49,9 @@ export const templateNameParam = field(
   Type.String({ pattern: templateNamePattern, errorMessage: 'must be the name of a template' }),
   'Name of the template.',
 )
+export const previewDays = {
+  days: field(Type.Optional(Type.Integer({ minimum: 1, maximum: 7 })), 'How far back the log is read; 1 by default.'),
+}
 export const portNumber = field(
   Type.Integer({ minimum: 1, maximum: 65_535, errorMessage: 'must be a port, 1 to 65535' }),
   'Port, 1 to 65535.',

@@ -6,6 +6,6 @@ export const removeTemplate = commandTypeOf({
   documentation:
     'Removes the jail and the files of a template from the server. Stockade itself need not have the template any more.',
   permission: 'write',
-  changesTemplate: true,
+  takesTemplate: true,
   params: { template_name: templateNameParam },
 })

@@ -407,6 +407,7 @@ describe('spec commands: Commands', { retry: 0 }, () => {
       ['service-restart', {}],
       ['deploy-template', { template_id: 1, settings: {} }],
       ['remove-template', { template_name: 'sshd' }],
+      ['template-preview', { template_id: 1, settings: { maxretry: 3 }, days: 7 }],
     ] as const)
       await says(order({ type, params }), 201, { ...newCommand, type })
     await takesEach(
@@ -449,6 +450,8 @@ describe('spec commands: Commands', { retry: 0 }, () => {
         ['template_id', { type: 'deploy-template', params: {} }],
         ['template_id', { type: 'deploy-template', params: { template_id: 99_999, settings: {} } }],
         ['template_name', { type: 'remove-template', params: {} }],
+        ['template_id', { type: 'template-preview', params: { template_id: 99_999 } }],
+        ['days', { type: 'template-preview', params: { template_id: 1, days: 0 } }],
       ],
       order,
     )

@@ -21,6 +21,7 @@ export const commandTypes = [
   'service-restart',
   'deploy-template',
   'remove-template',
+  'template-preview',
   'approve-whitelist',
   'approve-port',
   'approve-ban',

@@ -99,6 +99,7 @@ const en = {
     'service-restart': 'Restart fail2ban',
     'deploy-template': 'Deploy a template',
     'remove-template': 'Remove a template',
+    'template-preview': 'Preview a template',
     'approve-whitelist': 'Approve a wide whitelist entry',
     'approve-port': 'Approve a closed port',
     'approve-ban': 'Approve a wide ban',

@@ -22,7 +22,7 @@ export interface Entry {
 export const entriesOf = ({ type, server_ids, params, params_list, targets }: Batch): Entry[] => {
   const list = params_list ? 'params_list' : 'targets'
   // One snapshot and one audit entry describe a deployment on all of its servers.
-  if ((params_list || targets) && commands.commandTypes[type].changesTemplate)
+  if ((params_list || targets) && commands.commandTypes[type].takesTemplate)
     throw invalid(list, `${type} takes server_ids and params: one template at a time.`)
   if (targets) {
     if (server_ids || params || params_list)

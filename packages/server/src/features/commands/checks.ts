@@ -15,7 +15,7 @@ const namedRefusals = 100
 /** Refuses what an operator must not ban, 409 with the reason. */
 export type RefuseBan = (actor: Principal, params: ParamsOf<'ban-ip'>) => void
 
-/** A command fit to be stored, and the template that a deployment carries. */
+/** A command fit to be stored, and the template that a deployment or a preview carries. */
 export interface Frozen {
   readonly command: CheckedCommand
   readonly snapshot: Snapshot | null
@@ -25,11 +25,14 @@ export interface Frozen {
 export const createCommandChecks = (needs: { templates: Pick<TemplatesService, 'freeze'>; guardBan: RefuseBan }) => {
   const { templates, guardBan } = needs
   const freeze = async (command: CheckedCommand): Promise<Frozen> => {
-    if (command.type !== 'deploy-template') return { command, snapshot: null }
-    const { template_id, settings } = command.params
+    if (command.type !== 'deploy-template' && command.type !== 'template-preview') return { command, snapshot: null }
+    const { template_id, settings = {} } = command.params
     const snapshot = await templates.freeze(template_id, settings, 'params.settings')
     if (!snapshot) throw invalid('params.template_id', `There is no template ${template_id}.`)
-    return { command: { ...command, params: { ...command.params, template_id: snapshot.templateId } }, snapshot }
+    const template = { template_id: snapshot.templateId }
+    if (command.type === 'deploy-template')
+      return { command: { ...command, params: { ...command.params, ...template } }, snapshot }
+    return { command: { ...command, params: { ...command.params, ...template } }, snapshot }
   }
   /** @throws Problem 403 for a wide ban without a proof of identity, 409 for what must not be banned */
   const guard = (actor: Principal, command: CheckedCommand): void => {

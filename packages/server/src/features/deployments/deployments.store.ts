@@ -10,6 +10,7 @@ export const serversAwaiting = async (sql: Kysely<Schema>, templateId: number): 
     .innerJoin('template_snapshots', 'template_snapshots.hash', 'commands.template_hash')
     .select('commands.server_no')
     .distinct()
+    .where('commands.type', '=', 'deploy-template')
     .where('commands.status', 'in', ['pending', 'running'])
     .where('template_snapshots.template_id', '=', templateId)
     .execute()

@@ -408,6 +408,7 @@ export const fleet: Texts['fleet'] = {
     'service-restart': 'fail2ban neu starten',
     'deploy-template': 'Vorlage verteilen',
     'remove-template': 'Vorlage entfernen',
+    'template-preview': 'Vorschau einer Vorlage',
     'approve-whitelist': 'Großen Whitelist-Eintrag genehmigen',
     'approve-port': 'Geschlossenen Port genehmigen',
     'approve-ban': 'Große Sperre genehmigen',

@@ -352,6 +352,7 @@ export const fleet: Texts['fleet'] = {
     'service-restart': 'Reiniciar fail2ban',
     'deploy-template': 'Desplegar una plantilla',
     'remove-template': 'Quitar una plantilla',
+    'template-preview': 'Vista previa de una plantilla',
     'approve-whitelist': 'Aprobar una entrada amplia de la lista blanca',
     'approve-port': 'Aprobar un puerto cerrado',
     'approve-ban': 'Aprobar un bloqueo amplio',

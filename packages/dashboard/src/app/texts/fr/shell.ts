@@ -422,6 +422,7 @@ export const fleet: Texts['fleet'] = {
     'service-restart': 'Redémarrer fail2ban',
     'deploy-template': 'Déployer un modèle',
     'remove-template': 'Retirer un modèle',
+    'template-preview': 'Aperçu d’un modèle',
     'approve-whitelist': 'Approuver une grande plage de la liste blanche',
     'approve-port': 'Approuver un port fermé',
     'approve-ban': 'Approuver un bannissement large',
