@@ -95,7 +95,7 @@ const offered: Readonly<Record<string, readonly string[]>> = {
   settings: ['notifications.texts.ts', 'pro-needed.tsx', 'save-file.ts', 'settings.texts.ts', 'typed.ts'],
   siem: ['siem.texts.ts'],
   'sign-in': ['entry.module.css', 'entry.tsx', 'password-field.tsx'],
-  templates: ['for-servers.ts'],
+  templates: ['for-servers.ts', 'preview-dialog.tsx', 'preview.texts.ts'],
   whitelist: ['add-dialog.tsx', 'end-choice.tsx', 'ends.texts.ts', 'ends.ts', 'lines.ts', 'sync-panel.tsx'],
   blocklists: ['blocklists.tsx', 'blocklists.texts.ts'],
   'sharing-rules': ['rules.tsx', 'sharing-rules.texts.ts'],

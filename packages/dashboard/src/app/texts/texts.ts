@@ -46,6 +46,7 @@ import type { blocklistsTexts } from '../../features/blocklists/blocklists.texts
 import type { feedsTexts } from '../../features/feeds/feeds.texts.ts'
 import type { fleetBansTexts } from '../../features/fleet-bans/fleet-bans.texts.ts'
 import type { reportsTexts } from '../../features/reports/reports.texts.ts'
+import type { previewTexts } from '../../features/templates/preview.texts.ts'
 import type { rulesTexts } from '../../features/sharing-rules/sharing-rules.texts.ts'
 import type { whitelistTexts } from '../../features/whitelist/whitelist.texts.ts'
 import type { commandTexts } from '../../kit/command.texts.ts'
@@ -94,6 +95,7 @@ export interface Texts {
   ip: Of<typeof ipTexts>
   overview: Of<typeof overviewTexts>
   portknock: Of<typeof portknockTexts>
+  preview: Of<typeof previewTexts>
   server: Of<typeof serverTexts>
   servers: Of<typeof serversTexts>
   'set-up': Of<typeof setUpTexts>
@@ -141,6 +143,7 @@ export type Policy =
   | 'enrolment-tokens'
   | 'feeds'
   | 'fleet-bans'
+  | 'preview'
   | 'reports'
   | 'sharing-rules'
 /** Those that nearly everybody needs at once; the others travel in a second file. */

@@ -11,8 +11,8 @@ import { commandTypes } from './filter.ts'
 import { needsAgain, needsIp, needsJail } from './run-form.ts'
 import type { RunErrors, TypedCommand } from './run-form.ts'
 
-/** Any command with the form that its type needs; deploying has a page of its own. */
-const types = commandTypes.filter(type => type !== 'deploy-template')
+/** Any command with the form that its type needs; deploying and previewing a template have places of their own. */
+const types = commandTypes.filter(type => type !== 'deploy-template' && type !== 'template-preview')
 
 interface Given {
   readonly typed: TypedCommand

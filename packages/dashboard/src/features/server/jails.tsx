@@ -24,10 +24,12 @@ import { clip } from '../../lib/clip.ts'
 import { number } from '../../lib/numbers.ts'
 import { duration } from '../../lib/time.ts'
 import { BanValue, FixedSearch } from '../bans/narrowing.tsx'
+import { previewTexts } from '../templates/preview.texts.ts'
 import styles from './server.module.css'
 import { serverTexts } from './server.texts.ts'
 
 const BanDialog = lazy(() => import('../bans/ban-dialog.tsx'))
+const PreviewDialog = lazy(() => import('../templates/preview-dialog.tsx'))
 const SshDialog = lazy(() => import('../commands/ssh-question.tsx'))
 
 type Jail = Reply<'GET /servers/{serverId}/jails'>['jails'][number]
@@ -188,9 +190,10 @@ const Table = ({ rows, serverId }: Rows) => {
 
 const Acts = ({ jail, serverId }: { jail: Jail; serverId: string }) => {
   const t = textsOf(serverTexts).acts
+  const p = textsOf(previewTexts)
   const { may } = useMay('write')
   const hostname = useQuery({ ...serverQuery(serverId), enabled: false }).data?.hostname
-  const [dialog, setDialog] = useState<'ban' | 'ssh' | null>(null)
+  const [dialog, setDialog] = useState<'ban' | 'ssh' | 'preview' | null>(null)
   const [asked, setAsked] = useState<{ readonly act: Act; readonly commandId: string } | null>(null)
   const run = useMutation({
     mutationFn: async (act: Act) => {
@@ -228,11 +231,17 @@ const Acts = ({ jail, serverId }: { jail: Jail; serverId: string }) => {
             {t.ban}
           </SmallButton>
         )}
+        {jail.enabled && (
+          <SmallButton aria-label={t.of(p.ask, jail.name)} onClick={() => setDialog('preview')}>
+            {p.ask}
+          </SmallButton>
+        )}
       </span>
       {asked && <Answer key={asked.commandId} act={asked.act} commandId={asked.commandId} jail={jail.name} />}
       <Refusal error={run.error} />
       <Suspense>
         {dialog === 'ban' && <BanDialog server={serverId} jail={jail.name} onClose={() => setDialog(null)} />}
+        {dialog === 'preview' && <PreviewDialog of={{ jail: jail.name, serverId }} onClose={() => setDialog(null)} />}
         {dialog === 'ssh' && (
           <SshDialog
             question={{ jail: jail.name, removes: false, guarded: [hostname ?? ''], total: 1, unknown: null }}

@@ -21,12 +21,14 @@ import { textsOf } from '../../lib/texts/catalogue.ts'
 import { nameOf } from '../../lib/clip.ts'
 import { number } from '../../lib/numbers.ts'
 import { Confirm } from '../identity/dialogs.ts'
+import { previewTexts } from './preview.texts.ts'
 import { Code } from './code.tsx'
 import { GoneTemplate } from './gone.tsx'
 import { settingWords } from './settings-words.ts'
 import { TemplateFrame } from './template-frame.tsx'
 import { templatesTexts } from './templates.texts.ts'
 
+const PreviewDialog = lazy(() => import('./preview-dialog.tsx'))
 const SshDialog = lazy(() => import('../commands/ssh-question.tsx'))
 
 /** One template: what it watches, what it needs, and where it is. */
@@ -61,8 +63,10 @@ export const TemplatePage = () => {
   )
 }
 
-const Actions = ({ template: { name, type }, onDelete }: { template: Template; onDelete: () => void }) => {
+const Actions = ({ template, onDelete }: { template: Template; onDelete: () => void }) => {
   const t = textsOf(templatesTexts)
+  const { name, type, display_name: displayName } = template
+  const [isPreviewing, setPreviewing] = useState(false)
   const { may } = useMay('write')
   const { may: mayWrite } = useMay('admin')
   const isOwn = mayWrite && type === 'custom'
@@ -73,6 +77,16 @@ const Actions = ({ template: { name, type }, onDelete }: { template: Template; o
           {t.deploy}
         </ButtonLink>
       )}
+      {may && (
+        <Button variant="default" onClick={() => setPreviewing(true)}>
+          {textsOf(previewTexts).ask}
+        </Button>
+      )}
+      <Suspense>
+        {isPreviewing && (
+          <PreviewDialog of={{ template: name, title: nameOf(displayName) }} onClose={() => setPreviewing(false)} />
+        )}
+      </Suspense>
       {isOwn && (
         <ButtonLink to="/templates/$templateId/edit" params={{ templateId: name }} variant="default">
           {t.edit}

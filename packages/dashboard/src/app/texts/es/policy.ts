@@ -4,6 +4,7 @@ import { alertChannels, alerts } from './alerts.ts'
 import { enrolmentTokens } from './enrolment-tokens.ts'
 import { feeds } from './feeds.ts'
 import { fleetBans } from './fleet-bans.ts'
+import { preview } from './preview.ts'
 import { reports } from './reports.ts'
 import { sharingRules } from './sharing-rules.ts'
 
@@ -14,6 +15,7 @@ export const texts: Pick<Texts, Policy> = {
   'enrolment-tokens': enrolmentTokens,
   feeds,
   'fleet-bans': fleetBans,
+  preview,
   reports,
   'sharing-rules': sharingRules,
 }
