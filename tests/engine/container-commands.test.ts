@@ -26,12 +26,13 @@ describeHosts('commands for a fail2ban in a container', () => {
   let container: Container
   let server: Recorder
   let serverId = ''
+  let python = ''
 
   beforeAll(async () => {
     server = await aRecorder()
     container = await aContainer()
     serverId = (await server.addServer('web-01')).serverId
-    const python = join(container.directory, 'fail2ban-server')
+    python = join(container.directory, 'fail2ban-server')
     // With -S, Python finds no package of the distribution.
     fs.writeFileSync(python, '#!/usr/bin/python3 -S\n')
     fs.mkdirSync(join(container.volume('agent'), 'etc'), { recursive: true })
@@ -163,5 +164,18 @@ describeHosts('commands for a fail2ban in a container', () => {
     expect(steps.filter(({ ok }) => ok === false)).toEqual([])
     expect(steps.map(({ step }) => step)).toEqual(expect.arrayContaining(['engine-jail', 'engine-ban', 'engine-lift']))
     expect(jails()).toEqual(expect.not.arrayContaining(['stockade-probe', 'stockade-helper']))
+  })
+
+  it('finds itself whole without a fail2ban on the host, and leaves nothing when it is removed', async () => {
+    const found = container.command('--self-test', '--f2b-server', python)
+    expect(found).toContain("ok    fail2ban's Python: fail2ban's own Python, in its container: fail2ban ")
+    expect(found).toContain('enabled jails are sound')
+    expect(found).not.toMatch(/^(?:FAIL|warn) {2}(?!server)/m)
+    await container.stopAgent()
+    container.command('clean', '--purge', '--f2b-server', python)
+    expect(jails()).toEqual(expect.arrayContaining(['hidden', 'sshd']))
+    expect(jails()).not.toContain('stockade')
+    const left = fs.readdirSync(container.volume('etc'), { recursive: true, encoding: 'utf8' })
+    expect(left.filter(name => name.includes('stockade'))).toEqual([])
   })
 })

@@ -39,6 +39,8 @@ export interface Container {
     identity?: AgentIdentity,
   ): Promise<void>
   stopAgent(): Promise<void>
+  /** A command of the agent on the host, such as `clean`. Throws unless it ends well. */
+  command(...words: string[]): string
   /** What the agent says of its protection now; empty: nothing yet. */
   report(): { level?: string; summary?: string; checks?: { id: string; state: string; detail: string }[] }
   /** Whether the agent has a report about the address for its server. */
@@ -207,6 +209,18 @@ export const aContainer = async (): Promise<Container> => {
         ...['--service', 'client', '--check-pace', '0.2', ...args],
       ])
       await Promise.resolve()
+    },
+    command(...words) {
+      const [ip, ...rest] = inNetwork
+      const folders = ['config', 'state', 'run'].flatMap(name => [
+        `--${name}`,
+        join(volume('agent'), name === 'config' ? 'etc' : name),
+      ])
+      return execFileSync(
+        ip ?? '',
+        [...rest, '/usr/bin/node', join(volume('opt'), 'stockade-agent.mjs'), ...words, ...folders],
+        { encoding: 'utf8', stdio: 'pipe' },
+      )
     },
     async stopAgent() {
       await ended(agent)

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { actionName, createHook } from '../src/bans/hook.ts'
 import { createEngine, EngineDown, EngineRefused, sharedAge } from '../src/engine/engine.ts'
+import { createPlaces } from '../src/engine/places.ts'
 import { decodePickle, encodePickle } from '../src/engine/pickle.ts'
 import type { Word } from '../src/engine/pickle.ts'
 import { createEngineSocket } from '../src/engine/socket.ts'
@@ -181,6 +182,19 @@ it('looks that are due together share one list of jails, and a command gets a fr
   expect(await engine.jails()).toEqual(['sshd', 'look-2'])
   expect(await engine.jails(sharedAge)).toEqual(['sshd', 'look-2'])
   engine.close()
+})
+
+it('a link in the place of the socket of a container is not followed', async () => {
+  await listen(() => [0, '1.0.2'])
+  fs.symlinkSync(path, join(directory, 'link.sock'))
+  const places = createPlaces({ map: [], share: null })
+  const common = { onUp: () => undefined, onDown: () => undefined }
+  const engine = createEngine({ socketPath: join(directory, 'link.sock'), places, ...common })
+  await expect(engine.ping()).rejects.toThrow('link.sock is a link, and no link of a container is followed')
+  engine.close()
+  const direct = createEngine({ socketPath: path, places, ...common })
+  await direct.ping()
+  direct.close()
 })
 
 const aHook = (onLost: () => void = () => undefined) => {

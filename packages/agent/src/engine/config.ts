@@ -82,7 +82,7 @@ interface Listing {
 }
 
 /** Milliseconds. A link that only the container can follow may hide a change. */
-const mappedListingKept = 60_000
+const mappedListingKept = 300_000
 
 /** Reads and checks fail2ban's configuration with fail2ban's own classes. */
 export const createEngineConfig = (needs: {

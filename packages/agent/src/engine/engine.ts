@@ -118,6 +118,7 @@ export const createEngine = (options: EngineOptions): Engine => {
 
   const socket = createEngineSocket({
     path: options.socketPath,
+    refusesLinks: options.places?.isMapped === true,
     onLost: () => {
       const wasUp = version !== null
       version = null

@@ -1,3 +1,4 @@
+import * as fs from 'node:fs'
 import { connect } from 'node:net'
 import type { Socket } from 'node:net'
 import { codeOf } from '@stockade/contract/error-code.ts'
@@ -39,7 +40,12 @@ export interface EngineSocket {
  * fail2ban's control socket: one request at a time over one connection that is made when needed. `onLost` hears that a
  * connection broke, which is how a stop or restart of the daemon shows.
  */
-export const createEngineSocket = (options: { path: string; onLost: () => void }): EngineSocket => {
+export const createEngineSocket = (options: {
+  path: string
+  /** A container has the folder of the socket, and can put a link to another socket of the host in its place. */
+  refusesLinks?: boolean
+  onLost: () => void
+}): EngineSocket => {
   const queue: Request[] = []
   let socket: Socket | null = null
   let received: Buffer[] = []
@@ -54,6 +60,8 @@ export const createEngineSocket = (options: { path: string; onLost: () => void }
       request.timeout,
     )
     current = { request, timer }
+    if (socket === null && options.refusesLinks === true && isLink(options.path))
+      return drop(new EngineDown(`${options.path} is a link, and no link of a container is followed`))
     socket ??= open()
     socket.write(Buffer.concat([encodePickle(request.words), endMark]))
   }
@@ -132,6 +140,8 @@ export const createEngineSocket = (options: { path: string; onLost: () => void }
     },
   }
 }
+
+const isLink = (path: string): boolean => fs.lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true
 
 const endsWithMark = (parts: readonly Buffer[]): boolean => {
   let tail: Buffer = Buffer.alloc(0)
