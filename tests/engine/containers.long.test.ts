@@ -1,4 +1,5 @@
 import * as fs from 'node:fs'
+import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { until } from '../../packages/server/src/testing/waiting.ts'
@@ -43,6 +44,17 @@ describeHosts('a container of fail2ban that changes', () => {
     await isWhole()
     await banned('203.0.113.52')
     expect(checks()).toEqual(['log'])
+  })
+
+  it('whose socket takes every connection and answers nothing is said to be silent, and the next one is watched', async () => {
+    const silent = createServer(() => undefined)
+    await new Promise<void>(resolve => silent.listen(join(container.volume('run'), 'fail2ban.sock'), resolve))
+    await container.startAgent('host', container.mapped())
+    await until(() => checks().includes('engine'), `what is said of it: ${container.agentLog()}`)
+    expect(container.report().checks?.find(({ id }) => id === 'engine')?.detail).toContain('fail2ban does not answer')
+    silent.close()
+    await container.startEngine('shared')
+    await isWhole()
   })
 
   for (const engine of unpackedEngines())

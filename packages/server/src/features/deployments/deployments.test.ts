@@ -196,6 +196,26 @@ describe('deploying', () => {
     expect((await recorded('template.deploy')).length - before).toBe(2)
     for (const order of [single, batch]) await finish(web, order?.id ?? '')
   })
+  const tried = '[Definition]\nfailregex = ^ tried: wrong password from <HOST>$\n'
+  test('a preview carries the template as well, and is no deployment', async () => {
+    const before = (await recorded('template.deploy')).length
+    await admin.client.call('POST /templates', {
+      body: { name: 'tried', jail_config: '[tried]\nport = 80\nlogpath = /var/log/tried.log\n', filter_config: tried },
+    })
+    await admin.client.call('POST /commands/batch', {
+      body: {
+        server_ids: [web.id],
+        type: 'template-preview',
+        params: { template_id: 'tried', settings: { maxretry: 9 } },
+      },
+    })
+    // A deployment that waits would keep it.
+    await admin.client.call('DELETE /templates/{templateId}', { params: { templateId: 'tried' } })
+    const [order] = await poll(web)
+    expect(order).toMatchObject({ type: 'template-preview', template: { name: 'tried', settings: { maxretry: 9 } } })
+    expect((await recorded('template.deploy')).length).toBe(before)
+    await finish(web, order?.id ?? '')
+  })
   test('one content is kept once, however many carry it', async () => {
     const hosts = [await aHost(server, admin.client, 'many-1'), await aHost(server, admin.client, 'many-2')]
     const ids = hosts.map(host => host.id)
