@@ -46,6 +46,22 @@ describeHosts('a container of fail2ban that changes', () => {
     expect(checks()).toEqual(['log'])
   })
 
+  it('that begins without any jail gets that of the agent, and the next ones are watched', async () => {
+    const jails = join(container.volume('etc'), 'jail.local')
+    const text = fs.readFileSync(jails, 'utf8')
+    fs.writeFileSync(jails, text.replaceAll('enabled = true', 'enabled = false'))
+    await container.startEngine('shared')
+    await container.startAgent('host', container.mapped())
+    await until(() => container.client('status').includes('stockade'), `the jail: ${container.agentLog()}`)
+    await until(() => isWatched('stockade'), 'the action')
+    expect(container.client('status')).not.toContain('stockade-helper')
+    fs.writeFileSync(jails, text)
+    await container.stopEngine()
+    await container.startEngine('shared')
+    await isWhole()
+    await banned('203.0.113.54')
+  })
+
   it('whose socket takes every connection and answers nothing is said to be silent, and the next one is watched', async () => {
     const silent = createServer(() => undefined)
     await new Promise<void>(resolve => silent.listen(join(container.volume('run'), 'fail2ban.sock'), resolve))

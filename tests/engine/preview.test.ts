@@ -5,6 +5,8 @@ import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import type { JailPreviewResult } from '@stockade/contract/command-types/index.ts'
 import { writeOperatorKey } from '@stockade/contract/seal.ts'
+import { findInterpreter } from '../../packages/agent/src/python/interpreter.ts'
+import { preview as previewProgram } from '../../packages/agent/src/python/programs.ts'
 import { stamp } from './host-config.ts'
 import { authLog } from './protection.ts'
 import { carriedOut } from './scenarios.ts'
@@ -186,6 +188,27 @@ onStage(
         const { success, output } = await templatePreview({ template: sent })
         expect([success, output]).toEqual([false, expect.stringMatching(says)])
       }
+    })
+
+    it('is ended by the kernel where one line alone takes an expression too long, which no trial foresaw', async () => {
+      const stream = [
+        ['add', 'slow', 'polling'],
+        ['set', 'slow', 'addfailregex', '^.*a.*b.*c from <HOST>$'],
+      ]
+      fs.writeFileSync(logOf('slow.log'), `${stamp()} host shop: ${'abc'.repeat(2500)}\n`)
+      const bounds = { bytes: 1_000_000, entries: 1, line: 8192, cpu: 0.5, addresses: 10 }
+      const asked = {
+        name: 'slow',
+        stream,
+        files: [logOf('slow.log')],
+        since: 0,
+        ignoreip: [],
+        links: false,
+        ...bounds,
+      }
+      const settings = { maxretry: 3, findtime: 600, bantime: 600 }
+      const run = findInterpreter(null).run(previewProgram, { ...asked, ...settings })
+      await expect(run).rejects.toThrow('stopped by SIGPROF')
     })
 
     it('refuses a log that leads out of its place, and what is no file', async () => {
