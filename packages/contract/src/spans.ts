@@ -87,10 +87,11 @@ export class SpanCollector {
   }
   /** First and last address as bytes. */
   addBytes(first: Uint8Array, last: Uint8Array): void {
-    if (first.length === 4) this.#add4(number4(first), number4(last))
+    if (first.length === 4) this.addNumbers(number4(first), number4(last))
     else if (this.#v6.length < places) this.#v6.push([number6(first), number6(last)])
   }
-  #add4(first: number, last: number): void {
+  /** From the first address of IPv4 to the last one, as numbers. */
+  addNumbers(first: number, last: number): void {
     if (this.#v4.length < places * 2) this.#v4.push(first, last)
   }
   /** How many of what was added another one covers by itself: doubles, and parts of ranges. */

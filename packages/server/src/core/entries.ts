@@ -4,6 +4,10 @@ import { ipText } from './ip.ts'
 
 const end4 = 2 ** 32
 
+/** An address of IPv4 that is a number. */
+export const ipv4Text = (address: number): string =>
+  `${address >>> 24}.${(address >>> 16) & 255}.${(address >>> 8) & 255}.${address & 255}`
+
 interface Bounds {
   /** So many entries are made, and no more: few spans may hide millions of entries. */
   readonly most?: number
@@ -37,7 +41,7 @@ function* entries4(start: number, last: number, widest4: number): Generator<stri
       size *= 2
       prefix--
     }
-    yield `${first >>> 24}.${(first >>> 16) & 255}.${(first >>> 8) & 255}.${first & 255}${prefix === 32 ? '' : `/${prefix}`}`
+    yield prefix === 32 ? ipv4Text(first) : `${ipv4Text(first)}/${prefix}`
     first += size
   }
 }

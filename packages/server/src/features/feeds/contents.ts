@@ -1,15 +1,14 @@
 import { createHash } from 'node:crypto'
 import type { ReplyOf, feeds as contract } from '@stockade/contract'
 import { isWider, widest } from '@stockade/contract/reach.ts'
-import { SpanCollector, touches, within } from '@stockade/contract/spans.ts'
+import { SpanCollector } from '@stockade/contract/spans.ts'
 import type { Spans } from '@stockade/contract/spans.ts'
 import type { Clock } from '../../core/clock.ts'
 import { minute, second } from '../../core/clock.ts'
 import { entriesOf } from '../../core/entries.ts'
-import { covers, ipText, parseRange } from '../../core/ip.ts'
-import type { IpRange } from '../../core/ip.ts'
+import { parseRange } from '../../core/ip.ts'
 import { parseJson } from '../../core/json-text.ts'
-import { inSlices, sortInSlices } from '../../core/slices.ts'
+import { inSlices } from '../../core/slices.ts'
 import type { Database } from '../../db/database.ts'
 import { readSearch } from '../../db/search.ts'
 import { narrow } from '../bans/narrow.store.ts'
@@ -20,6 +19,8 @@ import type { Registry } from '../servers/registry.ts'
 import { activeEntries, fleetEntries, noteAllowed } from './feeds.store.ts'
 import type { FeedRow } from './feeds.store.ts'
 import type { Entries } from './formats.ts'
+import { collect, idOf, isIpv4, packRange, textsOf, unpack } from './packed.ts'
+import type { PackedEntry } from './packed.ts'
 
 /** What a feed holds, as it is stored. */
 export type Contents = Pick<ReplyOf<typeof contract.changeFeed>, 'q' | 'bans' | 'fleet_bans' | 'family' | 'maximum'>
@@ -29,7 +30,7 @@ export interface Loaded {
   /** Single addresses and the ranges that were banned as such. */
   readonly single: Entries
   /** Neighbours joined into ranges. */
-  readonly collapsed: Entries
+  readonly collapsed: () => Promise<Entries>
   readonly isTruncated: boolean
   /** What it does not hold, and why. */
   readonly left_out: ReplyOf<typeof contract.previewFeed>['left_out']
@@ -66,32 +67,34 @@ export const createFeedReader = (needs: {
   const hostEntries = async ({ q, maximum }: Contents, now: number) => {
     const context = needs.contextAt(now)
     const search = await narrow(db.read, { servers: 'all' }, readSearch(q, 'bans'), context)
-    if (!search) return { ranges: [], wide: 0, crowded: 0 }
+    if (!search) return { entries: [], wide: 0, crowded: 0 }
     const among = q.trim() === '' ? null : matchingSearch(search, context)
     const all = needs.registry.all()
     const distrusted = all.filter(({ row }) => row.quarantined_at !== null)
-    const found = await activeEntries(db.scan, {
+    const found = await activeEntries(db, {
       among,
       now,
       most: maximum + 1,
       without: distrusted.map(({ row }) => row.no),
       ofOne: partOfOne(maximum, all.length - distrusted.length),
     })
-    const ranges = found.entries.map(({ ip, prefix }) => ({ bytes: ip, prefix, text: ipText(ip, prefix) }))
-    return { ...found, ranges }
+    const entries: PackedEntry[] = []
+    if (found.packed !== '') await inSlices(found.packed.split(' '), text => void entries.push(unpack(text)))
+    return { ...found, entries }
   }
   const read = async (contents: Contents, now: number) => {
     const fleet = contents.fleet_bans ? await fleetEntries(db.read, now) : { entries: [], partial: 0 }
-    const hosts = contents.bans ? await hostEntries(contents, now) : { ranges: [], wide: 0, crowded: 0 }
+    const hosts = contents.bans ? await hostEntries(contents, now) : { entries: [], wide: 0, crowded: 0 }
     // Nothing wider than a ban: not even what an older version let in.
     const ofFleet = fleet.entries
       .flatMap(text => parseRange(text) ?? [])
       .filter(range => !isWider(range, widest.banned))
-    const fleetTexts = new Set(ofFleet.map(({ text }) => text))
-    const wanted = (ranges: readonly IpRange[]) => ranges.filter(({ bytes }) => isOfFamily(contents.family, bytes))
+      .map(packRange)
+    const fleetIds = new Set(ofFleet.map(idOf))
+    const wanted = (entries: readonly PackedEntry[]) => entries.filter(entry => isOfFamily(contents.family, entry))
     return {
       ofFleet: wanted(ofFleet),
-      ofHosts: wanted(hosts.ranges.filter(({ text }) => !fleetTexts.has(text))),
+      ofHosts: wanted(hosts.entries.filter(entry => !fleetIds.has(idOf(entry)))),
       left: { wide: hosts.wide, of_one_server: hosts.crowded, of_some_servers: fleet.partial },
     }
   }
@@ -111,20 +114,23 @@ export const createFeedReader = (needs: {
     // The newest of hosts are those that wait; what people ban on all servers does not.
     const taken = [...ofFleet, ...ofHosts.slice(held_back)]
     const collector = new SpanCollector()
-    await inSlices(taken, range => collector.add(range))
+    await inSlices(taken, entry => collect(collector, entry))
     const { spans, counts } = (await needs.protection.now()).cut(collector.spans())
     const { maximum } = contents
-    const most = maximum + 1
-    const joined = await collected(entriesOf(spans, { most, widest: widest.banned }))
-    const inOrder = await sortInSlices(taken.slice(0, maximum), byAddress)
-    const apart = await collected(uncollapsed(inOrder, spans, most))
-    const isTruncated = Math.max(taken.length, joined.length, apart.length) > maximum
-    const [collapsed, single] = [listed(joined.slice(0, maximum)), listed(apart.slice(0, maximum))]
-    const hash = createHash('sha256')
-    for (const entries of [single, collapsed]) hash.update(`${entries.ipv4.join()} ${entries.ipv6.join()} `)
-    const digest = hash.digest('hex').slice(0, 32)
+    const { ipv4, ipv6 } = await textsOf(taken.slice(0, maximum), spans, maximum + 1)
+    // The fewest ranges are never more than these.
+    const isTruncated = Math.max(taken.length, ipv4.length + ipv6.length) > maximum
+    const single = { ipv4: ipv4.slice(0, maximum), ipv6: ipv6.slice(0, maximum - Math.min(maximum, ipv4.length)) }
+    const hash = createHash('sha256').update(`${ipv4.join()} ${ipv6.join()} ${spans.v6.join()} `).update(spans.v4)
     const cut = Object.values(counts).reduce((sum, count) => sum + count, 0)
-    return { single, collapsed, isTruncated, left_out: { ...left, held_back, protected: cut }, digest, loadedAt: now }
+    return {
+      single,
+      collapsed: createCollapsed(spans, maximum),
+      isTruncated,
+      left_out: { ...left, held_back, protected: cut },
+      digest: hash.digest('hex').slice(0, 32),
+      loadedAt: now,
+    }
   }
 
   return row => {
@@ -147,33 +153,18 @@ export const createFeedReader = (needs: {
   }
 }
 
-const isOfFamily = (family: Contents['family'], bytes: Uint8Array): boolean =>
-  family === 'both' || (family === 'ipv4') === (bytes.length === 4)
+const isOfFamily = (family: Contents['family'], entry: PackedEntry): boolean =>
+  family === 'both' || (family === 'ipv4') === isIpv4(entry)
 
-const byAddress = (a: IpRange, b: IpRange): number =>
-  a.bytes.length - b.bytes.length || Buffer.compare(a.bytes, b.bytes) || (a.prefix ?? 999) - (b.prefix ?? 999)
-
-const collected = async (texts: Iterable<string>): Promise<string[]> => {
-  const all: string[] = []
-  await inSlices(texts, text => void all.push(text))
-  return all
-}
-const listed = (texts: readonly string[]): Entries => ({
-  ipv4: texts.filter(text => !text.includes(':')),
-  ipv6: texts.filter(text => text.includes(':')),
-})
-
-/** The entries as they were banned, without what must not be in a feed, and without what a wider one holds. Ends at a number. */
-function* uncollapsed(ranges: readonly IpRange[], left: Spans, most: number): Generator<string> {
-  let count = 0
-  let last: IpRange | null = null
-  for (const range of ranges) {
-    if (last && covers(last, range)) continue
-    if (range.prefix !== null) last = range
-    const parts = range.prefix === null ? (touches(left, range) ? [range.text] : []) : entriesOf(within(left, range))
-    for (const part of parts) {
-      if (count++ >= most) return
-      yield part
-    }
+/** The fewest ranges that hold all of it. They are made when somebody wants them: bouncers do not. */
+const createCollapsed = (spans: Spans, most: number): (() => Promise<Entries>) => {
+  const collapse = async (): Promise<Entries> => {
+    const [ipv4, ipv6]: [string[], string[]] = [[], []]
+    await inSlices(entriesOf(spans, { most, widest: widest.banned }), text =>
+      (text.includes(':') ? ipv6 : ipv4).push(text),
+    )
+    return { ipv4, ipv6 }
   }
+  let collapsed: Promise<Entries> | null = null
+  return () => (collapsed ??= collapse())
 }

@@ -161,7 +161,7 @@ export const createFeeds = (
   const render = async (row: FeedRow, loaded: Shown, asked: Asked, version: string): Promise<Served> => {
     const { format = 'plain', family = 'both', set = 'stockade-feed' } = asked
     const isCollapsed = asked.collapse === true || alwaysCollapsed.has(format)
-    const held = isCollapsed ? loaded.collapsed : loaded.single
+    const held = isCollapsed ? await loaded.collapsed() : loaded.single
     const entries: Entries = { ipv4: family === 'ipv6' ? [] : held.ipv4, ipv6: family === 'ipv4' ? [] : held.ipv6 }
     const text = format === 'json' ? asJson(row, loaded, entries) : renderFeed(format, entries, set)
     return { version, changedAt: loaded.changedAt, isJson: format === 'json', text, gzip: await packed(text) }
@@ -202,7 +202,7 @@ export const createFeeds = (
       // No feed has the id 0, so the reading of a preview never replaces that of a feed.
       const contents = jsonText(contentsWith(usual, input))
       const loaded = await needs.load({ id: 0, contents, changed_at: 0, allowed: null, allowed_at: null })
-      return previewOf(loaded)
+      return previewOf(loaded, await loaded.collapsed())
     },
     async change(actor, id, { name, ...input }) {
       return view(
@@ -259,7 +259,10 @@ export const createFeeds = (
 }
 
 const sampled = 10
-const previewOf = ({ single, collapsed, isTruncated, left_out }: Loaded): ReplyOf<typeof contract.previewFeed> => ({
+const previewOf = (
+  { single, isTruncated, left_out }: Loaded,
+  collapsed: Entries,
+): ReplyOf<typeof contract.previewFeed> => ({
   total: single.ipv4.length + single.ipv6.length,
   ipv4: single.ipv4.length,
   ipv6: single.ipv6.length,
