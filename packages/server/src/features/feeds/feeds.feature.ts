@@ -24,6 +24,11 @@ export const feedsFeature = (
     mount(http) {
       mountFeeds(http, service)
       mountBouncers(http, bouncers)
+      // Beside the start. What fails here is told to the first bouncer that asks.
+      http.fastify.addHook('onListen', done => {
+        void bouncers.resume().catch(() => undefined)
+        done()
+      })
     },
     close: () => bouncers.close(),
   }

@@ -22,6 +22,7 @@ import {
   deleteFeed,
   findFeed,
   findFeedBy,
+  followedFeeds,
   insertFeed,
   noteFeedContents,
   noteTold,
@@ -60,8 +61,12 @@ export interface FeedsService {
   read(token: string, ip: string, asked: Asked): Promise<Served>
   /** The feed with the token; undefined for none. */
   find(token: string): Promise<FeedRow | undefined>
-  /** What it holds, for a bouncer; notes the use. */
-  hold(row: FeedRow, ip: string): Promise<Loaded>
+  /** Feeds that bouncers follow and that somebody read since then. */
+  usedSince(time: number): Promise<FeedRow[]>
+  /** Notes that a bouncer at this address asked. */
+  noteBouncer(row: FeedRow, ip: string): Promise<void>
+  /** What it holds, for bouncers. */
+  hold(row: FeedRow): Promise<Loaded>
 }
 
 const usual: Contents = { q: '', bans: true, fleet_bans: true, family: 'both', maximum: 100_000 }
@@ -230,8 +235,9 @@ export const createFeeds = (
       })
     },
     find: token => findFeedBy(db.read, 'token_hash', sha256(token)),
-    async hold(row, ip) {
-      await noteBouncer(row, ip)
+    usedSince: time => followedFeeds(db.read, time),
+    noteBouncer,
+    async hold(row) {
       const held = await needs.load(row)
       await tellLeftOut(row, held)
       return held

@@ -14,6 +14,15 @@ export const findFeed = (sql: Sql, id: number): Promise<FeedRow | undefined> =>
   sql.selectFrom('feeds').selectAll().where('id', '=', id).executeTakeFirst()
 export const findFeedBy = (sql: Sql, by: 'name' | 'token_hash', value: string): Promise<FeedRow | undefined> =>
   sql.selectFrom('feeds').selectAll().where(by, '=', value).executeTakeFirst()
+/** Feeds whose entries bouncers were sent, and that were read since then. */
+export const followedFeeds = (sql: Sql, since: number): Promise<FeedRow[]> =>
+  sql
+    .selectFrom('feeds')
+    .selectAll()
+    .where('used_at', '>=', since)
+    .where('id', 'in', sql.selectFrom('feeds_sent').select('feed_id'))
+    .orderBy('id')
+    .execute()
 export const countFeeds = (sql: Sql): Promise<number> => rowCount(sql.selectFrom('feeds'))
 export const insertFeed = (sql: Sql, row: Insertable<FeedsTable>): Promise<FeedRow> =>
   sql.insertInto('feeds').values(row).returningAll().executeTakeFirstOrThrow()

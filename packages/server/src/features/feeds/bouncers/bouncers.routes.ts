@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream'
 import { bouncers as contract } from '@stockade/contract'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { takesGzip } from '../../../http/conditional.ts'
@@ -26,10 +27,12 @@ const callerOf = (request: FastifyRequest) => {
     program: request.headers['user-agent'],
   }
 }
-/** As a buffer: the text is JSON already. */
-const send = async (request: FastifyRequest, reply: FastifyReply, { body, gzip }: Answer): Promise<FastifyReply> => {
+/** As bytes: the text is JSON already. */
+const send = async (request: FastifyRequest, reply: FastifyReply, answer: Answer): Promise<FastifyReply> => {
+  const { body, bytes, gzip } = answer
   void reply.type('application/json; charset=utf-8').header('vary', 'Accept-Encoding')
-  return gzip && takesGzip(request.headers['accept-encoding'])
-    ? reply.header('content-encoding', 'gzip').send(await gzip())
-    : reply.send(body)
+  if (gzip && takesGzip(request.headers['accept-encoding']))
+    return reply.header('content-encoding', 'gzip').send(await gzip())
+  const [only] = body
+  return body.length === 1 ? reply.send(only) : reply.header('content-length', bytes).send(Readable.from(body))
 }

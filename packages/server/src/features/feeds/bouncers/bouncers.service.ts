@@ -1,7 +1,7 @@
 import { gzip } from 'node:zlib'
 import { promisify } from 'node:util'
 import type { QueryOf, bouncers as contract } from '@stockade/contract'
-import { day, minute, second } from '../../../core/clock.ts'
+import { day, hour, minute, second } from '../../../core/clock.ts'
 import type { Clock } from '../../../core/clock.ts'
 import { parseRange } from '../../../core/ip.ts'
 import { invalid } from '../../../core/problem.ts'
@@ -19,7 +19,8 @@ import type { SentFeeds } from './sent.store.ts'
 
 /** An answer as it is sent; `gzip` where it is large: packed once, when somebody wants it. */
 export interface Answer {
-  readonly body: Buffer
+  readonly body: readonly Buffer[]
+  readonly bytes: number
   readonly gzip: (() => Promise<Buffer>) | null
 }
 export interface BouncersService {
@@ -29,6 +30,8 @@ export interface BouncersService {
   follow(caller: Caller, asked: QueryOf<typeof contract.streamDecisions>): Promise<Answer>
   /** @throws Problem 403, 429 */
   count(caller: Caller): Promise<void>
+  /** Reads the feeds that bouncers followed before this process began: the first of them does not wait for it. */
+  resume(): Promise<void>
   /** Writes what bouncers were sent. */
   close(): Promise<void>
 }
@@ -39,6 +42,8 @@ const mostBouncers = 20_000
 const rests = { times: 20, shortest: 5 * second, longest: 30 * second } as const
 /** As long as bouncers ask, it is read before they do: an answer waits for a reading only where none was for twice that time. */
 const followed = 5 * minute
+/** Bouncers that asked so long before a start are expected back. */
+const expected = hour
 const mostTexts = 32
 const zipped = 4096
 const pack = promisify(gzip)
@@ -52,8 +57,8 @@ interface State {
   usedAt: number
   lookup: Lookup | null
   underWay: Promise<void> | null
-  /** The last one that asked. */
-  bouncer: Bouncer
+  /** As the last bouncer that asked found it. */
+  row: FeedRow
   timer: NodeJS.Timeout | null
   saved: Promise<void>
 }
@@ -61,7 +66,9 @@ interface State {
 export const createBouncers = (needs: {
   readonly clock: Clock
   readonly find: (token: string) => Promise<FeedRow | undefined>
-  readonly hold: (row: FeedRow, ip: string) => Promise<Loaded>
+  readonly usedSince: (time: number) => Promise<FeedRow[]>
+  readonly noteBouncer: (row: FeedRow, ip: string) => Promise<void>
+  readonly hold: (row: FeedRow) => Promise<Loaded>
   readonly sent: SentFeeds
 }): BouncersService => {
   const { clock, sent } = needs
@@ -71,18 +78,19 @@ export const createBouncers = (needs: {
   let isClosed = false
   const texts = new Map<string, { readonly at: number; readonly answer: Promise<Answer> }>()
 
-  const read = async (state: State, { row, ip }: Bouncer) => {
+  const read = async (state: State, row: FeedRow) => {
     const now = clock()
     const began = performance.now()
-    const { digest, single } = await needs.hold(row, ip)
+    const { digest, single } = await needs.hold(row)
     if (digest !== state.digest) {
-      const entries = new Set([...single.ipv4, ...single.ipv6])
+      const entries = new Set(single.ipv4)
+      for (const entry of single.ipv6) entries.add(entry)
       const isFirst = state.digest === null
       await state.changes.take(entries, now)
       if (isFirst) for (const { entry, at } of await sent.before(row.id, now)) state.changes.recall([entry], at)
       Object.assign(state, { digest, lookup: null })
     }
-    state.changes.advance(now)
+    await state.changes.advance(now)
     Object.assign(state, { contents: row.contents, readAt: now, took: performance.now() - began })
     // Nobody waits for it but the end of the process.
     state.saved = Promise.all([state.saved, sent.save(row.id, state.changes, now)]).then(
@@ -91,10 +99,10 @@ export const createBouncers = (needs: {
     )
   }
   const restOf = ({ took }: State) => Math.min(rests.longest, Math.max(rests.shortest, took * rests.times))
-  const isFresh = (state: State, { row }: Bouncer): boolean =>
+  const isFresh = (state: State, row: FeedRow): boolean =>
     state.digest !== null && state.contents === row.contents && Math.abs(clock() - state.readAt) < 2 * restOf(state)
   const refresh = (state: State): Promise<void> => {
-    state.underWay ??= read(state, state.bouncer).finally(() => {
+    state.underWay ??= read(state, state.row).finally(() => {
       state.underWay = null
       if (state.timer) clearTimeout(state.timer)
       state.timer = isClosed ? null : setTimeout(() => again(state), restOf(state)).unref()
@@ -106,18 +114,22 @@ export const createBouncers = (needs: {
     // Who asks next gets what is wrong now.
     if (clock() - state.usedAt < followed) refresh(state).catch(() => undefined)
   }
-  const stateOf = async (bouncer: Bouncer): Promise<State> => {
+  const stateOf = (row: FeedRow): State => {
     const now = clock()
-    const { id } = bouncer.row
+    const { id } = row
     const state: State = states.get(id) ?? {
       ...{ changes: createChanges(), digest: null, contents: '', readAt: 0, took: 0, usedAt: now },
-      ...{ lookup: null, underWay: null, bouncer, timer: null, saved: Promise.resolve() },
+      ...{ lookup: null, underWay: null, row, timer: null, saved: Promise.resolve() },
     }
     if (!states.has(id)) for (const [other, { usedAt }] of states) if (now - usedAt > day) states.delete(other)
     states.set(id, state)
-    Object.assign(state, { usedAt: now, bouncer })
+    return Object.assign(state, { usedAt: now, row })
+  }
+  const freshState = async ({ row, ip }: Bouncer): Promise<State> => {
+    const state = stateOf(row)
+    await needs.noteBouncer(row, ip)
     // What was begun before the settings changed is no answer to what is asked now.
-    while (!isFresh(state, bouncer)) await refresh(state)
+    while (!isFresh(state, row)) await refresh(state)
     return state
   }
 
@@ -154,7 +166,7 @@ export const createBouncers = (needs: {
     async follow(caller, { startup, ...filters }) {
       const bouncer = await admission.admit(caller)
       const scope = scopesWanted(filters)
-      const { changes } = await stateOf(bouncer)
+      const { changes } = await freshState(bouncer)
       const cursor = cursors.get(bouncer.key) ?? null
       const isStart = /^(true|1|t)$/i.test(startup ?? '')
       if (isStart || changes.isBehind(cursor)) admission.spendFull(bouncer)
@@ -170,7 +182,7 @@ export const createBouncers = (needs: {
       const bouncer = await admission.admit(caller)
       const [one, all] = [scopesWanted({ scopes: scope }), scopesWanted(filters)]
       const asked = rangeOf('ip', ip) ?? rangeOf('range', range)
-      const state = await stateOf(bouncer)
+      const state = await freshState(bouncer)
       if ((type ?? 'ban') !== 'ban' || one === 'none' || all === 'none') return none
       const matches = (entry: string) =>
         (one === 'both' || one === scopeOf(entry)) &&
@@ -193,6 +205,9 @@ export const createBouncers = (needs: {
     async count(caller) {
       await admission.admit(caller)
     },
+    async resume() {
+      for (const row of await needs.usedSince(clock() - expected)) if (!isClosed) await refresh(stateOf(row))
+    },
     async close() {
       isClosed = true
       for (const [id, { changes, digest, timer, underWay, saved }] of states) {
@@ -206,17 +221,20 @@ export const createBouncers = (needs: {
 }
 type Scope = Exclude<ReturnType<typeof scopesWanted>, 'none'>
 
+/** Characters of a text that become one buffer. */
+const part = 256 * 1024
 /** A text of many parts, in buffers as it grows: a list of 100,000 entries does not lie in memory in three forms. */
 const createText = () => {
   const buffers: Buffer[] = []
-  let parts: string[] = []
+  let text = ''
   const flush = () => {
-    buffers.push(Buffer.from(parts.join('')))
-    parts = []
+    // Nothing but ASCII: entries are canonical, and the rest is ours.
+    buffers.push(Buffer.from(text, 'latin1'))
+    text = ''
   }
-  const add = (part: string) => {
-    parts.push(part)
-    if (parts.length >= 2000) flush()
+  const add = (more: string) => {
+    text += more
+    if (text.length >= part) flush()
   }
   return {
     add,
@@ -232,14 +250,16 @@ const createText = () => {
     },
     answer(): Answer {
       flush()
-      const body = Buffer.concat(buffers)
+      const bytes = buffers.reduce((sum, { length }) => sum + length, 0)
       let packed: Promise<Buffer> | null = null
-      return { body, gzip: body.length < zipped ? null : () => (packed ??= pack(body, { level: 1 })) }
+      const gzip = () => (packed ??= pack(Buffer.concat(buffers), { level: 1 }))
+      return { body: buffers, bytes, gzip: bytes < zipped ? null : gzip }
     },
   }
 }
-const nothing: Answer = { body: Buffer.from('{"deleted":null,"new":null}'), gzip: null }
-const none: Answer = { body: Buffer.from('null'), gzip: null }
+const answerOf = (text: string): Answer => ({ body: [Buffer.from(text)], bytes: text.length, gzip: null })
+const nothing = answerOf('{"deleted":null,"new":null}')
+const none = answerOf('null')
 
 const listOf = async (
   entries: Iterable<string>,

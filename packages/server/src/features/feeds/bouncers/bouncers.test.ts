@@ -3,7 +3,10 @@ import { request } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { aHost, freshDatabase, movableClock, startServer } from '../../../testing/index.ts'
+import { openStorage } from '../../../admin/storage.ts'
+import { readConfig } from '../../../config.ts'
+import type { Config } from '../../../config.ts'
+import { aHost, eventually, freshDatabase, movableClock, startServer } from '../../../testing/index.ts'
 import type { EnrolledHost, Signed, TestServer } from '../../../testing/index.ts'
 
 const clock = movableClock()
@@ -78,6 +81,24 @@ const pull = async (key: string, query = '', asked: Asked = {}) => {
   const stream = JSON.parse(text) as Stream
   return { ...stream, added: values(stream.new), removed: values(stream.deleted) }
 }
+/** Starts servers on data of their own, one after the other. */
+const withOwnData = async (work: (start: () => Promise<TestServer>, config: Config) => Promise<void>) => {
+  const folder = mkdtempSync(join(tmpdir(), 'stockade-bouncers-'))
+  const database = await freshDatabase()
+  const options = { dataDir: folder, clock, ...(database ? { databaseUrl: database.url } : {}) }
+  const config = readConfig({
+    STOCKADE_DATA_DIR: folder,
+    ...(database ? { STOCKADE_DATABASE_URL: database.url, STOCKADE_SECRET_KEY: 'x'.repeat(32) } : {}),
+  })
+  let last: TestServer | null = null
+  try {
+    await work(async () => (last = await startServer(options)), config)
+  } finally {
+    await (last as TestServer | null)?.close()
+    await database?.drop()
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
 const all = ['198.51.100.7', '2001:db8:1::5', '203.0.113.64/26'].sort()
 
 describe('the stream', () => {
@@ -120,34 +141,37 @@ describe('the stream', () => {
     })
   })
 
-  test('loses no removal while no process runs', async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'stockade-bouncers-'))
-    const database = await freshDatabase()
-    const options = { dataDir: folder, clock, ...(database ? { databaseUrl: database.url } : {}) }
-    let other = await startServer(options)
-    try {
-      const { client } = await other.setUp()
+  test('loses no removal while no process runs', () =>
+    withOwnData(async (start, config) => {
+      const before = await start()
+      const { client } = await before.setUp()
       const { token } = await client.call('POST /fleet/feeds', { body: { name: 'kept' } })
       for (const entry of ['203.0.113.10', '203.0.113.11'])
         await client.call('POST /fleet/bans', { body: { entry, target: { all: true }, reason: 'test' } })
       later()
-      await pull(token, 'startup=true', { url: other.url })
+      await pull(token, 'startup=true', { url: before.url })
       // What ended is not read by any bouncer before the process ends.
       const { fleet_bans: bans } = await client.call('GET /fleet/bans', { query: {} })
       const id = bans.find(({ entry }) => entry === '203.0.113.10')?.id ?? 0
       await client.call('DELETE /fleet/bans/{id}', { params: { id } })
-      await other.close()
-      other = await startServer(options)
-      expect(await pull(token, '', { url: other.url })).toMatchObject({
+      await before.close()
+      later(60)
+      const restarted = clock()
+      const after = await start()
+      const storage = await openStorage(config)
+      try {
+        await eventually(async () => {
+          const row = await storage.read.selectFrom('feeds_sent').selectAll().executeTakeFirstOrThrow()
+          expect(row.saved_at, 'read though no bouncer asked').toBeGreaterThanOrEqual(restarted)
+        })
+      } finally {
+        await storage.close()
+      }
+      expect(await pull(token, '', { url: after.url })).toMatchObject({
         added: ['203.0.113.11'],
         removed: ['203.0.113.10'],
       })
-    } finally {
-      await other.close()
-      await database?.drop()
-      rmSync(folder, { recursive: true, force: true })
-    }
-  })
+    }))
 
   test('takes the filters of the protocol and ignores others', async () => {
     const { token } = await aFeed()

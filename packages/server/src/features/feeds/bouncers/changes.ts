@@ -1,5 +1,5 @@
 import { day } from '../../../core/clock.ts'
-import { createPause } from '../../../core/slices.ts'
+import { inSlices } from '../../../core/slices.ts'
 import { lease, leaseRenewedBefore, leaseSlice, sliceOf } from './decisions.ts'
 
 /** What a bouncer is told. */
@@ -28,36 +28,30 @@ const after = 1
 export const createChanges = () => {
   let seq = 0
   const held = new Set<string>()
-  /** The entries by the slice of the day in which their leases end. */
-  const slices = new Map<number, Set<string>>()
   const added: Change[] = []
   let removed: Change[] = []
   let forgotten = 0
   let toldUntil: number | null = null
 
-  const add = (entry: string, at: number) => {
-    held.add(entry)
-    const slice = sliceOf(entry)
-    const others = slices.get(slice)
-    if (others) others.add(entry)
-    else slices.set(slice, new Set([entry]))
-    added.push({ seq: ++seq, entry, at })
-  }
   const remove = (entry: string, at: number) => {
     held.delete(entry)
-    slices.get(sliceOf(entry))?.delete(entry)
     removed.push({ seq: ++seq, entry, at })
   }
   /** Tells again what is due by the clock: shortly before a lease ends, and after its end, for bouncers that do not extend one. */
-  const renew = (now: number) => {
+  const renew = async (now: number) => {
     const from = toldUntil === null || toldUntil > now ? now : Math.max(toldUntil, now - lease)
     toldUntil = now
     const perDay = lease / leaseSlice
+    const due = new Set<number>()
     for (const shift of [leaseRenewedBefore, -after * leaseSlice]) {
       const last = Math.floor((now + shift) / leaseSlice)
-      for (let slice = Math.floor((from + shift) / leaseSlice) + 1; slice <= last; slice++)
-        for (const entry of slices.get(slice % perDay) ?? []) added.push({ seq: ++seq, entry, at: now })
+      for (let slice = Math.floor((from + shift) / leaseSlice) + 1; slice <= last; slice++) due.add(slice % perDay)
     }
+    // Each reading looks at all entries: that costs less than to keep them by slice.
+    if (due.size > 0)
+      await inSlices(held, entry => {
+        if (due.has(sliceOf(entry))) added.push({ seq: ++seq, entry, at: now })
+      })
   }
   const forget = (now: number) => {
     if (added.length > mostAdded) {
@@ -83,25 +77,25 @@ export const createChanges = () => {
     },
     /** Takes over what the feed holds now; one call at a time. */
     async take(next: ReadonlySet<string>, now: number): Promise<void> {
-      const pause = createPause()
-      for (const entry of held) {
+      const isFirst = seq === 0
+      await inSlices(held, entry => {
         if (!next.has(entry)) remove(entry, now)
-        const turn = pause()
-        if (turn) await turn
-      }
-      for (const entry of next) {
-        if (!held.has(entry)) add(entry, now)
-        const turn = pause()
-        if (turn) await turn
-      }
+      })
+      await inSlices(next, entry => {
+        if (held.has(entry)) return
+        held.add(entry)
+        // Whoever stands before the first reading gets everything.
+        if (isFirst) seq = forgotten = 1
+        else added.push({ seq: ++seq, entry, at: now })
+      })
     },
     /** Notes that something was removed before this process began. */
     recall(entries: Iterable<string>, at: number): void {
       for (const entry of entries) if (!held.has(entry)) removed.push({ seq: ++seq, entry, at })
     },
     /** Renews leases and forgets what is old. */
-    advance(now: number): void {
-      renew(now)
+    async advance(now: number): Promise<void> {
+      await renew(now)
       forget(now)
     },
     removals: (): readonly { readonly entry: string; readonly at: number }[] =>
