@@ -1,15 +1,17 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { Agent, request } from 'node:http'
 import { cpus, loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { aHost, spawnServer } from '@stockade/server/testing'
 import { startLapi, versionOfLapi } from './peers/lapi.ts'
+import { cpuOfTree, memoryOfTree } from './processes.ts'
 import { judge, median, say } from './report.ts'
 
 /*
  * `npm run bench -- bouncers`: a feed as bouncers read it, beside CrowdSec's local API with the same decisions, on the same machine in the same minutes: a
- * stream of everything, an update with ten changes, and 500 bouncers that ask every ten seconds. `BENCH=short`: 10,000 decisions and less time.
+ * stream of everything, an update with ten changes, and 500 bouncers that ask every ten seconds. CPU and memory are those of the server with the processes that it
+ * started, with the memory options of a release. `BENCH=short`: 10,000 decisions and less time.
  */
 
 const short = process.env.BENCH === 'short'
@@ -54,11 +56,20 @@ const timed = async (work: () => Promise<unknown>) => {
   await work()
   return performance.now() - began
 }
-const status = (pid: number, name: string) =>
-  Number(new RegExp(`${name}:\\s+(\\d+)`).exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024
-const cpuOf = (pid: number) => {
-  const fields = readFileSync(`/proc/${pid}/stat`, 'latin1').split(') ').at(-1)?.split(' ') ?? []
-  return (Number(fields[11]) + Number(fields[12])) / 100
+/** Milliseconds that a pull of everything takes, and of CPU. */
+const costOf = async (subject: Subject) => {
+  const began = cpuOfTree(subject.pid)
+  const took = await timed(() => pull(subject, 'startup=true'))
+  return { took, cpu: 1000 * (cpuOfTree(subject.pid) - began) }
+}
+/** The most memory that it has while this is done. */
+const memoryDuring = async (subject: Subject, work: () => Promise<unknown>): Promise<number> => {
+  let most = 0
+  const look = () => (most = Math.max(most, memoryOfTree(subject.pid)))
+  const timer = setInterval(look, 50)
+  await work().finally(() => clearInterval(timer))
+  look()
+  return most
 }
 const inGroups = function* <T>(items: readonly T[], size: number) {
   for (let from = 0; from < items.length; from += size) yield items.slice(from, from + size)
@@ -69,9 +80,12 @@ const aLapi = async (): Promise<Subject> => {
   const key = 'bench-bouncer'
   lapi.addBouncer(key)
   const now = new Date().toISOString()
-  return {
-    ...{ name: 'LAPI', port: lapi.port, pid: lapi.pid, path: '/v1/decisions/stream', key, stop: () => lapi.stop() },
-    restart: () => Promise.resolve(),
+  const subject: Subject = {
+    ...{ name: 'LAPI', port: lapi.port, pid: lapi.pid(), path: '/v1/decisions/stream', key, stop: () => lapi.stop() },
+    async restart() {
+      await lapi.restart()
+      subject.pid = lapi.pid()
+    },
     async ban(ips) {
       for (const some of inGroups(ips, 1000)) {
         const decisions = some.map(value => ({
@@ -86,7 +100,11 @@ const aLapi = async (): Promise<Subject> => {
         const reply = await fetch(`http://127.0.0.1:${lapi.port}/v1/alerts`, {
           method: 'POST',
           headers: {
-            ...{ 'content-type': 'application/json', 'user-agent': 'bench/1.0', authorization: `Bearer ${lapi.token}` },
+            ...{
+              'content-type': 'application/json',
+              'user-agent': 'bench/1.0',
+              authorization: `Bearer ${lapi.token()}`,
+            },
           },
           body: JSON.stringify([alert]),
         })
@@ -94,6 +112,7 @@ const aLapi = async (): Promise<Subject> => {
       }
     },
   }
+  return subject
 }
 /** Eight hosts, since bans of one are a part of a feed only. */
 const aStockade = async (): Promise<Subject> => {
@@ -127,15 +146,18 @@ const aStockade = async (): Promise<Subject> => {
   return subject
 }
 
+interface Cost {
+  readonly took: number
+  readonly cpu: number
+}
 interface Figures {
-  readonly first: number
-  /** CPU time in milliseconds of the first stream, and of one whose text is built again. */
-  readonly firstCpu: number
-  readonly anewCpu: number
-  readonly anew: number
+  /** The first stream of a feed that no bouncer followed, of one that bouncers followed before a restart, and one whose text is built again. */
+  readonly unknown: Cost
+  readonly first: Cost
+  readonly anew: Cost
   readonly again: number
-  readonly grown: number
-  readonly peak: number
+  /** At rest before the first bouncer, at rest between bouncers, and while they are sent everything. */
+  readonly memory: { readonly before: number; readonly rest: number; readonly most: number }
   readonly update: number
   readonly cpu: number
 }
@@ -150,36 +172,39 @@ const updateOf = async (subject: Subject, round: number): Promise<number> => {
   }
   return NaN
 }
+/** Past the time for which a text is kept. */
+const textAge = 21_000
 const measure = async (subject: Subject): Promise<Figures> => {
   say(`${subject.name}: ${total.toLocaleString('en')} decisions are banned.`)
+  const settle = () => pause(short ? 1000 : 5000)
   await subject.ban(addresses)
   await subject.restart()
-  await pause(short ? 1000 : 5000)
-  const before = status(subject.pid, 'VmRSS')
-  // Resets the peak value that the kernel keeps.
-  writeFileSync(`/proc/${subject.pid}/clear_refs`, '5')
-  let bytes = 0
-  const atFirst = cpuOf(subject.pid)
-  const first = await timed(async () => (bytes = await pull(subject, 'startup=true')))
-  say(`  ${(bytes / 1e6).toFixed(1)} MB`)
-  const firstCpu = 1000 * (cpuOf(subject.pid) - atFirst)
-  // Past the time for which a text is kept.
-  await pause(21_000)
-  const atAnew = cpuOf(subject.pid)
-  const anew = await timed(() => pull(subject, 'startup=true'))
-  const anewCpu = 1000 * (cpuOf(subject.pid) - atAnew)
+  await settle()
+  const before = memoryOfTree(subject.pid)
+  const unknown = await costOf(subject)
+  await subject.restart()
+  await settle()
+  const first = await costOf(subject)
+  await pause(textAge)
+  const anew = await costOf(subject)
   const again: number[] = []
   for (let round = 0; round < rounds; round++) {
     await pause(100)
     again.push(await timed(() => pull(subject, 'startup=true')))
   }
-  const peak = status(subject.pid, 'VmHWM')
+  await pause(textAge)
+  const rest = memoryOfTree(subject.pid)
+  const most = await memoryDuring(subject, async () => {
+    let bytes = 0
+    for (let round = 0; round < 3; round++) bytes = await pull(subject, 'startup=true')
+    say(`  ${(bytes / 1e6).toFixed(1)} MB`)
+  })
   const updates: number[] = []
   for (let round = 0; round < (short ? 2 : 3); round++) updates.push(await updateOf(subject, round))
   const { bouncers, everySeconds, seconds } = pulling
   for (let from = 0; from < bouncers; from += 10)
     await Promise.all(Array.from({ length: 10 }, (_, index) => pull(subject, '', from + index)))
-  const cpu = cpuOf(subject.pid)
+  const cpu = cpuOfTree(subject.pid)
   const pulls: Promise<number>[] = []
   const began = performance.now()
   for (let count = 0; count < (bouncers * seconds) / everySeconds; count++) {
@@ -188,8 +213,8 @@ const measure = async (subject: Subject): Promise<Figures> => {
   }
   await Promise.all(pulls)
   return {
-    ...{ first, firstCpu, anew, anewCpu, again: median(again), grown: peak - before, peak, update: median(updates) },
-    cpu: (cpuOf(subject.pid) - cpu) / ((performance.now() - began) / 1000),
+    ...{ unknown, first, anew, again: median(again), memory: { before, rest, most }, update: median(updates) },
+    cpu: (cpuOfTree(subject.pid) - cpu) / ((performance.now() - began) / 1000),
   }
 }
 
@@ -212,13 +237,22 @@ for (const start of [aStockade, aLapi]) {
 agent.destroy()
 const [own, peer] = results
 if (!own || !peer) throw new Error('Nothing was measured.')
-versus('stream of everything, the first', { own: own.first, peer: peer.first }, ' ms')
-versus('CPU of the first', { own: own.firstCpu, peer: peer.firstCpu }, ' ms')
-versus('CPU of a text made anew', { own: own.anewCpu, peer: peer.anewCpu }, ' ms')
-versus('stream of everything, a text made anew', { own: own.anew, peer: peer.anew }, ' ms')
+for (const [what, of] of [
+  ['the first of a feed that no bouncer followed', 'unknown'],
+  ['the first after a restart', 'first'],
+  ['a text made anew', 'anew'],
+] as const) {
+  versus(`stream of everything, ${what}`, { own: own[of].took, peer: peer[of].took }, ' ms')
+  versus(`CPU of ${what}`, { own: own[of].cpu, peer: peer[of].cpu }, ' ms')
+}
 versus('stream of everything, later ones', { own: own.again, peer: peer.again }, ' ms')
-versus('memory that the streams added', { own: own.grown, peer: peer.grown }, ' MB')
-versus('memory at most', { own: own.peak, peer: peer.peak }, ' MB')
+const added = ({ memory }: Figures) => memory.most - memory.before
+for (const { memory } of results)
+  say(
+    `  memory before ${memory.before.toFixed(0)} MB, between streams ${memory.rest.toFixed(0)}, at most ${memory.most.toFixed(0)}`,
+  )
+versus('memory that bouncers add', { own: added(own), peer: added(peer) }, ' MB')
+versus('memory at most', { own: own.memory.most, peer: peer.memory.most }, ' MB')
 say(`  update with ten changes: LAPI ${peer.update.toFixed(1)} ms`)
 judge('update with ten changes: at most', own.update, 5, ' ms')
 versus(`${pulling.bouncers} bouncers, share of a core`, { own: own.cpu, peer: peer.cpu }, '')

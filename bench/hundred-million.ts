@@ -10,7 +10,7 @@ import { aRow, anAddress, countryCodes, jailNames, pick } from './bans.ts'
 import { judgeReads } from './goals.ts'
 import { createMeasurements } from './measurements.ts'
 import type { Note } from './measurements.ts'
-import { cpuOf, cpuOfDatabase } from './processes.ts'
+import { cpuOf, cpuOfTree } from './processes.ts'
 import { applyLoad, coresApart, moveTo } from './programs.ts'
 import { addressesOfPages, caughtUp, filters, fleetStatistics, lookUps, measureKinds, pathsOf } from './reads.ts'
 import { serverStatistics } from './reads.ts'
@@ -321,7 +321,7 @@ const timeFilters = (to: number): Record<string, string[]> => {
 const measurements = createMeasurements()
 /** Long reads of SQLite are the work of a process that the server starts. */
 const note: Note = async (name, load) => {
-  const childrenOf = () => cpuOfDatabase(load.pid) - cpuOf(load.pid)
+  const childrenOf = () => cpuOfTree(load.pid) - cpuOf(load.pid)
   const before = childrenOf()
   const measured = await applyLoad(load)
   // The warm-up is work too.

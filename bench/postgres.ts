@@ -4,7 +4,7 @@ import pg from 'pg'
 import { aHost, spawnServer, startPostgres } from '@stockade/server/testing'
 import type { SpawnedServer } from '@stockade/server/testing'
 import { aRow, anAddress } from './bans.ts'
-import { cpuOfDatabase } from './processes.ts'
+import { cpuOfTree } from './processes.ts'
 import type { Measured } from './load.ts'
 import { applyLoad } from './programs.ts'
 import { judge, median, say } from './report.ts'
@@ -32,7 +32,7 @@ try {
   const tokens = hosts.map(({ key }) => key)
 
   const applied = async (targets: readonly SpawnedServer[], connections: number) => {
-    const before = cpuOfDatabase(database.pid())
+    const before = cpuOfTree(database.pid())
     const parts = await Promise.all(
       targets.map(({ port, pid }) =>
         applyLoad(
@@ -46,7 +46,7 @@ try {
     )
     // The warm-up is work too.
     const share = timing.seconds / (timing.seconds + timing.warmUp)
-    return { parts, database: (cpuOfDatabase(database.pid()) - before) * share }
+    return { parts, database: (cpuOfTree(database.pid()) - before) * share }
   }
   /** Multi-row inserts into a table like that of bans, one after the other: what PostgreSQL can do at most for one client. */
   const rawRate = async (rows: number): Promise<number> => {

@@ -15,15 +15,25 @@ const statOf = (pid: number): { parent: number; cpu: number; ended: number } | n
     return null
   }
 }
-/** CPU seconds of PostgreSQL's first process and of all that it started. */
-export const cpuOfDatabase = (postmaster: number): number => {
+/** A process and those that it started. */
+const treeOf = (first: number): number[] => {
   const all = readdirSync('/proc').flatMap(name => (/^\d+$/.test(name) ? [Number(name)] : []))
-  return all.reduce((sum, pid) => {
-    const stat = statOf(pid)
-    if (pid === postmaster) return sum + (stat?.cpu ?? 0) + (stat?.ended ?? 0)
-    return stat?.parent === postmaster ? sum + stat.cpu : sum
-  }, 0)
+  return [first, ...all.filter(pid => statOf(pid)?.parent === first)]
 }
+/** CPU seconds of a process and of all that it started. */
+export const cpuOfTree = (first: number): number =>
+  treeOf(first).reduce((sum, pid) => sum + cpuOf(pid), statOf(first)?.ended ?? 0)
+/** Megabytes of a process and of all that it started; what several processes share counts in parts (PSS). */
+export const memoryOfTree = (first: number): number =>
+  treeOf(first).reduce((sum, pid) => {
+    try {
+      const rollup = readFileSync(`/proc/${pid}/smaps_rollup`, 'latin1')
+      return sum + Number(/^Pss:\s+(\d+)/m.exec(rollup)?.[1] ?? 0) / 1024
+    } catch {
+      // It ended meanwhile.
+      return sum
+    }
+  }, 0)
 /** CPU seconds of a process with all of its threads; 0 when it has ended. */
 export const cpuOf = (pid: number): number => statOf(pid)?.cpu ?? 0
 

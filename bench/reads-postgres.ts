@@ -6,7 +6,7 @@ import { appendBans } from '../packages/server/src/features/bans/append.ts'
 import { judgeReads } from './goals.ts'
 import { createMeasurements } from './measurements.ts'
 import type { Note } from './measurements.ts'
-import { cpuOfDatabase } from './processes.ts'
+import { cpuOfTree } from './processes.ts'
 import { applyLoad } from './programs.ts'
 import { measureReads, printReads, readLines } from './reads.ts'
 import { say } from './report.ts'
@@ -60,11 +60,11 @@ try {
 
   const measurements = createMeasurements()
   const note: Note = async (name, load) => {
-    const before = cpuOfDatabase(database.pid())
+    const before = cpuOfTree(database.pid())
     const measured = await applyLoad(load)
     // The warm-up is work too.
     const share = load.seconds / (load.seconds + load.warmUp)
-    const cpuSeconds = measured.cpuSeconds + (cpuOfDatabase(database.pid()) - before) * share
+    const cpuSeconds = measured.cpuSeconds + (cpuOfTree(database.pid()) - before) * share
     measurements.add(name, { ...measured, cpuSeconds })
   }
   const server = await spawnServer(options)

@@ -6,7 +6,7 @@ import { openPostgres } from '../packages/server/src/db/postgres.ts'
 import { appendBans } from '../packages/server/src/features/bans/append.ts'
 import { createRetention } from '../packages/server/src/features/retention/retention.service.ts'
 import { aRow } from './bans.ts'
-import { cpuOfDatabase } from './processes.ts'
+import { cpuOfTree } from './processes.ts'
 import { say } from './report.ts'
 
 /*
@@ -79,7 +79,7 @@ try {
       `select (select wal_bytes from pg_stat_wal) as wal, (select wal_fpi from pg_stat_wal) as images,
         pg_total_relation_size('bans') as ban_bytes, pg_total_relation_size('events') as event_bytes`,
     )
-    return { ...found, cpu: cpuOfDatabase(database.pid()) }
+    return { ...found, cpu: cpuOfTree(database.pid()) }
   }
   const megabytes = (bytes = 0) => `${(bytes / 1e6).toFixed(1)} MB`
   const measured = async (name: string, banDays: number, eventDays: number) => {

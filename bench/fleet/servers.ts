@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { freePort, spawnServer, startPostgres } from '@stockade/server/testing'
 import type { SpawnedServer } from '@stockade/server/testing'
-import { cpuOf, cpuOfDatabase, heldBy } from '../processes.ts'
+import { cpuOf, cpuOfTree, heldBy } from '../processes.ts'
 import type { Options } from './options.ts'
 import { startProxies } from './proxies.ts'
 import type { Proxies } from './proxies.ts'
@@ -130,7 +130,7 @@ export const startService = async (options: Options): Promise<Service> => {
       cpu: () => ({
         servers: servers.cpu(),
         proxies: proxies?.cpu() ?? 0,
-        database: database ? cpuOfDatabase(database.pid()) : 0,
+        database: database ? cpuOfTree(database.pid()) : 0,
       }),
       kill: servers.kill,
       async start() {

@@ -61,11 +61,13 @@ prometheus:
 
 export interface Lapi {
   readonly port: number
-  readonly pid: number
+  readonly pid: () => number
   /** Of the one machine that reports. */
-  readonly token: string
+  readonly token: () => string
   /** Adds a bouncer with that key. */
   addBouncer(key: string): void
+  /** Ends it and starts it on the same data, with another process and another token. */
+  restart(): Promise<void>
   stop(): Promise<void>
 }
 const signIn = async (port: number): Promise<string | null> => {
@@ -110,24 +112,33 @@ export const startLapi = async (storage: LapiStorage): Promise<Lapi> => {
   writeFileSync(join(folder, 'profiles.yaml'), readFileSync(join(unpacked, 'etc/crowdsec/profiles.yaml')))
   const credentials = ['--password', 'bench-password', '-f', join(folder, 'credentials.yaml')]
   let child: ChildProcess | null = null
+  let token = ''
+  const start = async () => {
+    child = spawn(program('crowdsec'), ['-c', config, '-no-cs', '-no-capi'], { stdio: 'ignore' })
+    token = await tokenOf(port, child)
+  }
+  const end = async () => {
+    if (child) await ended(child)
+  }
+  const stop = async () => {
+    await end()
+    rmSync(folder, { recursive: true, force: true })
+  }
   try {
     execFileSync(program('cscli'), ['-c', config, 'machines', 'add', 'bench', ...credentials], { stdio: 'ignore' })
-    child = spawn(program('crowdsec'), ['-c', config, '-no-cs', '-no-capi'], { stdio: 'ignore' })
-    const running = child
-    const token = await tokenOf(port, running)
+    await start()
     return {
-      ...{ port, pid: running.pid ?? 0, token },
+      ...{ port, pid: () => child?.pid ?? 0, token: () => token, stop },
       addBouncer(key) {
         execFileSync(program('cscli'), ['-c', config, 'bouncers', 'add', 'bench', '-k', key], { stdio: 'ignore' })
       },
-      async stop() {
-        await ended(running)
-        rmSync(folder, { recursive: true, force: true })
+      async restart() {
+        await end()
+        await start()
       },
     }
   } catch (error) {
-    if (child) await ended(child)
-    rmSync(folder, { recursive: true, force: true })
+    await stop()
     throw error
   }
 }

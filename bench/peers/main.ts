@@ -27,9 +27,9 @@ interface Subject {
 }
 const aLapi = async (name: string, storage: LapiStorage): Promise<Subject> => {
   const { port, pid, token, stop } = await startLapi(storage)
-  const to = { port, pid, tokens: [token] }
+  const to = { port, pid: pid(), tokens: [token()] }
   return {
-    ...{ name, pid, stop },
+    ...{ name, pid: pid(), stop },
     report: { ...to, method: 'POST', body: 'alert of the peer', paths: ['/v1/alerts'], expect: 201 },
     heartbeat: { ...to, method: 'GET', body: null, paths: ['/v1/heartbeat'], expect: 200 },
   }
