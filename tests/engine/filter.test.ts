@@ -5,6 +5,7 @@ import { steadyNow } from '../../packages/agent/src/clock.ts'
 import { createEngineConfig } from '../../packages/agent/src/engine/config.ts'
 import { createEngine } from '../../packages/agent/src/engine/engine.ts'
 import { filterCheck } from '../../packages/agent/src/protection/checks/filter.ts'
+import { createWindowFile } from '../../packages/agent/src/protection/checks/filter-window.ts'
 import { createJournalLogins } from '../../packages/agent/src/protection/logins/journal.ts'
 import { createUtmpLogins } from '../../packages/agent/src/protection/logins/utmp.ts'
 import { findInterpreter } from '../../packages/agent/src/python/interpreter.ts'
@@ -50,6 +51,12 @@ const guarded = (host: Host, journalNamespace: string | null): Guard => {
       ...(journalNamespace === null ? [] : [createJournalLogins({ namespace: journalNamespace })]),
     ],
     ownAddresses: () => [],
+    file: createWindowFile({
+      path: join(host.directory, 'failed-logins.json'),
+      socketPath: host.f2bSocket,
+      warn: text => expect.unreachable(text),
+      steadyNow: () => steadyNow() + passed,
+    }),
     steadyNow: () => steadyNow() + passed,
   })
   return {

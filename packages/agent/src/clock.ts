@@ -1,4 +1,6 @@
+import * as fs from 'node:fs'
 import { uptime } from 'node:os'
+import { readOr } from '@stockade/contract/untrusted.ts'
 
 /** Two clocks of a host, in milliseconds: one that people and NTP set, and one that nobody sets. */
 export interface Clocks {
@@ -43,6 +45,10 @@ export const createSteadyClock = (
 }
 
 export const steadyNow = createSteadyClock()
+
+/** Changes with each start of the host; "" where the kernel does not say. */
+export const bootOfHost = (): string =>
+  readOr('', () => fs.readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim())
 
 /** Less than this is no step: NTP moves a clock slowly, and the steady one with it. */
 const leastStep = 500

@@ -3,49 +3,70 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { filterCheck } from '../src/protection/checks/filter.ts'
+import { createWindowFile } from '../src/protection/checks/filter-window.ts'
 import { loginsIn } from '../src/protection/logins/journal.ts'
 import { createUtmpLogins } from '../src/protection/logins/utmp.ts'
 
 const hour = 3_600_000
 const attacker = '198.51.100.7'
 
+let directory: string
+beforeEach(() => {
+  directory = fs.mkdtempSync(join(tmpdir(), 'stockade-logins-'))
+})
+afterEach(() => fs.rmSync(directory, { recursive: true, force: true }))
+
 /** A host with jails of SSH, and a source of logins that the test fills. A look is made each hour. */
 const scene = (jails: readonly string[] = ['sshd'], more: { filter?: string } = {}) => {
-  let now = 0
-  let connectedAt = -hour
+  let now = 100 * hour
+  let startedAt = now
+  let connectedAt = now - hour
+  const socketPath = join(directory, 'fail2ban.sock')
+  /** As a start of fail2ban does, which makes another file. */
+  const listens = () => {
+    fs.writeFileSync(`${socketPath}.new`, '')
+    fs.renameSync(`${socketPath}.new`, socketPath)
+  }
+  listens()
   const totals = new Map(jails.map(jail => [jail, 7]))
   let ignored: string[] = ['127.0.0.1/8']
   let abilities = { ignoreCommand: '', ignoreExpressions: 0, expressions: 5, actions: [] }
   let failed: string[] = []
   let accepted: string[] = []
-  const check = filterCheck({
-    engine: {
-      jails: () => Promise.resolve([...totals.keys(), 'web']),
-      counts: jail =>
-        Promise.resolve({ current_bans: 0, total_banned: 0, current_failed: 0, total_failed: totals.get(jail) ?? 0 }),
-      abilities: () => Promise.resolve(abilities),
-      ignored: () => Promise.resolve(ignored),
-      connectedFor: () => now - connectedAt,
-    },
-    config: {
-      jails: () =>
-        Promise.resolve([
-          ...[...jails, 'later'].map(name => ({ name, filter: more.filter ?? 'sshd' }) as never),
-          { name: 'web', filter: 'nginx-http-auth' } as never,
-        ]),
-    },
-    sources: [
-      () => {
-        const logins = { failed, accepted }
-        failed = []
-        accepted = []
-        return Promise.resolve(logins)
+  const steadyNow = () => now - startedAt
+  const path = join(directory, 'failed-logins.json')
+  const warn = (text: string): never => expect.unreachable(text)
+  const startAgent = (boot: string) =>
+    filterCheck({
+      file: createWindowFile({ path, socketPath, warn, steadyNow, boot, booted: () => now }),
+      engine: {
+        jails: () => Promise.resolve([...totals.keys(), 'web']),
+        counts: jail =>
+          Promise.resolve({ current_bans: 0, total_banned: 0, current_failed: 0, total_failed: totals.get(jail) ?? 0 }),
+        abilities: () => Promise.resolve(abilities),
+        ignored: () => Promise.resolve(ignored),
+        connectedFor: () => now - connectedAt,
       },
-      () => Promise.resolve({ failed: [], accepted: [] }),
-    ],
-    ownAddresses: () => ['198.51.100.200'],
-    steadyNow: () => now,
-  })
+      config: {
+        jails: () =>
+          Promise.resolve([
+            ...[...jails, 'later'].map(name => ({ name, filter: more.filter ?? 'sshd' }) as never),
+            { name: 'web', filter: 'nginx-http-auth' } as never,
+          ]),
+      },
+      sources: [
+        () => {
+          const logins = { failed, accepted }
+          failed = []
+          accepted = []
+          return Promise.resolve(logins)
+        },
+        () => Promise.resolve({ failed: [], accepted: [] }),
+      ],
+      ownAddresses: () => ['198.51.100.200'],
+      steadyNow,
+    })
+  let check = startAgent('boot')
   const look = async () => ((await check.look()) ?? []).map(({ state, detail }) => `${state}: ${detail}`)
   return {
     look,
@@ -56,7 +77,19 @@ const scene = (jails: readonly string[] = ['sshd'], more: { filter?: string } = 
     ignores: (...entries: string[]) => void (ignored = entries),
     can: (some: Partial<typeof abilities>) => void (abilities = { ...abilities, ...some }),
     restarts: () => void (connectedAt = now),
-    check,
+    listens,
+    forgets: () => check.forget?.(),
+    /** The agent ends, and another one starts after some time. */
+    restartsAgent(away = 60_000, boot = 'boot') {
+      now += away
+      startedAt = now
+      connectedAt = now
+      failed = []
+      accepted = []
+      check = startAgent(boot)
+    },
+    saved: () => fs.existsSync(path),
+    damages: (content: string) => fs.writeFileSync(path, content),
     /** A look at the end of each hour; what the last one said. */
     async pass(hours: number) {
       let said: string[] = []
@@ -117,7 +150,7 @@ it('says nothing of ignored addresses, of the server itself, and of addresses th
 
 it.each<[string, (on: ReturnType<typeof scene>) => void]>([
   ['fail2ban was restarted', on => on.restarts()],
-  ['a jail was reloaded', on => on.check.forget?.()],
+  ['a jail was reloaded', on => on.forgets()],
   ['another jail was made', on => on.adds('later')],
   ['the jail was made anew', on => on.adds('sshd')],
 ])('begins again when %s', async (_, happens) => {
@@ -129,6 +162,50 @@ it.each<[string, (on: ReturnType<typeof scene>) => void]>([
   expect(await on.pass(20)).toEqual([])
   on.fails(6)
   expect((await on.pass(6)).join()).toMatch(/^warning: 6 failed/)
+})
+
+it('goes on with its day when the agent starts again', async () => {
+  const { look, fails, signsIn, pass, restartsAgent, saved, counts } = scene()
+  await look()
+  await pass(2)
+  expect(saved(), 'a calm host writes nothing').toBe(false)
+  fails(40)
+  fails(3, '203.0.113.5')
+  await pass(8)
+  restartsAgent()
+  expect(await look()).toEqual([])
+  fails(12)
+  signsIn('203.0.113.5')
+  await pass(8)
+  restartsAgent()
+  await look()
+  expect(await pass(5)).toEqual([])
+  expect(await pass(1)).toEqual([text(52)])
+  restartsAgent()
+  expect(await look()).toEqual([text(52)])
+  counts()
+  restartsAgent()
+  expect(await look()).toEqual([])
+  expect(saved()).toBe(false)
+})
+
+it.each<[string, (on: ReturnType<typeof scene>) => void]>([
+  ['fail2ban was restarted, too', on => on.listens()],
+  ['a jail was reloaded, too', on => on.forgets()],
+  ['another jail was made', on => on.adds('later')],
+  ['the agent was away for long', on => on.restartsAgent(hour)],
+  ['the host was restarted', on => on.restartsAgent(0, 'another boot')],
+  ['the host keeps no file', on => on.damages('{"v":1,"tallies":[{"fail')],
+  ['the file is of something else', on => on.damages('{"v":1,"tallies":7}')],
+])('begins its day again when the agent starts and %s', async (_, happens) => {
+  const on = scene()
+  await on.look()
+  on.fails(50)
+  await on.pass(20)
+  on.restartsAgent()
+  happens(on)
+  expect(await on.look()).toEqual([])
+  expect(await on.pass(20)).toEqual([])
 })
 
 it('does not judge what an ignorecommand, an ignoreregex or a name in ignoreip may explain', async () => {
@@ -168,12 +245,6 @@ it('remembers a bounded number of addresses', async () => {
   for (let n = 0; n < 6000; n += 1) fails(1, `203.0.${113 + (n >> 8)}.${n & 255}`)
   expect(await pass(25)).toEqual([text(5000)])
 })
-
-let directory: string
-beforeEach(() => {
-  directory = fs.mkdtempSync(join(tmpdir(), 'stockade-logins-'))
-})
-afterEach(() => fs.rmSync(directory, { recursive: true, force: true }))
 
 /** A record of utmp(5) as glibc has it on a machine with narrow or wide times. */
 const record = (isWide: boolean, { type = 6, line = 'ssh:notty', address = attacker } = {}): Buffer => {

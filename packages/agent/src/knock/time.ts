@@ -1,6 +1,4 @@
-import * as fs from 'node:fs'
-import { readOr } from '@stockade/contract/untrusted.ts'
-import { createEvenTime } from '../clock.ts'
+import { bootOfHost, createEvenTime } from '../clock.ts'
 import type { Clocks } from '../clock.ts'
 import { asFields, asInteger, asText } from '../json.ts'
 
@@ -59,5 +57,3 @@ export const createKnockTime = (
     },
   }
 }
-
-const bootOfHost = (): string => readOr('', () => fs.readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim())

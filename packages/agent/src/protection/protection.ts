@@ -23,6 +23,7 @@ import { configCheck } from './checks/config.ts'
 import { databaseCheck } from './checks/database.ts'
 import { enforcedCheck } from './checks/enforced.ts'
 import { filterCheck } from './checks/filter.ts'
+import { createWindowFile } from './checks/filter-window.ts'
 import { engineCheck } from './checks/engine.ts'
 import { ignoreCheck } from './checks/ignore.ts'
 import { jailCheck } from './checks/jail.ts'
@@ -129,7 +130,17 @@ export const createProtection = (needs: {
 const banChecks = (
   needs: Pick<
     Parameters<typeof createProtection>[0],
-    'engine' | 'config' | 'places' | 'whereabouts' | 'shield' | 'generation' | 'probeAll' | 'whyNotProbe' | 'options'
+    | 'engine'
+    | 'config'
+    | 'socketPath'
+    | 'places'
+    | 'whereabouts'
+    | 'shield'
+    | 'generation'
+    | 'probeAll'
+    | 'whyNotProbe'
+    | 'options'
+    | 'log'
   > & { nft: NftListings },
 ): Check[] => {
   const { engine, config, generation, nft } = needs
@@ -170,6 +181,7 @@ const banChecks = (
     filterCheck({
       ...{ engine, config, ownAddresses },
       sources: [createJournalLogins(), createUtmpLogins()],
+      file: createWindowFile({ ...needs, path: join(needs.options.state, 'failed-logins.json'), warn: needs.log.warn }),
       pace: needs.options.checkPace,
     }),
   ]

@@ -4,9 +4,12 @@ import { sharedAge } from '../../engine/engine.ts'
 import type { Engine } from '../../engine/engine.ts'
 import { canonicalIp, isOwnGround } from '../../ip.ts'
 import { collapse } from '../../whitelist/addresses.ts'
-import type { LoginSource, Logins } from '../logins/logins.ts'
+import { noLogins } from '../logins/logins.ts'
+import type { LoginSource } from '../logins/logins.ts'
 import { warning } from '../model.ts'
 import type { Check, Finding } from '../model.ts'
+import { Tally } from './filter-window.ts'
+import type { Window, WindowFile } from './filter-window.ts'
 
 /* Failed logins that the system logged and no jail counted: the filter of the jail no longer matches, or it reads another log. */
 
@@ -15,39 +18,6 @@ const day = 86_400_000
 const every = 300_000
 /** Fewer may be somebody who mistyped a password while the jail was looked at. */
 const leastFailures = 5
-/** Addresses that one source remembers for a window; failures of others are not counted. */
-const mostAddresses = 5000
-
-/** What one source told since a window began. */
-class Tally {
-  readonly #failures = new Map<string, number>()
-  readonly #accepted = new Set<string>()
-
-  add({ failed, accepted }: Logins, isIgnored: (address: string) => boolean): void {
-    for (const address of failed) {
-      const before = this.#failures.get(address) ?? 0
-      if (before === 0 && (this.#failures.size >= mostAddresses || isIgnored(address))) continue
-      this.#failures.set(address, before + 1)
-    }
-    for (const address of accepted) if (this.#accepted.size < mostAddresses) this.#accepted.add(address)
-  }
-  /** Failures of addresses from which nobody signed in. */
-  get failures(): number {
-    let sum = 0
-    for (const [address, count] of this.#failures) if (!this.#accepted.has(address)) sum += count
-    return sum
-  }
-}
-
-/** The time in which no jail counted anything. */
-interface Window {
-  /** Of a clock that nobody sets, milliseconds. */
-  readonly since: number
-  /** What each jail had counted. */
-  readonly totals: ReadonlyMap<string, number>
-  readonly tallies: readonly Tally[]
-}
-
 /**
  * Whether the jails of SSH see the failed logins that the system itself recorded. They are judged together: each may have the log of another sshd. A
  * jail whose `ignorecommand`, `ignoreregex` or names in `ignoreip` may explain why it counted none is not judged.
@@ -59,12 +29,15 @@ export const filterCheck = (needs: {
   config: Pick<EngineConfig, 'jails'>
   sources: readonly LoginSource[]
   ownAddresses: () => readonly string[]
+  /** Keeps the day across a restart of the agent. */
+  file: WindowFile
   pace?: number
   steadyNow?: () => number
 }): Check => {
   const { engine, sources } = needs
   const steadyNow = needs.steadyNow ?? defaultSteadyNow
-  let window: Window | null = null
+  /** undefined: this process has not looked yet. */
+  let window: Window | null | undefined
 
   const jailsOfSsh = async (): Promise<string[]> => {
     const configured = await needs.config.jails().catch(() => [])
@@ -93,8 +66,9 @@ export const filterCheck = (needs: {
   }
 
   /** Whether the jails and fail2ban are the same as before, and none has counted anything. */
-  const isSame = ({ since, totals: before }: Window, totals: ReadonlyMap<string, number>): boolean =>
-    (engine.connectedFor() ?? 0) >= steadyNow() - since &&
+  const isSame = ({ watchedSince, totals: before, tallies }: Window, totals: ReadonlyMap<string, number>): boolean =>
+    (engine.connectedFor() ?? 0) >= steadyNow() - watchedSince &&
+    tallies.length === sources.length &&
     before.size === totals.size &&
     [...totals].every(([jail, total]) => before.get(jail) === total)
 
@@ -114,18 +88,22 @@ export const filterCheck = (needs: {
       const jails = await jailsOfSsh()
       const totals = await totalsOf(jails)
       const news = await Promise.all(sources.map(read => read()))
+      if (window === undefined) window = needs.file.read()
       if (window === null || !isSame(window, totals)) {
-        window = { since: steadyNow(), totals, tallies: sources.map(() => new Tally()) }
+        const now = steadyNow()
+        window = { since: now, watchedSince: now, totals, tallies: sources.map(() => new Tally()) }
+        needs.file.write(window)
         return []
       }
       // What is new now may be on its way to fail2ban: it counts at the next look.
       const findings = judge(window, jails)
-      if (jails.length === 0 || news.every(({ failed, accepted }) => failed.length + accepted.length === 0))
-        return findings
-      const isIgnored = await ignoredBy(jails)
-      if (isIgnored === null) window = null
-      else window.tallies.forEach((tally, index) => tally.add(news[index] ?? { failed: [], accepted: [] }, isIgnored))
-      return isIgnored === null ? [] : findings
+      if (jails.length > 0 && news.some(({ failed, accepted }) => failed.length + accepted.length > 0)) {
+        const isIgnored = await ignoredBy(jails)
+        if (isIgnored === null) window = null
+        else window.tallies.forEach((tally, index) => tally.add(news[index] ?? noLogins, isIgnored))
+      }
+      needs.file.write(window)
+      return window === null ? [] : findings
     },
     forget() {
       window = null
