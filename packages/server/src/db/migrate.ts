@@ -22,6 +22,7 @@ import { whitelistNames } from './migrations/0083-whitelist-names.ts'
 import { feedsSent } from './migrations/0084-feeds-sent.ts'
 import { enrolmentTokens } from './migrations/0085-enrolment-tokens.ts'
 import { tokenMakers } from './migrations/0086-token-makers.ts'
+import { enrolmentIndexes } from './migrations/0087-enrolment-indexes.ts'
 
 /** Every change of the schema by its name, in order. */
 const migrationsOf = (engine: Database['engine']) => ({
@@ -43,6 +44,7 @@ const migrationsOf = (engine: Database['engine']) => ({
   '0084-feeds-sent': feedsSent(engine),
   '0085-enrolment-tokens': enrolmentTokens(engine),
   '0086-token-makers': tokenMakers(engine),
+  '0087-enrolment-indexes': enrolmentIndexes,
 })
 
 /** Migrations that only add what an older program can do without. */
@@ -59,6 +61,7 @@ const additive = new Set([
   '0084-feeds-sent',
   '0085-enrolment-tokens',
   '0086-token-makers',
+  '0087-enrolment-indexes',
 ])
 
 /** Names of all migrations that this code knows, in order. */

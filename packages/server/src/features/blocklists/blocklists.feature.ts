@@ -36,16 +36,16 @@ export const blocklistsFeature = async (
   const { registry, commands } = needs
   const lists = await createHostLists(needs)
   // After the reply to the operator: waking a thousand hosts takes longer than the change.
-  const wakeAll = () => {
+  const wake = (nos: () => readonly number[]) => {
     setImmediate(() => {
-      for (const { row } of registry.all()) commands.wake(row.no)
+      for (const no of nos()) commands.wake(no)
     })
   }
-  lists.onChange(wakeAll)
+  lists.onChange(() => wake(() => registry.all().map(({ row }) => row.no)))
   // A tag may bring a server its lists.
   needs.tags.onRetag(
     () => Promise.resolve(),
-    () => Promise.resolve(wakeAll()),
+    rows => Promise.resolve(wake(() => rows.map(({ no }) => no))),
   )
   const take = takeSource(needs)
   const threads = createListThreads()

@@ -75,7 +75,7 @@ const isWorthTelling = (times: number): boolean => /^10*$/.test(String(times))
 
 export const createEnrolmentTokens = (
   needs: StoreAccess & {
-    registry: Pick<Registry, 'all' | 'put'>
+    registry: Pick<Registry, 'hasName' | 'put'>
     users: Pick<UsersService, 'isVouchedFor' | 'lacksFactor'>
     baseUrl: () => string
     pin: string | null
@@ -149,7 +149,7 @@ export const createEnrolmentTokens = (
   const nameFor = async ({ sql }: Change, { hostname, agentId }: Newcomer): Promise<string> => {
     const plain = tameLine(hostname, bounds.hostname * 4)
     const isTaken = async (name: string) =>
-      registry.all().some(({ row }) => row.hostname.toLowerCase() === name.toLowerCase()) ||
+      registry.hasName(name) ||
       // Another host may have got it a moment ago, from another process too.
       (await isNameTaken(sql, name))
     let name = plain

@@ -145,3 +145,32 @@ test('a read that began before a commit does not bring back the row that the com
     expect(registry.byNo(no)?.row.machine).toBe(`machine ${round}`)
   }
 })
+
+test('servers stay in the order of their names while they come, are renamed and go', async () => {
+  const registry = await createRegistry(db, Date.now)
+  const rename = async (no: number, hostname: string, deleted_at: number | null = null) => {
+    const set = { hostname, deleted_at }
+    registry.put(
+      await db.write.updateTable('servers').set(set).where('no', '=', no).returningAll().executeTakeFirstOrThrow(),
+    )
+  }
+  const inOrder = () => {
+    const names = registry.all().map(({ row }) => row.hostname.toLowerCase())
+    expect(names).toEqual([...names].sort())
+    return names.filter(name => name.startsWith('order'))
+  }
+  inOrder()
+  const [one, two, three] = [await addServer(), await addServer(), await addServer()]
+  await rename(one, 'order-b')
+  await rename(two, 'Order-A')
+  await rename(three, 'order-b')
+  expect(inOrder()).toEqual(['order-a', 'order-b', 'order-b'])
+  expect(registry.hasName('ORDER-B')).toBe(true)
+  await rename(one, 'order-c')
+  expect(inOrder()).toEqual(['order-a', 'order-b', 'order-c'])
+  await rename(three, 'order-b', 1)
+  await rename(two, 'order-d')
+  registry.remove(two)
+  expect(inOrder()).toEqual(['order-c'])
+  for (const name of ['order-a', 'order-b', 'order-d', 'order']) expect(registry.hasName(name), name).toBe(false)
+})

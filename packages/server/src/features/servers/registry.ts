@@ -32,6 +32,8 @@ export interface Registry {
   byNo(no: number): Server | undefined
   /** Ordered by hostname. */
   all(): readonly Server[]
+  /** Whether a server has this name, in any letter case. */
+  hasName(name: string): boolean
   /** Takes over a committed row. */
   put(row: ServerRow): void
   remove(no: number): void
@@ -56,6 +58,25 @@ export interface Registry {
   refresh(no: number): Promise<void>
 }
 
+/** A server's place in the order of names. */
+interface Place {
+  readonly key: string
+  readonly no: number
+}
+const placeOf = (hostname: string, no: number): Place => ({ key: hostname.toLowerCase(), no })
+const byName = (a: Place, b: Place): number => (a.key < b.key ? -1 : a.key > b.key ? 1 : a.no - b.no)
+/** Where it stands, or would stand. */
+const indexIn = (places: readonly Place[], place: Place): number => {
+  let [low, high] = [0, places.length]
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    const other = places[middle]
+    if (other && byName(other, place) < 0) low = middle + 1
+    else high = middle
+  }
+  return low
+}
+
 /** @param heard is given each accepted report of a host, and must cost no query */
 export const createRegistry = async (
   db: Database,
@@ -65,15 +86,23 @@ export const createRegistry = async (
   const byNo = new Map<number, Server>()
   const nos = new Map<string, number>()
   const dirty = new Set<number>()
-  /** The order by hostname, which heartbeats do not change. Null: to be sorted again. */
-  let order: number[] | null = null
+  /** The order by hostname, which heartbeats do not change. Null before it was asked for. */
+  let order: Place[] | null = null
   let synced = 0
   const refreshes = new Map<number, ReturnType<typeof createLatest>>()
 
+  const sorted = () => (order ??= [...byNo.values()].map(({ row }) => placeOf(row.hostname, row.no)).sort(byName))
+  const leave = ({ hostname, no }: ServerRow) => {
+    if (order) order.splice(indexIn(order, placeOf(hostname, no)), 1)
+  }
   const put = (row: ServerRow) => {
     if (row.deleted_at !== null) return remove(row.no)
     const known = byNo.get(row.no)
-    if (known?.row.hostname !== row.hostname) order = null
+    if (known?.row.hostname !== row.hostname) {
+      if (known) leave(known.row)
+      const place = placeOf(row.hostname, row.no)
+      if (order) order.splice(indexIn(order, place), 0, place)
+    }
     byNo.set(row.no, { ...(known ?? silentHost), row })
     nos.set(row.id, row.no)
   }
@@ -84,7 +113,7 @@ export const createRegistry = async (
     nos.delete(server.row.id)
     dirty.delete(no)
     refreshes.delete(no)
-    order = null
+    leave(server.row)
   }
   const take = (no: number, state: HostState) => {
     const server = byNo.get(no)
@@ -123,12 +152,12 @@ export const createRegistry = async (
       return no === undefined ? undefined : byNo.get(no)
     },
     byNo: no => byNo.get(no),
-    all() {
-      order ??= [...byNo.values()]
-        .map(({ row }) => ({ no: row.no, key: row.hostname.toLowerCase() }))
-        .sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : a.no - b.no))
-        .map(({ no }) => no)
-      return order.flatMap(no => byNo.get(no) ?? [])
+    all: () => sorted().flatMap(({ no }) => byNo.get(no) ?? []),
+    hasName(name) {
+      const places = sorted()
+      // Numbers of servers begin with 1.
+      const place = placeOf(name, 0)
+      return places[indexIn(places, place)]?.key === place.key
     },
     put,
     remove,

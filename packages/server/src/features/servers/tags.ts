@@ -39,8 +39,8 @@ export interface ServerTags {
     next: (tags: readonly string[]) => readonly string[],
   ): Promise<ServerRow[]>
   take(rows: readonly ServerRow[]): Promise<void>
-  /** Runs `hook` in the transaction of each change of tags, and `after` when it is committed. */
-  onRetag(hook: RetagHook, after: () => Promise<void>): void
+  /** Runs `hook` in the transaction of each change of tags, and `after` with the servers when it is committed. */
+  onRetag(hook: RetagHook, after: (rows: readonly ServerRow[]) => Promise<void>): void
 }
 
 const sorted = (tags: Iterable<string>): string[] => [...new Set(tags)].sort()
@@ -53,7 +53,7 @@ export const createServerTags = (needs: {
 }): ServerTags => {
   const { db, clock, events, registry } = needs
   const hooks: RetagHook[] = []
-  const listeners: (() => Promise<void>)[] = []
+  const listeners: ((rows: readonly ServerRow[]) => Promise<void>)[] = []
 
   /** Else an operator could give servers to other people, or to himself. */
   const refuseAccessTags = async (change: Change, actor: Tagger, changed: ReadonlySet<string>) => {
@@ -133,7 +133,7 @@ export const createServerTags = (needs: {
   const take = async (rows: readonly ServerRow[]) => {
     if (rows.length === 0) return
     for (const row of rows) registry.put(row)
-    for (const listener of listeners) await listener()
+    for (const listener of listeners) await listener(rows)
   }
 
   return {
