@@ -33,6 +33,7 @@ exports.bench = {
   metrics: bench('the page of metrics of large fleets', 'metrics.ts'),
   pages: bench('what each page of the demo asks for and how far it moves', 'pages.ts'),
   bouncers: bench("a feed as bouncers read it, beside CrowdSec's local API", 'bouncers.ts'),
+  enrolment: bench('10,000 hosts by one token', 'enrolment.ts'),
   peers: bench("reports and heartbeats beside CrowdSec's local API", 'peers/main.ts'),
   postgres: bench('reported bans on a PostgreSQL that waits for its disk', 'postgres.ts'),
   'reads-postgres': bench('pages and statistics on PostgreSQL', 'reads-postgres.ts'),
