@@ -269,3 +269,18 @@ test('what a jail would have banned is shown for several servers, and what hosts
   const [json] = await asked([JSON.stringify(preview()), JSON.stringify(preview())], '--json')
   expect(JSON.parse(json.out)).toMatchObject([{ type: 'jail-preview', status: 'completed' }, { status: 'completed' }])
 })
+
+test('a preview on all servers asks those that the key may see', async () => {
+  await clear()
+  await admin.client.call('PATCH /servers/{serverId}', { params: { serverId: web.id }, body: { tags: ['web'] } })
+  const { key } = await admin.client.call('POST /keys', {
+    body: { name: 'web only', permissions: 'write', tags: ['web'] },
+  })
+  const limited = { ...env, STOCKADE_API_KEY: key }
+  const { err } = await stockade(limited, ['jails', 'preview', 'sshd', '--all', '--timeout', '1'])
+  expect(err).toContain('1 of 1 servers gave no preview')
+  expect(await waiting()).toEqual(['jail-preview web-01 sshd'])
+  const { code } = await stockade(limited, ['jails', 'preview', 'sshd', 'db-01', '--timeout', '1'])
+  expect(code).not.toBe(0)
+  expect(await waiting()).toEqual(['jail-preview web-01 sshd'])
+})
