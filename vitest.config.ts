@@ -60,7 +60,7 @@ const sameOnEither = [
   'packages/server/src/features/blocklists/list-threads.long.test.ts',
   'packages/server/test/conformance/*.test.ts',
   'packages/server/src/admin/admin.test.ts',
-  'packages/server/src/features/{channels,license,lookup,mfa,monitoring,notifications,oauth,passkeys,preferences,reputation,rollouts,self-tests}/*.test.ts',
+  'packages/server/src/features/{channels,license,lookup,mfa,monitoring,oauth,passkeys,preferences,reputation,rollouts,self-tests}/*.test.ts',
   'packages/server/src/features/alerts/{alerts,stuck-channels}.{,long.}test.ts',
 ]
 /** What differs by engine, in `daily` on PostgreSQL too: stores with SQL of their own, hot writes, and how a process follows the storage. */

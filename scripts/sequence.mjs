@@ -41,7 +41,7 @@ const seconds = new Map([
   ['tests/engine/shield-rules.test.ts', 25],
   ['tests/engine/shield-link.test.ts', 25],
   ['tests/attacks/m9-server-beyond-the-policy.test.ts', 25],
-  ['packages/server/src/features/notifications/notifications.test.ts', 25],
+  ['packages/server/src/features/channels/settings.test.ts', 25],
 ])
 /** Pages run when the others are done, and the longest first there too. */
 const pages = [

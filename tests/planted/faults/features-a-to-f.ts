@@ -172,6 +172,26 @@ export const featuresAToF = below('packages/server/src/features', [
     says: 'A user who has not set up the required second factor gets the names of all servers.',
   },
   {
+    file: 'channels/delivery.ts',
+    find: '? Number(text) * 1000 : Date.parse(text) - now',
+    replace: '? Number(text) : Date.parse(text) - now',
+    says: 'A service that asks for a minute of rest is asked again after 60 milliseconds.',
+    edge: true,
+  },
+  {
+    file: 'channels/summary.ts',
+    find: '{ from: beginOf(told, timeZone), to: beginOf(date, timeZone) }',
+    replace: '{ from: beginOf(told, timeZone), to: at }',
+    says: 'The summary of yesterday counts the bans of this morning too.',
+  },
+  {
+    file: 'channels/next-message.ts',
+    find: 'messages.filter(isNotice), waiting.n + overflow,',
+    replace: 'messages.filter(isNotice), waiting.n,',
+    says: 'One message about thousands of bans names only the few hundred that were kept.',
+    edge: true,
+  },
+  {
     file: 'channels/request.ts',
     find: '.update(`${t}.${body}`)',
     replace: '.update(`${t}${body}`)',
@@ -179,7 +199,7 @@ export const featuresAToF = below('packages/server/src/features', [
   },
   {
     file: 'channels/channels.service.ts',
-    find: 'if (!row || row.enabled === 0 || (waiting.get(channel) ?? 0) >= mostWaiting) continue',
+    find: 'if (!channel?.isOn || (waiting.get(channel.queue) ?? 0) >= mostWaiting) continue',
     replace: 'if (!row || (waiting.get(channel) ?? 0) >= mostWaiting) continue',
     says: 'Alerts from the time in which a channel was off are sent once it is on again.',
     edge: true,

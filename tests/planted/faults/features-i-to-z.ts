@@ -92,26 +92,6 @@ export const featuresIToZ = below('packages/server/src/features', [
     edge: true,
   },
   {
-    file: 'notifications/delivery.ts',
-    find: '? Number(text) * 1000 : Date.parse(text) - now',
-    replace: '? Number(text) : Date.parse(text) - now',
-    says: 'A service that asks for a minute of rest is asked again after 60 milliseconds.',
-    edge: true,
-  },
-  {
-    file: 'notifications/summary.ts',
-    find: '{ from: beginOf(told, timeZone), to: beginOf(date, timeZone) }',
-    replace: '{ from: beginOf(told, timeZone), to: at }',
-    says: 'The summary of yesterday counts the bans of this morning too.',
-  },
-  {
-    file: 'notifications/sending.ts',
-    find: 'messages.filter(isNotice), waiting.n + overflow,',
-    replace: 'messages.filter(isNotice), waiting.n,',
-    says: 'One message about thousands of bans names only the few hundred that were kept.',
-    edge: true,
-  },
-  {
     file: 'oauth/oauth.service.ts',
     find: ' ||\n      row.browser_hash !== sha256(browser)',
     replace: '',

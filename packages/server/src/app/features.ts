@@ -23,7 +23,6 @@ import { liveFeature } from '../features/live/live.feature.ts'
 import { lookupFeature } from '../features/lookup/lookup.feature.ts'
 import { mfaFeature } from '../features/mfa/mfa.feature.ts'
 import { monitoringFeature } from '../features/monitoring/monitoring.feature.ts'
-import { notificationsFeature } from '../features/notifications/notifications.feature.ts'
 import { oauthFeature } from '../features/oauth/oauth.feature.ts'
 import { passkeysFeature } from '../features/passkeys/passkeys.feature.ts'
 import { ownUnbanFeature } from '../features/own-unban/own-unban.feature.ts'
@@ -82,8 +81,7 @@ export const buildFeatures = async (core: Core, taken: () => Promise<unknown>) =
   add(deploymentsFeature(fleet))
   const { service: bans, quotas, reasons, warmUp } = add(await bansFeature({ ...fleet, ipinfo, guardBan }))
   const { service: reputation } = add(reputationFeature(fleet))
-  const { service: notifications } = add(notificationsFeature(fleet))
-  const { service: channels } = add(channelsFeature({ ...fleet, notifications }))
+  const { service: channels } = add(channelsFeature(fleet))
   add(siemFeature({ ...fleet, bans, license }))
   const { service: whitelist } = add(whitelistFeature(fleet))
   const { service: fleetBans } = add(await fleetFeature(fleet))
@@ -104,7 +102,7 @@ export const buildFeatures = async (core: Core, taken: () => Promise<unknown>) =
   add(backupsFeature({ ...below, backupRunner: createBackupRunner(core.config) }))
   add(alertsFeature({ ...fleet, license, channels, moves }))
   add(monitoringFeature({ ...fleet, license }))
-  add(reportsFeature({ ...fleet, channels, notifications }))
+  add(reportsFeature({ ...fleet, channels }))
   const { service: preferences } = add(preferencesFeature(below))
   const { service: signIn } = add(signInFeature({ ...people, sessions, proofs, registry, lookup }))
   const { service: feed } = add(liveFeature({ ...fleet, bans, fleetBans, taken }))

@@ -23,6 +23,7 @@ import { feedsSent } from './migrations/0084-feeds-sent.ts'
 import { enrolmentTokens } from './migrations/0085-enrolment-tokens.ts'
 import { tokenMakers } from './migrations/0086-token-makers.ts'
 import { enrolmentIndexes } from './migrations/0087-enrolment-indexes.ts'
+import { oneMessageSystem } from './migrations/0090-one-message-system.ts'
 
 /** Every change of the schema by its name, in order. */
 const migrationsOf = (engine: Database['engine']) => ({
@@ -45,6 +46,7 @@ const migrationsOf = (engine: Database['engine']) => ({
   '0085-enrolment-tokens': enrolmentTokens(engine),
   '0086-token-makers': tokenMakers(engine),
   '0087-enrolment-indexes': enrolmentIndexes,
+  '0090-one-message-system': oneMessageSystem(),
 })
 
 /** Migrations that only add what an older program can do without. */

@@ -27,10 +27,12 @@ export interface ReportSchedulesTable {
   created_by: string
   created_at: number
 }
+/** Of the chat or the e-mail of the settings, or of another channel by its number. */
+type QueueName = 'chat' | 'email' | `channel:${number}`
 /** What waits to be told; `content` is a message as JSON. */
 export interface NotificationsTable {
   id: Generated<number>
-  channel: string
+  channel: QueueName
   category: Category
   content: JsonText<Message>
   /** JSON array: the ones that have not got it yet; null for all that are configured. */
@@ -78,7 +80,8 @@ export interface ChannelsTable {
 /** The last attempts to deliver to a channel. */
 export interface ChannelDeliveriesTable {
   id: Generated<number>
-  channel_id: number
+  /** Name of its queue. */
+  channel: QueueName
   at: number
   outcome: 'sent' | 'retry' | 'dropped'
   title: string

@@ -2,7 +2,7 @@ import type { ConditionKind, EventName } from '@stockade/contract'
 import { minute } from '../../core/clock.ts'
 import type { Clock } from '../../core/clock.ts'
 import type { Events, StockadeEvent } from '../../events/events.ts'
-import { categoryOf, noticeOf } from '../notifications/notices.ts'
+import { categoryOf, noticeOf } from '../channels/notices.ts'
 import type { Registry } from '../servers/registry.ts'
 import type { Finding } from './kinds.ts'
 

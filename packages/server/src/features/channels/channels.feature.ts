@@ -1,22 +1,51 @@
-import { second } from '../../core/clock.ts'
+import { hour, second } from '../../core/clock.ts'
+import { createReader } from '../../events/reader.ts'
 import type { Outgoing } from '../../outgoing/outgoing.ts'
 import type { Core, Feature } from '../feature.ts'
-import type { NotificationsService } from '../notifications/notifications.service.ts'
+import type { Registry } from '../servers/registry.ts'
+import type { SettingsService } from '../settings/settings.service.ts'
+import { createChannelSettings } from './builtin.ts'
 import { mountChannels } from './channels.routes.ts'
 import { createChannels } from './channels.service.ts'
 import type { ChannelsService } from './channels.service.ts'
+import { createDailySummary } from './daily-summary.ts'
+import { createNews } from './news.ts'
 import { createSending } from './sending.ts'
+import { createChannelWatcher } from './settings-changes.ts'
+import { mountChannelSettings } from './settings.routes.ts'
+import { createTests } from './settings-tests.ts'
 
-/** Where alerts go: the chat and the e-mail of the settings, and any number of services beside them. */
+/** Where messages go: the chat and the e-mail of the settings, and any number of services beside them. One queue, one sender. */
 export const channelsFeature = (
-  needs: Core & { outgoing: Outgoing; notifications: NotificationsService },
+  needs: Core & { settings: SettingsService; baseUrl: () => string; outgoing: Outgoing; registry: Registry },
 ): Feature<ChannelsService> => {
-  const sending = createSending(needs)
-  const service = createChannels({ ...needs, sending })
+  const { db, clock, config } = needs
+  const settings = createChannelSettings({ ...needs, smtpName: config.smtpName })
+  const sending = createSending({ ...needs, settings })
+  const tests = createTests({ db, clock, settings, sending })
+  const service = createChannels({ ...needs, settings, sending, tests })
+  const reader = createReader(db, 'notifications')
+  const summary = createDailySummary({ ...needs, settings })
+  needs.settings.watch(createChannelWatcher({ clock, reader }))
   return {
     service,
-    mount: http => mountChannels(http, service),
-    jobs: [{ name: 'channels', every: second / 2, run: sending.run }],
+    mount(http) {
+      mountChannels(http, service)
+      mountChannelSettings(http, { settings, tests })
+    },
+    jobs: [
+      { name: 'notifications', every: second / 2, run: createNews({ ...needs, reader, settings }) },
+      { name: 'channels', every: second / 2, run: sending.run },
+      { name: 'daily summary', every: second, run: summary.run },
+      {
+        name: 'old notifications',
+        every: hour,
+        async run() {
+          await sending.sweep()
+          await summary.sweep()
+        },
+      },
+    ],
     stop: sending.close,
   }
 }

@@ -4,21 +4,15 @@ import type { Author } from '../../core/author.ts'
 import { iso } from '../../core/clock.ts'
 import { jsonText } from '../../core/json-text.ts'
 import { admit } from '../../core/leaving.ts'
-import { Problem, conflict, invalid, notFound } from '../../core/problem.ts'
+import { conflict, invalid, notFound } from '../../core/problem.ts'
 import type { Secrets } from '../../core/secrets.ts'
 import type { Message } from '../../db/tables/message.ts'
 import type { Change, StoreAccess } from '../../events/events.ts'
 import type { Outgoing } from '../../outgoing/outgoing.ts'
-import type { Step } from '../../outgoing/steps.ts'
-import { DeliveryFailure } from '../notifications/delivery.ts'
-import type { NotificationsService } from '../notifications/notifications.service.ts'
-import {
-  addNotifications,
-  forgetChannel,
-  forgetChannelState,
-  saveChannel,
-} from '../notifications/notifications.store.ts'
-import { createChannelViews, isBuiltin, presetViews } from './channel-views.ts'
+import type { ChannelSettings } from './builtin.ts'
+import { builtinIds, channelOfRow, isBuiltin, secretsPlace } from './channel.ts'
+import type { BuiltinId, Channel } from './channel.ts'
+import { presetViews, storedFields, viewOf } from './channel-views.ts'
 import type { View } from './channel-views.ts'
 import {
   allChannels,
@@ -28,13 +22,15 @@ import {
   idOfChannelName,
   insertChannel,
   saveChannelRow,
-  waitingByChannel,
+  waitingByQueue,
 } from './channels.store.ts'
 import type { ChannelRow } from './channels.store.ts'
 import { changedFields, checkTargets } from './fields.ts'
+import type { Site } from './message.ts'
 import { presets } from './presets/index.ts'
+import { addNotifications, forgetState, forgetWaiting, freshState, saveState } from './queue.store.ts'
 import type { FieldValues } from './request.ts'
-import { secretsPlace } from './sending.ts'
+import type { ChannelTests } from './settings-tests.ts'
 import type { Sending } from './sending.ts'
 
 /** Messages that wait for one channel at most; further ones are dropped. */
@@ -56,36 +52,37 @@ export interface ChannelsService {
   ids(): Promise<ReadonlySet<string>>
   /** Queues a message for channels in the transaction of the change it reports. Channels that are off or deleted are skipped. */
   queue(change: Pick<Change, 'sql'>, ids: readonly string[], message: Message): Promise<void>
+  /** The same for a mail to recipients of its own. */
+  queueMail(change: Pick<Change, 'sql'>, recipients: readonly string[], message: Message): Promise<void>
+  /** Whether one of the two of the settings is on and configured. */
+  isReady(id: BuiltinId): boolean
+  site(): Site
 }
-
-const testMessage = (site: string, at: number): Message => ({
-  category: 'test',
-  level: 'info',
-  title: 'Test message',
-  text: `${site} can reach you here.`,
-  facts: [],
-  tables: [],
-  path: '/settings/channels',
-  label: 'Open the channels',
-  at,
-})
 
 export const createChannels = (
   needs: StoreAccess & {
-    secrets: Pick<Secrets, 'seal'>
+    secrets: Pick<Secrets, 'seal' | 'open'>
     outgoing: Outgoing
-    sending: Pick<Sending, 'deliver' | 'fieldsOf'>
-    notifications: Pick<NotificationsService, 'isReady' | 'queueAlert' | 'state' | 'testChat' | 'testEmail' | 'site'>
+    settings: Pick<ChannelSettings, 'channel' | 'site'>
+    sending: Pick<Sending, 'find'>
+    tests: ChannelTests
   },
 ): ChannelsService => {
-  const { db, clock, secrets, events, outgoing, sending, notifications } = needs
+  const { db, clock, secrets, events, outgoing, settings, sending, tests } = needs
 
-  const { openFields, viewOf, builtinView } = createChannelViews(needs)
   const gone = (id: string) => notFound(`There is no channel ${id}.`)
   const rowOf = async (id: string): Promise<ChannelRow> => {
     const row = isBuiltin(id) ? undefined : await findChannel(db.read, Number(id))
     if (!row) throw gone(id)
     return row
+  }
+  const rowView = (row: ChannelRow, waiting: ReadonlyMap<string, number>): Promise<View> =>
+    viewOf(needs, channelOfRow(row, secrets), row, waiting)
+  /** @throws Problem 404 */
+  const channelAt = async (id: string): Promise<Channel> => {
+    const channel = await sending.find(id)
+    if (!channel) throw gone(id)
+    return channel
   }
   const sealed = (preset: PresetId, values: FieldValues, created_at: number) => {
     const isSecret = new Set(presets[preset].fields.flatMap(({ name, secret }) => (secret ? [name] : [])))
@@ -104,15 +101,16 @@ export const createChannels = (
 
   return {
     async list() {
-      const waiting = await waitingByChannel(db.read)
-      const channels = [await builtinView('chat', waiting), await builtinView('email', waiting)]
-      for (const row of await allChannels(db.read)) channels.push(await viewOf(row, waiting))
+      const waiting = await waitingByQueue(db.read)
+      const channels: View[] = []
+      for (const id of builtinIds) channels.push(await viewOf(needs, settings.channel(id), null, waiting))
+      for (const row of await allChannels(db.read)) channels.push(await rowView(row, waiting))
       return { channels, total: channels.length }
     },
     presets: async () => ({ presets: presetViews() }),
     async read(id) {
-      const waiting = await waitingByChannel(db.read)
-      return isBuiltin(id) ? builtinView(id, waiting) : viewOf(await rowOf(id), waiting)
+      const waiting = await waitingByQueue(db.read)
+      return isBuiltin(id) ? viewOf(needs, settings.channel(id), null, waiting) : rowView(await rowOf(id), waiting)
     },
     async create(author, { name, preset, enabled = true, fields }) {
       const plain = await checkName(name, null)
@@ -132,14 +130,14 @@ export const createChannels = (
         await change.record({ name: 'channel.create', author, data: { name: plain, preset } })
         return made
       })
-      return viewOf(row, new Map())
+      return rowView(row, new Map())
     },
     async change(author, id, body) {
       if (isBuiltin(id)) throw conflict(`This channel is changed by PATCH /api/v1/settings/${id}.`)
       const row = await rowOf(id)
       const preset = row.preset
       const name = body.name === undefined ? row.name : await checkName(body.name, row.id)
-      const before = openFields(row)
+      const before = storedFields(row, secrets)
       const values = body.fields ? changedFields(presets[preset], before, body.fields) : before
       if (body.fields) await checkTargets(outgoing, presets[preset], values)
       const names = [...new Set([...Object.keys(before), ...Object.keys(values)])].filter(
@@ -155,55 +153,33 @@ export const createChannels = (
           updated_at: clock(),
         })
         if (!after) throw gone(id)
-        // With other settings, the next attempt is made at once.
-        await saveChannel(change.sql, `channel:${row.id}`, {
-          attempts: 0,
-          retry_at: 0,
-          last_error: null,
-          failing_since: null,
-        })
-        if (!enabled) await forgetChannel(change.sql, `channel:${row.id}`)
+        await saveState(change.sql, `channel:${row.id}`, freshState)
+        if (!enabled) await forgetWaiting(change.sql, `channel:${row.id}`)
         await change.record({ name: 'channel.update', author, data: { name, preset, enabled, fields: names } })
         return after
       })
-      return viewOf(saved, await waitingByChannel(db.read))
+      return rowView(saved, await waitingByQueue(db.read))
     },
     async remove(author, id) {
       if (isBuiltin(id)) throw conflict(`This channel is switched off by PATCH /api/v1/settings/${id}.`)
       await events.change(async change => {
         const row = await deleteChannelRow(change.sql, Number(id))
         if (!row) throw gone(id)
-        await forgetChannel(change.sql, `channel:${row.id}`)
-        await forgetChannelState(change.sql, `channel:${row.id}`)
+        await forgetWaiting(change.sql, `channel:${row.id}`)
+        await forgetState(change.sql, `channel:${row.id}`)
         await change.record({ name: 'channel.delete', author, data: { name: row.name, preset: row.preset } })
       })
       return { message: 'The channel is deleted.' }
     },
     async test(id) {
-      if (isBuiltin(id)) {
-        if (id === 'email') return notifications.testEmail()
-        return { message: 'The chat took the test message.', steps: await notifications.testChat() }
-      }
-      const row = await rowOf(id)
-      const steps: Step[] = []
-      const at = clock()
-      try {
-        const message = testMessage(notifications.site().name, at)
-        await sending.deliver(row, message, `test-${at.toString(36)}-${row.id}`, step => steps.push(step))
-        const state = { last_sent: clock(), last_error: null, failing_since: null, attempts: 0, retry_at: 0 }
-        await saveChannel(db.write, `channel:${row.id}`, state)
-        return { message: `${row.name} took the test message.`, steps }
-      } catch (error) {
-        if (!(error instanceof DeliveryFailure)) throw error
-        await saveChannel(db.write, `channel:${row.id}`, { last_error: error.message })
-        throw new Problem(502, 'Bad Gateway', `${row.name} did not take the message: ${error.message}`, {
-          extra: { steps },
-        })
-      }
+      if (id === 'chat') return tests.testChat()
+      if (id === 'email') return tests.testEmail()
+      const channel = await channelAt(id)
+      const { steps } = await tests.test(channel, channel.name)
+      return { message: `${channel.name} took the test message.`, steps }
     },
     async deliveries(id) {
-      if (isBuiltin(id)) return { deliveries: [], total: 0 }
-      const rows = await deliveriesOf(db.read, (await rowOf(id)).id)
+      const rows = await deliveriesOf(db.read, (await channelAt(id)).queue)
       const deliveries = rows.map(({ id: no, at, outcome, title, attempt, ms, detail }) => ({
         id: no,
         at: iso(at),
@@ -216,21 +192,24 @@ export const createChannels = (
       return { deliveries, total: deliveries.length }
     },
     async ids() {
-      return new Set(['chat', 'email', ...(await allChannels(db.read)).map(({ id }) => String(id))])
+      return new Set([...builtinIds, ...(await allChannels(db.read)).map(({ id }) => String(id))])
     },
-    async queue(change, ids, message) {
-      const waiting = await waitingByChannel(change.sql)
-      const now = clock()
+    async queue({ sql }, ids, message) {
+      const waiting = await waitingByQueue(sql)
+      const content = jsonText(message)
       for (const id of new Set(ids)) {
-        if (isBuiltin(id)) {
-          if (notifications.isReady(id)) await notifications.queueAlert(change, id, message)
-          continue
-        }
-        const row = await findChannel(change.sql, Number(id))
-        const channel = `channel:${Number(id)}` as const
-        if (!row || row.enabled === 0 || (waiting.get(channel) ?? 0) >= mostWaiting) continue
-        await addNotifications(change.sql, [{ channel, category: 'alert', content: jsonText(message) }], now)
+        const row = isBuiltin(id) ? undefined : await findChannel(sql, Number(id))
+        const channel = isBuiltin(id) ? settings.channel(id) : row && channelOfRow(row, secrets)
+        if (!channel?.isOn || (waiting.get(channel.queue) ?? 0) >= mostWaiting) continue
+        await addNotifications(sql, [{ channel: channel.queue, category: 'alert', content }], clock())
       }
     },
+    async queueMail({ sql }, recipients, message) {
+      // Recipients of its own that are refused hold up nobody else.
+      const row = { channel: 'email', category: 'rest', content: jsonText(message) } as const
+      await addNotifications(sql, [{ ...row, recipients: jsonText(recipients) }], clock())
+    },
+    isReady: id => settings.channel(id).isOn,
+    site: settings.site,
   }
 }

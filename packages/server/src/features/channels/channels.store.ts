@@ -1,6 +1,7 @@
 import type { Insertable, Kysely, Selectable } from 'kysely'
 import type { ChannelDeliveriesTable, ChannelsTable } from '../../db/tables/messages.ts'
 import type { Schema } from '../../db/schema.ts'
+import type { QueueName } from './queue.store.ts'
 
 type Sql = Kysely<Schema>
 export type ChannelRow = Selectable<ChannelsTable>
@@ -27,7 +28,7 @@ export const saveChannelRow = (
 ): Promise<ChannelRow | undefined> =>
   sql.updateTable('channels').set(set).where('id', '=', id).returningAll().executeTakeFirst()
 export const deleteChannelRow = async (sql: Sql, id: number): Promise<ChannelRow | undefined> => {
-  await sql.deleteFrom('channel_deliveries').where('channel_id', '=', id).execute()
+  await sql.deleteFrom('channel_deliveries').where('channel', '=', `channel:${id}`).execute()
   return sql.deleteFrom('channels').where('id', '=', id).returningAll().executeTakeFirst()
 }
 
@@ -38,34 +39,29 @@ export const addDelivery = async (sql: Sql, row: Insertable<ChannelDeliveriesTab
   const last = await sql
     .selectFrom('channel_deliveries')
     .select('id')
-    .where('channel_id', '=', row.channel_id)
+    .where('channel', '=', row.channel)
     .orderBy('id', 'desc')
     .offset(keptDeliveries)
     .limit(1)
     .executeTakeFirst()
   if (last)
-    await sql
-      .deleteFrom('channel_deliveries')
-      .where('channel_id', '=', row.channel_id)
-      .where('id', '<=', last.id)
-      .execute()
+    await sql.deleteFrom('channel_deliveries').where('channel', '=', row.channel).where('id', '<=', last.id).execute()
 }
-export const deliveriesOf = (sql: Sql, id: number): Promise<Selectable<ChannelDeliveriesTable>[]> =>
-  sql.selectFrom('channel_deliveries').selectAll().where('channel_id', '=', id).orderBy('id', 'desc').execute()
+export const deliveriesOf = (sql: Sql, queue: QueueName): Promise<Selectable<ChannelDeliveriesTable>[]> =>
+  sql.selectFrom('channel_deliveries').selectAll().where('channel', '=', queue).orderBy('id', 'desc').execute()
 
-/** Numbers of channels for which messages are due. */
-export const dueChannels = async (sql: Sql, now: number): Promise<number[]> => {
+/** Queues in which messages are due. */
+export const dueQueues = async (sql: Sql, now: number): Promise<QueueName[]> => {
   const rows = await sql
     .selectFrom('notifications')
     .select('channel')
-    .where('channel', 'like', 'channel:%')
     .where('due_at', '<=', now)
     .groupBy('channel')
     .execute()
-  return rows.map(({ channel }) => Number(channel.slice('channel:'.length)))
+  return rows.map(({ channel }) => channel)
 }
 /** Messages that wait, by channel. */
-export const waitingByChannel = async (sql: Sql): Promise<ReadonlyMap<string, number>> => {
+export const waitingByQueue = async (sql: Sql): Promise<ReadonlyMap<string, number>> => {
   const rows = await sql
     .selectFrom('notifications')
     .select(eb => ['channel', eb.fn.countAll<number>().as('n')])

@@ -1,10 +1,9 @@
 import { createHmac } from 'node:crypto'
 import { iso } from '../../core/clock.ts'
 import type { Message } from '../../db/tables/message.ts'
-import { tableText } from '../notifications/message.ts'
-import type { Site } from '../notifications/message.ts'
-import { DeliveryFailure } from '../notifications/delivery.ts'
-import { fitMarkup } from './markup.ts'
+import { DeliveryFailure } from './delivery.ts'
+import { fit as fitEscaped, tableText } from './message.ts'
+import type { Site } from './message.ts'
 import type { HttpCall, Preset } from './presets/preset.ts'
 import { fill, fillJson, fillOwn, mostBody } from './template.ts'
 import type { Values } from './template.ts'
@@ -38,7 +37,7 @@ const valuesOf = (preset: Preset, message: Message, site: Site, delivery: string
   const status = alert?.status ?? 'firing'
   const severity = alert?.severity ?? 'info'
   const grade = status === 'resolved' ? 'resolved' : severity
-  const fit = (text: string, most: number) => fitMarkup(preset.markup ?? 'plain', calm(text), most)
+  const fit = (text: string, most: number) => fitEscaped(calm(text), most, character => character)
   return {
     title: fit(message.title.replace(/\n/g, ' '), preset.limits.title),
     text: fit(textOf(message), preset.limits.text),
@@ -99,7 +98,11 @@ export const requestOf = (
     ? fillOwn(fields.template, type, values)
     : preset.id === 'webhook' && type !== 'application/json'
       ? fillOwn(type === 'text/plain' ? '{{title}}\n{{text}}\n{{link}}' : 'title={{title}}&text={{text}}', type, values)
-      : JSON.stringify(fillJson(call.body, all))
+      : JSON.stringify(
+          typeof call.body === 'function'
+            ? call.body(content, site, site.url + content.path)
+            : fillJson(call.body, all),
+        )
   if (body.length > mostBody) throw new DeliveryFailure('content', 'The body is longer than 64 KiB.')
   return {
     url: urlOf(call.url, preset, fields, values),

@@ -1,6 +1,6 @@
 import type { Message } from '../../db/tables/message.ts'
-import { oneLine } from '../notifications/message.ts'
-import type { Site } from '../notifications/message.ts'
+import { oneLine } from '../channels/message.ts'
+import type { Site } from '../channels/message.ts'
 import type { Section, Words } from './report-words.ts'
 
 /*

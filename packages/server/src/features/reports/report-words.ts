@@ -1,6 +1,6 @@
 import type { Report, ReportAttention } from '@stockade/contract'
 import { tame } from '../../core/text.ts'
-import type { Site } from '../notifications/message.ts'
+import type { Site } from '../channels/message.ts'
 
 /* A report as titles, facts and tables, from which its forms for people are made: HTML, text, chat. */
 

@@ -1,7 +1,6 @@
 import { second } from '../../core/clock.ts'
 import type { ChannelsService } from '../channels/channels.service.ts'
 import type { Core, Feature } from '../feature.ts'
-import type { NotificationsService } from '../notifications/notifications.service.ts'
 import type { Registry } from '../servers/registry.ts'
 import type { ServersService } from '../servers/servers.service.ts'
 import type { Targeting } from '../servers/targets.ts'
@@ -18,7 +17,6 @@ export const reportsFeature = (
     targeting: Targeting
     settings: SettingsService
     channels: ChannelsService
-    notifications: NotificationsService
   },
 ): Feature<null> => {
   const reports = createReports(needs)

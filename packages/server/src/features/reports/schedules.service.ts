@@ -14,7 +14,6 @@ import { conflict, invalid, notFound } from '../../core/problem.ts'
 import { tame } from '../../core/text.ts'
 import type { Change, StoreAccess } from '../../events/events.ts'
 import type { ChannelsService } from '../channels/channels.service.ts'
-import type { NotificationsService } from '../notifications/notifications.service.ts'
 import { targetsOf, textOf } from '../servers/targets.ts'
 import type { Targeting } from '../servers/targets.ts'
 import type { SettingsService } from '../settings/settings.service.ts'
@@ -59,12 +58,11 @@ export const createSchedules = (
     readonly log: Pick<FastifyBaseLogger, 'error'>
     readonly targeting: Pick<Targeting, 'named' | 'view' | 'describe'>
     readonly settings: Pick<SettingsService, 'get'>
-    readonly channels: Pick<ChannelsService, 'ids' | 'queue' | 'read'>
-    readonly notifications: Pick<NotificationsService, 'isReady' | 'queueMail' | 'site'>
+    readonly channels: Pick<ChannelsService, 'ids' | 'isReady' | 'queue' | 'queueMail' | 'site'>
     readonly reports: Pick<ReportsService, 'make'>
   },
 ): SchedulesService => {
-  const { db, clock, events, targeting, channels, notifications } = needs
+  const { db, clock, events, targeting, channels } = needs
   const retryAt = new Map<number, number>()
   const zoneOf = ({ timezone }: Pick<ScheduleRow, 'timezone'>) => timezone ?? needs.settings.get('service.timezone')
 
@@ -133,13 +131,13 @@ export const createSchedules = (
   const obstacle = async (row: ScheduleRow): Promise<string | null> => {
     const ids = listed(row.channels)
     const needsMail = listed(row.recipients).length > 0 || ids.length === 0
-    if (needsMail && !notifications.isReady('email')) return 'E-mail is off, or has no mail server or recipients.'
+    if (needsMail && !channels.isReady('email')) return 'E-mail is off, or has no mail server or recipients.'
     const known = await channels.ids()
     return !needsMail && ids.every(id => !known.has(id)) ? 'Its channels were deleted.' : null
   }
   const messageFor = async (row: ScheduleRow) => {
     const report = await needs.reports.make(row.period, zoneOf(row), targetsOf(row.target))
-    const site = notifications.site()
+    const site = channels.site()
     return messageOf(wordsOf(report, site, row.name), site, clock())
   }
   const queue = async (
@@ -148,9 +146,8 @@ export const createSchedules = (
     message: Awaited<ReturnType<typeof messageFor>>,
   ) => {
     const [recipients, ids] = [listed(row.recipients), listed(row.channels)]
-    if (recipients.length > 0) await notifications.queueMail(change, recipients, message)
-    else if (ids.length === 0) await notifications.queueMail(change, null, message)
-    await channels.queue(change, ids, message)
+    if (recipients.length > 0) await channels.queueMail(change, recipients, message)
+    await channels.queue(change, recipients.length + ids.length > 0 ? ids : ['email'], message)
   }
 
   return {

@@ -1,4 +1,6 @@
 import type { PresetId } from '@stockade/contract'
+import type { Message } from '../../../db/tables/message.ts'
+import type { Site } from '../message.ts'
 
 export interface PresetField {
   readonly name: string
@@ -25,14 +27,15 @@ export interface HttpCall {
   readonly url: string
   /** A header is left out when none of its placeholders has a value. */
   readonly headers?: Readonly<Record<string, string>>
-  readonly body: Body
+  /** A function where the service takes more than texts. */
+  readonly body: Body | ((message: Message, site: Site, link: string) => object)
 }
 
 /** How the answer of a service is read. */
 export interface AnswerRule {
   /** Statuses that mean taken; all from 200 to 299 unless given. */
   readonly accepted?: readonly number[]
-  /** The status alone decides. Else an answer of 2xx that tells of an error is a refusal (`notifications/answers.ts`). */
+  /** The status alone decides. Else an answer of 2xx that tells of an error is a refusal (`answers.ts`). */
   readonly isFinal?: true
   /** A field of the JSON answer that must have this value. */
   readonly field?: { readonly path: string; readonly equals: string | boolean }
@@ -44,7 +47,8 @@ export interface AnswerRule {
 
 /** A service that takes messages, as data. `docs/guides/channels.md` tells how to add one. */
 export interface Preset {
-  readonly id: PresetId
+  /** `chat`: the one of the settings. */
+  readonly id: PresetId | 'chat'
   readonly name: string
   readonly guide: string
   readonly fields: readonly PresetField[]
@@ -55,8 +59,6 @@ export interface Preset {
   readonly answer?: AnswerRule
   /** Most characters of the title and of the text, once they are escaped. */
   readonly limits: { readonly title: number; readonly text: number }
-  /** How the service reads texts: strangers' text must not become markup. */
-  readonly markup?: 'plain' | 'slack' | 'discord'
   /** Values that depend on how serious the message is, by placeholder. */
   readonly scales?: Readonly<Record<string, Readonly<Record<Grade, string | number>>>>
 }

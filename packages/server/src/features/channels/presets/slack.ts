@@ -1,3 +1,4 @@
+import { slackForm } from '../chat-forms.ts'
 import type { Preset } from './preset.ts'
 
 /* https://docs.slack.dev/messaging/sending-messages-using-incoming-webhooks, https://docs.slack.dev/reference/block-kit/blocks */
@@ -15,17 +16,6 @@ export const slack: Preset = {
       example: 'https://hooks.slack.com/services/T0000/B0000/token',
     },
   ],
-  call: {
-    url: '{{webhook_url}}',
-    body: {
-      text: '{{title}}\n{{text}}\n{{link}}',
-      blocks: [
-        { type: 'header', text: { type: 'plain_text', text: '{{title}}', emoji: false } },
-        { type: 'section', text: { type: 'plain_text', text: '{{text}}', emoji: false } },
-        { type: 'context', elements: [{ type: 'mrkdwn', text: '{{site}} · <{{link}}|{{label}}>', verbatim: true }] },
-      ],
-    },
-  },
+  call: { url: '{{webhook_url}}', body: slackForm },
   limits: { title: 150, text: 2900 },
-  markup: 'slack',
 }

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import type { Message } from '../../db/tables/message.ts'
-import { chatBodyOf, chatKindOf } from './chat.ts'
+import { chatKindOf, discordForm, jsonForm, slackForm } from './chat-forms.ts'
+import type { Site } from './message.ts'
 import { mailHtmlOf, mailTextOf } from './mail.ts'
 import { beginOf, wallOf } from '../../core/wall.ts'
 
@@ -17,6 +18,9 @@ const message = (more: Partial<Message> = {}): Message => ({
   at: Date.UTC(2026, 10, 20, 9, 30),
   ...more,
 })
+const forms = { discord: discordForm, slack: slackForm, json: jsonForm }
+const chatBodyOf = (kind: keyof typeof forms, content: Message, { url, ...of }: Site) =>
+  forms[kind](content, { url, ...of }, url + content.path)
 /** More of everything than any platform takes. */
 const huge = (text: string) =>
   message({

@@ -3,14 +3,16 @@ import type { Clock } from '../../core/clock.ts'
 import type { Change } from '../../events/events.ts'
 import type { createReader } from '../../events/reader.ts'
 import type { Settings, SettingsWatcher } from '../settings/settings.service.ts'
-import { claimSummary, forgetChannel, saveChannel, unskipSummary } from './notifications.store.ts'
-import type { Channel } from './notifications.store.ts'
-import { channels, readyChannels } from './settings.ts'
+import { readyChannels } from './builtin.ts'
+import { builtinIds } from './channel.ts'
+import type { BuiltinId } from './channel.ts'
+import { forgetWaiting, freshState, saveState } from './queue.store.ts'
+import { claimSummary, unskipSummary } from './summary.store.ts'
 import { wallOf } from '../../core/wall.ts'
 
-type Ready = Record<Channel, boolean>
+type Ready = Record<BuiltinId, boolean>
 const isSummaryOn = (values: Settings, ready: Ready) =>
-  channels.some(channel => ready[channel] && values[`${channel}.daily_summary`])
+  builtinIds.some(channel => ready[channel] && values[`${channel}.daily_summary`])
 
 /** What a change of the settings means for the queue, the channels' state and the daily summary; in the same transaction. */
 export const createChannelWatcher = ({
@@ -22,23 +24,21 @@ export const createChannelWatcher = ({
 }): SettingsWatcher => {
   const changeChannel = async (
     { sql }: Change,
-    channel: Channel,
+    channel: BuiltinId,
     [before, after]: readonly [Settings, Settings],
     [was, is]: readonly [Ready, Ready],
   ) => {
     const names = keysOf(after).filter(name => name.startsWith(`${channel}.`))
     if (names.every(name => JSON.stringify(before[name]) === JSON.stringify(after[name]))) return
-    if (!is[channel]) await forgetChannel(sql, channel)
-    // With other settings, the next attempt is made at once.
-    const reset = { attempts: 0, retry_at: 0, last_error: null, failing_since: null }
+    if (!is[channel]) await forgetWaiting(sql, channel)
     // The reader's position alone is not exact: on PostgreSQL it can lie before what was committed a moment ago.
-    await saveChannel(sql, channel, { ...reset, ...(is[channel] && !was[channel] ? { since: clock() } : {}) })
+    await saveState(sql, channel, { ...freshState, ...(is[channel] && !was[channel] ? { since: clock() } : {}) })
   }
   return async (change, before, after) => {
     const [was, is] = [readyChannels(name => before[name]), readyChannels(name => after[name])]
     // Events from while every channel was off are never sent.
     if (!was.chat && !was.email && (is.chat || is.email)) await reader.skip(change)
-    for (const channel of channels) await changeChannel(change, channel, [before, after], [was, is])
+    for (const channel of builtinIds) await changeChannel(change, channel, [before, after], [was, is])
     const hour = after['notifications.daily_summary_hour']
     if (!isSummaryOn(after, is)) return
     if (isSummaryOn(before, was) && hour === before['notifications.daily_summary_hour']) return

@@ -1,13 +1,9 @@
-import { errorText } from '@stockade/contract/error-code.ts'
-import { saidBy } from '../../core/text.ts'
 import { iso } from '../../core/clock.ts'
 import type { Level, Message } from '../../db/tables/message.ts'
-import type { Outgoing } from '../../outgoing/outgoing.ts'
-import type { Note } from '../../outgoing/steps.ts'
-import { refusalIn } from './answers.ts'
-import { DeliveryFailure, retryAfterOf } from './delivery.ts'
-import { fit, oneLine, tableText } from './message.ts'
+import { fit, tableText } from './message.ts'
 import type { Site } from './message.ts'
+
+/* What chats take beside a text: embeds of Discord, blocks of Slack and its kin, and the general JSON. Texts of strangers stay texts. */
 
 export type ChatKind = 'discord' | 'slack' | 'json'
 
@@ -29,12 +25,14 @@ export const chatKindOf = (address: string): ChatKind => {
 
 const gap = '\u200b'
 const colours: Record<Level, number> = { info: 0x1c7ed6, warning: 0xe8590c, error: 0xc92a2a }
+/** Of what is over. */
+const calm = 0x2f9e44
 
 /** Discord takes a backslash before any character that is no letter or digit; it must not find mentions or addresses. */
 const forDiscord = (c: string) => (c === '@' ? `@${gap}` : /[\\*_~`|>#[\]()<:]/.test(c) ? `\\${c}` : c)
 const inCode = (c: string) => (c === '`' ? 'ʼ' : c === '@' ? `@${gap}` : c)
 /** https://discord.com/developers/docs/resources/message#embed-object-embed-limits */
-const discordOf = (message: Message, site: Site, link: string) => {
+export const discordForm = (message: Message, site: Site, link: string): object => {
   let left = 5800
   const take = (text: string, most: number, escape = forDiscord) => {
     const taken = fit(text, Math.max(0, Math.min(most, left)), escape)
@@ -64,7 +62,7 @@ const discordOf = (message: Message, site: Site, link: string) => {
         title,
         url: link,
         description: description.filter(Boolean).join('\n'),
-        color: colours[message.level],
+        color: message.alert?.status === 'resolved' ? calm : colours[message.level],
         timestamp: iso(message.at),
         fields,
         footer: { text: footer },
@@ -82,7 +80,7 @@ const inSlackCode = (c: string) => (c === '`' ? 'ʼ' : forSlack(c))
 const forMarkdown = (c: string) =>
   c === '@' ? `@${gap}` : c === '`' ? 'ʼ' : c === ']' || c === ':' ? `${c}${gap}` : forSlack(c)
 /** https://api.slack.com/reference/block-kit/blocks; `text` is complete on its own for services that know no blocks. */
-const slackOf = (message: Message, site: Site, link: string) => {
+export const slackForm = (message: Message, site: Site, link: string): object => {
   const plain = (text: string, most: number) => ({ type: 'plain_text', text: fit(text, most, forSlack), emoji: false })
   const fields = message.facts.slice(0, 10).map(({ name, value }) => plain(`${name}: ${value}`, 1900))
   const tables = message.tables.slice(0, 20).map(table => {
@@ -115,8 +113,8 @@ const slackOf = (message: Message, site: Site, link: string) => {
   }
 }
 
-/** The form for everything else; docs/guides/notifications.md describes it. */
-const jsonOf = (message: Message, site: Site, link: string) => ({
+/** The form for everything else; docs/guides/channels.md describes it. */
+export const jsonForm = (message: Message, site: Site, link: string): object => ({
   version: 1,
   category: message.category,
   level: message.level,
@@ -128,45 +126,3 @@ const jsonOf = (message: Message, site: Site, link: string) => ({
   tables: message.tables,
   link,
 })
-
-/** The body that a webhook of that kind takes, within its limits, with strangers' text as text. */
-export const chatBodyOf = (kind: ChatKind, message: Message, site: Site): object => {
-  const link = site.url + message.path
-  const make = { discord: discordOf, slack: slackOf, json: jsonOf }[kind]
-  return make(message, site, link)
-}
-
-/** Posts a message. @throws DeliveryFailure */
-export const postToChat = async (
-  outgoing: Outgoing,
-  address: string,
-  message: Message,
-  site: Site,
-  now: number,
-  note?: Note,
-): Promise<void> => {
-  const { pathname, search } = new URL(address)
-  // The address is the secret: neither it nor a part of it may come back in what somebody else says.
-  const secrets = [address, pathname + search, pathname, ...pathname.split('/').filter(part => part.length > 7)]
-  const kind = chatKindOf(address)
-  const reply = await outgoing
-    .request(address, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json', accept: 'application/json', 'user-agent': 'Stockade' },
-      body: JSON.stringify(chatBodyOf(kind, message, site)),
-      timeout: 10_000,
-      ...(note ? { note: step => note({ ...step, detail: saidBy(step.detail, secrets) }) } : {}),
-    })
-    .catch((error: unknown) => {
-      throw new DeliveryFailure('failure', saidBy(errorText(error), secrets))
-    })
-  const isAccepted = reply.status >= 200 && reply.status < 300
-  const refusal = isAccepted && kind !== 'json' ? refusalIn(reply.text) : null
-  if (isAccepted && refusal === null) return
-  const words = saidBy(reply.text, secrets)
-  const said = `HTTP ${reply.status}${words ? `: ${oneLine(words, 250)}` : ''}`
-  if (reply.status >= 300 && reply.status < 400)
-    throw new DeliveryFailure('failure', `HTTP ${reply.status}: redirects are not followed`)
-  const isContent = [400, 413, 422].includes(refusal?.status ?? reply.status)
-  throw new DeliveryFailure(isContent ? 'content' : 'failure', said, retryAfterOf(reply.headers['retry-after'], now))
-}

@@ -1,5 +1,5 @@
 import type { Clock } from '../../core/clock.ts'
-import { day, minute } from '../../core/clock.ts'
+import { minute } from '../../core/clock.ts'
 import { jsonText } from '../../core/json-text.ts'
 import type { Database } from '../../db/database.ts'
 import type { Notice } from '../../db/tables/message.ts'
@@ -9,17 +9,17 @@ import { bansById } from '../bans/bans.store.ts'
 import type { Registry } from '../servers/registry.ts'
 import type { Burst } from './message.ts'
 import { categoryOf, noticeOf, noticeOfBan } from './notices.ts'
-import { addNotifications, addOverflow, channelRow, nextDue, waitingOn } from './notifications.store.ts'
-import type { Channel, NewNotification } from './notifications.store.ts'
-import { channels } from './settings.ts'
-import type { ChannelSettings } from './settings.ts'
+import type { ChannelSettings } from './builtin.ts'
+import { builtinIds } from './channel.ts'
+import type { BuiltinId } from './channel.ts'
+import { addNotifications, addOverflow, nextDue, stateOf, waitingOn } from './queue.store.ts'
+import type { NewNotification } from './queue.store.ts'
+import { oldest } from './sending.ts'
 
 /** How many notifications of one category wait on a channel at most; further ones are only counted. */
 const mostWaiting = 500
 /** How far beyond that one of each round is kept all the same. */
 const spare = 100
-/** What could not be sent for so long is no longer sent. */
-export const oldest = day
 /** How long the first change of protection waits for those of other servers, which join it. */
 const held = minute
 const categories = ['bans', 'errors', 'syncs'] as const
@@ -34,16 +34,16 @@ interface DatedNotice {
 interface Queued {
   readonly rows: readonly NewNotification[]
   /** How many more were only counted. */
-  readonly counted: readonly { readonly channel: Channel; readonly category: Burst; readonly n: number }[]
+  readonly counted: readonly { readonly channel: BuiltinId; readonly category: Burst; readonly n: number }[]
 }
 
 /** Reads the stream of events and queues what the channels want to hear of. */
-export const createCollection = (needs: {
+export const createNews = (needs: {
   db: Database
   clock: Clock
   registry: Pick<Registry, 'byNo'>
   reader: ReturnType<typeof createReader>
-  settings: ChannelSettings
+  settings: Pick<ChannelSettings, 'ready' | 'wants'>
 }): (() => Promise<void>) => {
   const { db, clock, registry, reader, settings } = needs
 
@@ -51,7 +51,8 @@ export const createCollection = (needs: {
     const sorted: Record<Burst, StockadeEvent[]> = { bans: [], errors: [], syncs: [] }
     for (const event of events) {
       const category = categoryOf(event)
-      if (category !== null && channels.some(channel => settings.wants(channel, category))) sorted[category].push(event)
+      if (category !== null && builtinIds.some(channel => settings.wants(channel, category)))
+        sorted[category].push(event)
     }
     return sorted
   }
@@ -74,14 +75,14 @@ export const createCollection = (needs: {
       return notice === null ? [] : [{ at: event.at, notice, isHeld: event.name === 'server.protection' }]
     })
   const queueFor = async (
-    channel: Channel,
+    channel: BuiltinId,
     notices: Readonly<Record<Burst, readonly DatedNotice[]>>,
     now: number,
   ): Promise<Queued> => {
     const rows: NewNotification[] = []
-    const counted: { channel: Channel; category: Burst; n: number }[] = []
+    const counted: { channel: BuiltinId; category: Burst; n: number }[] = []
     const waiting = await waitingOn(db.read, channel, now)
-    const { since } = await channelRow(db.read, channel)
+    const { since } = await stateOf(db.read, channel)
     for (const category of categories) {
       if (!settings.wants(channel, category)) continue
       const n = waiting.find(row => row.category === category)?.n ?? 0
@@ -110,7 +111,7 @@ export const createCollection = (needs: {
         syncs: otherNotices(sorted.syncs, 'syncs'),
       }
       const queued: Queued[] = []
-      for (const channel of channels) if (ready[channel]) queued.push(await queueFor(channel, notices, now))
+      for (const channel of builtinIds) if (ready[channel]) queued.push(await queueFor(channel, notices, now))
       await db.write.transaction().execute(async sql => {
         await addNotifications(
           sql,

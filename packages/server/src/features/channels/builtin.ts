@@ -6,13 +6,20 @@ import { hasControls, isHost, isMailAddress, isWebhook } from '../../core/checks
 import { ownMailName } from '../../core/mail-name.ts'
 import { invalid } from '../../core/problem.ts'
 import type { Secrets } from '../../core/secrets.ts'
+import type { Message } from '../../db/tables/message.ts'
 import { Refused } from '../../outgoing/outgoing.ts'
 import type { Outgoing } from '../../outgoing/outgoing.ts'
+import type { Note } from '../../outgoing/steps.ts'
 import { boundTarget } from '../settings/bound.ts'
 import type { Settings, SettingsService } from '../settings/settings.service.ts'
-import type { MailTarget } from './mail.ts'
+import type { BuiltinId, Channel } from './channel.ts'
+import { DeliveryFailure } from './delivery.ts'
+import { sendMail } from './mail.ts'
+import type { MailTarget, Refusal } from './mail.ts'
 import type { Burst, Site } from './message.ts'
-import type { Channel } from './notifications.store.ts'
+import { chatPresetOf } from './presets/chat.ts'
+import { email } from './presets/email.ts'
+import type { FieldValues } from './request.ts'
 
 export interface ChatChange {
   readonly enabled?: boolean
@@ -33,11 +40,11 @@ export interface EmailChange extends Omit<ChatChange, 'webhook_url'> {
   readonly recipients?: readonly string[]
 }
 
-export const channels = ['chat', 'email'] as const
 type Get = SettingsService['get']
 type SecretName = 'chat.webhook_url' | 'email.smtp_pass'
 
-export const readyChannels = (get: Get): Record<Channel, boolean> => ({
+/** Which of the two are switched on and have a target. */
+export const readyChannels = (get: Get): Record<BuiltinId, boolean> => ({
   chat: get('chat.enabled') && get('chat.webhook_url') !== null,
   email: get('email.enabled') && get('email.smtp_host') !== null && get('email.recipients').length > 0,
 })
@@ -47,7 +54,7 @@ type Changed = { -readonly [K in keyof Settings]?: Settings[K] }
 /** Null and the empty text remove a value. */
 const orNull = <T>(value: T | null | undefined): T | null => (value === '' || value === undefined ? null : value)
 
-const togglesOf = (channel: Channel, change: ChatChange | EmailChange): Changed => {
+const togglesOf = (channel: BuiltinId, change: ChatChange | EmailChange): Changed => {
   const values: Changed = {}
   for (const name of ['enabled', 'notify_bans', 'notify_syncs', 'notify_errors', 'daily_summary'] as const)
     if (change[name] !== undefined) values[`${channel}.${name}`] = change[name]
@@ -72,11 +79,18 @@ const checkText = (change: EmailChange) => {
   })
 }
 
-/** The settings of the channels: what is stored, what it means, and how it is changed. */
+const names = { chat: 'Chat', email: 'E-mail' } as const
+const unreadable = (field: string) =>
+  new DeliveryFailure(
+    'failure',
+    `${field} was stored with another secret key and can't be read. Enter it in the settings again`,
+  )
+
+/** The two channels that the settings of the interface configure: what is stored, what it means, and how it is changed. */
 export const createChannelSettings = (needs: {
   settings: Pick<SettingsService, 'get' | 'update'>
   secrets: Pick<Secrets, 'open' | 'seal'>
-  outgoing: Pick<Outgoing, 'reach'>
+  outgoing: Outgoing
   baseUrl: () => string
   /** What Stockade calls itself to mail servers; null: a name that is found. */
   smtpName: string | null
@@ -132,36 +146,61 @@ export const createChannelSettings = (needs: {
     if (change.recipients !== undefined) values['email.recipients'] = [...new Set(change.recipients)]
     return values
   }
+  /** Null without an SMTP server. */
+  const mailTarget = (recipients: readonly string[]): MailTarget | null => {
+    const host = get('email.smtp_host')
+    if (host === null) return null
+    const user = get('email.smtp_user')
+    const sender = get('email.from_address') ?? (user !== null && isMailAddress(user) ? user : null)
+    const name = ownMailName({
+      configured: needs.smtpName,
+      site: new URL(baseUrl()).hostname,
+      machine: hostname(),
+      sender: sender === null ? null : sender.slice(sender.lastIndexOf('@') + 1),
+    })
+    return {
+      host,
+      port: get('email.smtp_port'),
+      user,
+      pass: opened('email.smtp_pass'),
+      tls: get('email.smtp_tls'),
+      from: sender ?? `stockade@${name}`,
+      name,
+      recipients,
+    }
+  }
+  const site = (): Site => ({ name: get('service.site_name'), url: baseUrl(), timezone: get('service.timezone') })
+  /** Sends one mail by the mail server of the settings, and answers whom it refused. @throws DeliveryFailure */
+  const mailTo = async (recipients: readonly string[], message: Message, note?: Note): Promise<readonly Refusal[]> => {
+    if (get('email.smtp_pass') !== null && opened('email.smtp_pass') === null) throw unreadable('smtp_pass')
+    const target = mailTarget(recipients)
+    if (target === null)
+      throw new DeliveryFailure('failure', 'There is no mail server. Enter smtp_host in the e-mail settings')
+    return sendMail(outgoing, target, message, site(), note)
+  }
+  const channel = (id: BuiltinId): Channel => {
+    const url = id === 'chat' ? opened('chat.webhook_url') : null
+    return {
+      id,
+      queue: id,
+      name: names[id],
+      isOn: readyChannels(get)[id],
+      preset: id === 'email' ? email : chatPresetOf(url ?? 'https://unknown.invalid'),
+      values(): FieldValues {
+        if (id === 'email') return { recipients: get('email.recipients').join(' ') }
+        if (url === null) throw unreadable('webhook_url')
+        return { webhook_url: url }
+      },
+    }
+  }
   return {
     get,
-    opened,
     webhookUrl: () => opened('chat.webhook_url'),
     ready: () => readyChannels(get),
-    wants: (channel: Channel, category: Burst) => readyChannels(get)[channel] && get(`${channel}.notify_${category}`),
-    site: (): Site => ({ name: get('service.site_name'), url: baseUrl(), timezone: get('service.timezone') }),
-    /** Null without an SMTP server. */
-    mailTarget(recipients: readonly string[]): MailTarget | null {
-      const host = get('email.smtp_host')
-      if (host === null) return null
-      const user = get('email.smtp_user')
-      const sender = get('email.from_address') ?? (user !== null && isMailAddress(user) ? user : null)
-      const name = ownMailName({
-        configured: needs.smtpName,
-        site: new URL(baseUrl()).hostname,
-        machine: hostname(),
-        sender: sender === null ? null : sender.slice(sender.lastIndexOf('@') + 1),
-      })
-      return {
-        host,
-        port: get('email.smtp_port'),
-        user,
-        pass: opened('email.smtp_pass'),
-        tls: get('email.smtp_tls'),
-        from: sender ?? `stockade@${name}`,
-        name,
-        recipients,
-      }
-    },
+    wants: (channel: BuiltinId, category: Burst) => readyChannels(get)[channel] && get(`${channel}.notify_${category}`),
+    site,
+    channel,
+    mailTo,
     async changeChat(author: Author, change: ChatChange): Promise<boolean> {
       const url = orNull(change.webhook_url)
       if (url !== null) {

@@ -6,10 +6,13 @@ import type { Category, Message } from '../../db/tables/message.ts'
 import type { NotificationChannelsTable } from '../../db/tables/messages.ts'
 
 type Sql = Kysely<Schema>
-export type Channel = 'chat' | 'email'
-/** A queue of messages: of chat or e-mail, or of a channel of alerts by its number. */
-export type QueueName = Channel | `channel:${number}`
-export type ChannelRow = Selectable<NotificationChannelsTable>
+/** A queue of messages: of the chat or the e-mail of the settings, or of another channel by its number. */
+export type QueueName = 'chat' | 'email' | `channel:${number}`
+/** How the deliveries of a channel fare. */
+export type DeliveryState = Selectable<NotificationChannelsTable>
+
+/** With other settings the next attempt is made at once, and what was said of the last ones means nothing. */
+export const freshState = { attempts: 0, retry_at: 0, last_error: null, failing_since: null } as const
 
 export interface Waiting {
   readonly category: Category
@@ -129,19 +132,19 @@ export const putOffRow = async (sql: Sql, id: number, due_at: number): Promise<v
   await sql.updateTable('notifications').set({ due_at }).where('id', '=', id).execute()
 }
 /** Forgets everything that waits on a channel. */
-export const forgetChannel = async (sql: Sql, channel: QueueName): Promise<void> => {
+export const forgetWaiting = async (sql: Sql, channel: QueueName): Promise<void> => {
   await sql.deleteFrom('notifications').where('channel', '=', channel).execute()
   await sql.deleteFrom('notification_overflow').where('channel', '=', channel).execute()
 }
 /** The state of a channel that is deleted. */
-export const forgetChannelState = async (sql: Sql, channel: QueueName): Promise<void> => {
+export const forgetState = async (sql: Sql, channel: QueueName): Promise<void> => {
   await sql.deleteFrom('notification_channels').where('channel', '=', channel).execute()
 }
 export const forgetBefore = async (sql: Sql, before: number): Promise<void> => {
   await sql.deleteFrom('notifications').where('created_at', '<', before).execute()
 }
 
-export const channelRow = async (sql: Sql, channel: QueueName): Promise<ChannelRow> =>
+export const stateOf = async (sql: Sql, channel: QueueName): Promise<DeliveryState> =>
   (await sql.selectFrom('notification_channels').selectAll().where('channel', '=', channel).executeTakeFirst()) ?? {
     channel,
     last_sent: null,
@@ -152,29 +155,10 @@ export const channelRow = async (sql: Sql, channel: QueueName): Promise<ChannelR
     recent: jsonText({}),
     since: 0,
   }
-export const saveChannel = async (sql: Sql, channel: QueueName, row: Partial<Omit<ChannelRow, 'channel'>>) => {
+export const saveState = async (sql: Sql, channel: QueueName, row: Partial<Omit<DeliveryState, 'channel'>>) => {
   await sql
     .insertInto('notification_channels')
     .values({ channel, ...row })
     .onConflict(on => on.column('channel').doUpdateSet(row))
     .execute()
-}
-
-export const summaryOfDate = (sql: Sql, date: string) =>
-  sql.selectFrom('daily_summaries').select(['date', 'skipped']).where('date', '=', date).executeTakeFirst()
-/** True for the one who wrote it first. */
-export const claimSummary = async (sql: Sql, date: string, at: number, skipped: 0 | 1): Promise<boolean> => {
-  const row = await sql
-    .insertInto('daily_summaries')
-    .values({ date, skipped, at })
-    .onConflict(on => on.column('date').doNothing())
-    .returning('date')
-    .executeTakeFirst()
-  return row !== undefined
-}
-export const unskipSummary = async (sql: Sql, date: string): Promise<void> => {
-  await sql.deleteFrom('daily_summaries').where('date', '=', date).where('skipped', '=', 1).execute()
-}
-export const forgetSummaries = async (sql: Sql, before: number): Promise<void> => {
-  await sql.deleteFrom('daily_summaries').where('at', '<', before).execute()
 }

@@ -76,3 +76,22 @@ export const whitelistChanges = async (sql: Sql, { from, to }: Window): Promise<
   const of = (name: string) => Number(rows.find(row => row.name === name)?.n ?? 0)
   return { added: of('whitelist.add'), removed: of('whitelist.remove') }
 }
+
+export const summaryOfDate = (sql: Sql, date: string) =>
+  sql.selectFrom('daily_summaries').select(['date', 'skipped']).where('date', '=', date).executeTakeFirst()
+/** True for the one who wrote it first. */
+export const claimSummary = async (sql: Sql, date: string, at: number, skipped: 0 | 1): Promise<boolean> => {
+  const row = await sql
+    .insertInto('daily_summaries')
+    .values({ date, skipped, at })
+    .onConflict(on => on.column('date').doNothing())
+    .returning('date')
+    .executeTakeFirst()
+  return row !== undefined
+}
+export const unskipSummary = async (sql: Sql, date: string): Promise<void> => {
+  await sql.deleteFrom('daily_summaries').where('date', '=', date).where('skipped', '=', 1).execute()
+}
+export const forgetSummaries = async (sql: Sql, before: number): Promise<void> => {
+  await sql.deleteFrom('daily_summaries').where('at', '<', before).execute()
+}

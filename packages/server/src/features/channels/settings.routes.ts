@@ -2,21 +2,21 @@ import { settings as contract } from '@stockade/contract'
 import { authorOf } from '../../core/author.ts'
 import { isoOrNull } from '../../core/clock.ts'
 import type { Http } from '../../http/http.ts'
-import type { SettingsService } from '../settings/settings.service.ts'
-import type { DeliveryState, NotificationsService } from './notifications.service.ts'
+import type { ChannelSettings } from './builtin.ts'
+import type { BuiltinId } from './channel.ts'
+import type { ChannelTests } from './settings-tests.ts'
 
-const shown = ({ last_sent, last_error, failing_since }: DeliveryState) => ({
-  last_sent: isoOrNull(last_sent),
-  last_error,
-  failing_since: isoOrNull(failing_since),
-})
-
-export const mountNotifications = (
+/** The two channels of the interface, under the paths that it has for them. */
+export const mountChannelSettings = (
   http: Http,
-  notifications: NotificationsService,
-  { get }: Pick<SettingsService, 'get'>,
+  { settings, tests }: { settings: ChannelSettings; tests: ChannelTests },
 ): void => {
-  const toggles = (channel: 'chat' | 'email') => ({
+  const { get } = settings
+  const deliveriesOf = async (channel: BuiltinId) => {
+    const { last_sent, last_error, failing_since } = await tests.state(channel)
+    return { last_sent: isoOrNull(last_sent), last_error, failing_since: isoOrNull(failing_since) }
+  }
+  const toggles = (channel: BuiltinId) => ({
     enabled: get(`${channel}.enabled`),
     notify_bans: get(`${channel}.notify_bans`),
     notify_syncs: get(`${channel}.notify_syncs`),
@@ -26,17 +26,14 @@ export const mountNotifications = (
   })
   http.serve(contract.getChat, async () => ({
     ...toggles('chat'),
-    webhook_url: notifications.webhookUrl(),
-    ...shown(await notifications.state('chat')),
+    webhook_url: settings.webhookUrl(),
+    ...(await deliveriesOf('chat')),
   }))
   http.serve(contract.updateChat, async ({ actor, body }) => {
-    const changed = await notifications.changeChat(authorOf(actor), body)
+    const changed = await settings.changeChat(authorOf(actor), body)
     return { message: changed ? 'The chat settings are changed.' : 'Nothing was changed.' }
   })
-  http.serve(contract.testChat, async () => ({
-    steps: await notifications.testChat(),
-    message: 'The chat took the test message.',
-  }))
+  http.serve(contract.testChat, () => tests.testChat())
   http.serve(contract.getEmail, async () => ({
     ...toggles('email'),
     smtp_host: get('email.smtp_host'),
@@ -46,11 +43,11 @@ export const mountNotifications = (
     smtp_tls: get('email.smtp_tls'),
     from_address: get('email.from_address'),
     recipients: [...get('email.recipients')],
-    ...shown(await notifications.state('email')),
+    ...(await deliveriesOf('email')),
   }))
   http.serve(contract.updateEmail, async ({ actor, body }) => {
-    const changed = await notifications.changeEmail(authorOf(actor), body)
+    const changed = await settings.changeEmail(authorOf(actor), body)
     return { message: changed ? 'The e-mail settings are changed.' : 'Nothing was changed.' }
   })
-  http.serve(contract.testEmail, ({ body }) => notifications.testEmail(body.recipient))
+  http.serve(contract.testEmail, ({ body }) => tests.testEmail(body.recipient))
 }
