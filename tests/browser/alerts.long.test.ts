@@ -37,7 +37,7 @@ describe.runIf(hasBrowser)('alerts and channels', () => {
 
   it('a channel is added from a preset, tried with its steps, and has a log', async () => {
     const { page } = phone
-    await go(page, '/settings/channels')
+    await go(page, '/alerts')
     await page.getByRole('button', { name: 'Add channel' }).click()
     const dialog = page.getByRole('dialog')
     await dialog.getByText('Create an app at api.slack.com/apps').waitFor()
@@ -50,9 +50,14 @@ describe.runIf(hasBrowser)('alerts and channels', () => {
     expect(await breaches(page)).toEqual([])
     await dialog.getByLabel('URL', { exact: true }).fill(receiver.url)
     await dialog.getByRole('button', { name: 'Add channel' }).click()
-    await page.getByRole('heading', { name: 'On call' }).waitFor()
-    await page.getByRole('button', { name: /test.*On call|On call.*test/i }).click()
-    await page.getByText('HTTP 204').waitFor()
+    // The last step of adding it.
+    await dialog.getByText('Send a test to see whether messages arrive').waitFor()
+    await dialog.getByRole('button', { name: /test.*On call|On call.*test/i }).click()
+    await dialog.getByText('HTTP 204').waitFor()
+    expect(await breaches(page)).toEqual([])
+    await dialog.getByRole('button', { name: 'Done' }).click()
+    await dialog.waitFor({ state: 'detached' })
+    await page.getByRole('listitem').filter({ hasText: 'On call' }).first().waitFor()
     await looksRight()
     await page.getByRole('button', { name: 'Deliveries of On call' }).click()
     await page.getByRole('dialog').getByText('Nothing was delivered yet.').waitFor()
@@ -62,10 +67,15 @@ describe.runIf(hasBrowser)('alerts and channels', () => {
   it('an alert fires, reaches the channel, is acknowledged and silenced', async () => {
     const { page, complaints } = phone
     await go(page, '/alerts')
-    await page.getByText('No channel hears of alerts yet.').waitFor()
-    await page.getByRole('checkbox', { name: 'On call: Warning' }).click()
-    await page.getByText('Each channel hears of the severities').waitFor()
-    await page.getByText('Nothing fires.').waitFor()
+    // Without a choice a new channel gets critical alerts and warnings.
+    await page.getByText('Choose which severities each channel gets.').waitFor()
+    for (const [severity, isTicked] of [
+      ['Critical', true],
+      ['Warning', true],
+      ['Info', false],
+    ] as const)
+      await expect.poll(() => page.getByRole('checkbox', { name: `On call: ${severity}` }).isChecked()).toBe(isTicked)
+    await page.getByText('No alert is firing.').waitFor()
     await looksRight()
     await admin.client.call('POST /servers/{serverId}/quarantine', {
       params: { serverId: host.id },
@@ -73,8 +83,14 @@ describe.runIf(hasBrowser)('alerts and channels', () => {
     })
     const fired = page.getByRole('listitem').filter({ hasText: 'Server in quarantine' }).filter({ hasText: 'web-01' })
     await fired.getByText('a test').waitFor()
-    // Information goes nowhere: only warnings are ticked.
-    await fired.getByText('not told: no route').waitFor()
+    // Information goes nowhere, and the page says so on top.
+    await fired.getByText('nobody was notified').waitFor()
+    const unheard = page.getByRole('heading', { name: 'Nobody is notified about this alert.' })
+    await unheard.waitFor()
+    await looksRight()
+    await page.getByRole('button', { name: 'Notify On call' }).click()
+    await unheard.waitFor({ state: 'detached' })
+    await expect.poll(() => page.getByRole('checkbox', { name: 'On call: Info' }).isChecked()).toBe(true)
     await fired.getByRole('button', { name: /^Acknowledge/ }).click()
     await fired.getByText('acknowledged by admin').waitFor()
     await fired.getByRole('button', { name: /^Silence/ }).click()

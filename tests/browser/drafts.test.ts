@@ -376,7 +376,7 @@ describe.runIf(hasBrowser)('an unsaved edit', () => {
     await expect.poll(() => kept('view of')).toBe(0)
   })
   it('of a channel is kept without its secrets', async () => {
-    await page.goto('settings/channels')
+    await page.goto('alerts')
     const dialog = page.getByRole('dialog')
     await page.getByRole('button', { name: 'Add channel' }).click()
     await dialog.getByLabel('Name', { exact: true }).fill('On call')

@@ -1,6 +1,9 @@
 import { readFileSync } from 'node:fs'
+import { Option } from 'commander'
 import type { Command } from 'commander'
 import type { CallInput, Client, Reply } from '@stockade/client'
+import { alertSeverities } from '@stockade/contract'
+import type { AlertSeverity } from '@stockade/contract'
 import { contextOf } from './context.ts'
 import { Failure, Misuse } from './failure.ts'
 import { print, printEither, printJson, printTable } from './print.ts'
@@ -58,11 +61,15 @@ const runPresets = async (_options: object, command: Command): Promise<void> => 
 
 const runAdd = async (
   name: string,
-  options: { preset: Preset; field?: readonly Field[] },
+  options: { preset: Preset; field?: readonly Field[]; severity?: readonly AlertSeverity[]; silent?: true },
   command: Command,
 ): Promise<void> => {
   const { client, json } = contextOf(command)
-  const body = { name, preset: options.preset, fields: [...(options.field ?? [])] }
+  const severities = options.silent ? [] : options.severity
+  const body = {
+    ...{ name, preset: options.preset, fields: [...(options.field ?? [])] },
+    ...(severities && { severities: [...severities] }),
+  }
   const newChannel = await client.call('POST /channels', { body })
   if (json) return printJson(newChannel)
   print(`Channel ${newChannel.id} ${safe(newChannel.name)} is added. Try it: stockade channels test ${newChannel.id}`)
@@ -144,6 +151,12 @@ export const addChannelCommands = (program: Command): void => {
     .description('Add a channel.')
     .requiredOption('--preset <preset>', 'kind of the channel, such as ntfy; see "channels presets"')
     .option('--field <name=value...>', 'a value of the preset; NAME=@FILE reads it from a file', fieldOf)
+    .addOption(
+      new Option('--severity <severity...>', 'alerts that it gets; critical ones and warnings unless given').choices(
+        alertSeverities,
+      ),
+    )
+    .option('--silent', 'no alerts, until a route names it')
     .action(runAdd)
   const channelCommand = (name: string, description: string) =>
     channels.command(name).argument('<channel>', 'id or name of the channel').description(description)

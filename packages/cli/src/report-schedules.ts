@@ -61,7 +61,6 @@ const runList = async (_options: object, command: Command): Promise<void> => {
   const { client, json } = contextOf(command)
   const list = await client.call('GET /reports/schedules')
   if (json) return printJson(list)
-  if (list.total === 0) return print('No reports are scheduled. See: stockade schedules add --help')
   printTable(
     ['ID', 'NAME', 'WHEN', 'WHERE', 'TO', 'NEXT', 'ERROR'],
     list.schedules.map(schedule => [
@@ -69,7 +68,8 @@ const runList = async (_options: object, command: Command): Promise<void> => {
       schedule.name,
       whenOf(schedule),
       whereOf(schedule),
-      [...schedule.recipients, ...schedule.channels.map(id => `channel ${id}`)].join(', ') || 'e-mail settings',
+      [...schedule.recipients, ...schedule.channels.map(id => `channel ${id}`)].join(', ') ||
+        (schedule.builtin ? '-' : 'e-mail settings'),
       timeText(schedule.next_at) ?? 'off',
       schedule.last_error,
     ]),

@@ -74,6 +74,10 @@ export const listAlerts = endpoint('GET /alerts', {
         }),
         'How many fire now, are not covered by another one, and nobody acknowledged, whatever the filters.',
       ),
+      unheard: field(
+        count,
+        'How many of these no channel gets: no route or switch sends them to one that is on. Silenced ones are not counted.',
+      ),
     },
     { additionalProperties: false },
   ),

@@ -2,6 +2,8 @@ import { Type } from 'typebox'
 import type { Static } from 'typebox'
 import { endpoint } from './endpoint.ts'
 import { bounds } from './limits.ts'
+import { severity } from './alert-fields.ts'
+import type { AlertSeverity } from './alert-fields.ts'
 import { deliverySteps } from './settings.ts'
 import { count, id, message, timestamp } from './common.ts'
 import { field, nullable, oneOf, resource, shape, text } from './shapes.ts'
@@ -67,6 +69,9 @@ const fieldsInput = field(
 )
 const nameInput = field(text(1, bounds.name), 'Name of the channel; no two have the same.')
 
+/** The alerts that a new channel gets unless somebody says otherwise. */
+export const usualSeverities: readonly AlertSeverity[] = ['critical', 'warning']
+
 export const listChannels = endpoint('GET /channels', {
   ...admin,
   summary: 'List the channels that alerts can go to',
@@ -78,12 +83,16 @@ export const createChannel = endpoint('POST /channels', {
   lasts: true,
   leaves: { what: 'channels', most: bounds.channels, per: 'fleet' },
   summary: 'Add a channel',
-  description: 'Nothing is sent to it until a route of the alerts names it.',
+  description: 'A route of its own sends it the alerts of `severities`. More about routes: `PUT /alerts/routes`.',
   body: shape({
     name: nameInput,
     preset: field(oneOf(presetIds, { title: 'PresetId' }), 'Kind of the channel.'),
     enabled: field(Type.Optional(Type.Boolean()), 'Whether it is switched on; true unless given.'),
     fields: fieldsInput,
+    severities: field(
+      Type.Optional(Type.Array(severity, { maxItems: 3 })),
+      'Alerts that it gets: critical ones and warnings unless given; none where it is empty.',
+    ),
   }),
   status: 201,
   reply: channel,
@@ -152,7 +161,7 @@ export type ChannelDelivery = Static<typeof channelDelivery>
 export const channelDeliveries = endpoint('GET /channels/{id}/deliveries', {
   ...admin,
   summary: 'List the last deliveries of a channel',
-  description: 'Newest first, the last 100. The two of the settings keep none.',
+  description: 'Newest first, the last 100.',
   params,
   reply: shape({ deliveries: field(Type.Array(channelDelivery), 'The deliveries.'), total: count }),
   refusals: [404],

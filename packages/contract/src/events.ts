@@ -22,8 +22,8 @@ export interface EventKind {
   readonly audited: boolean
   /** Forwarded to a SIEM as this type. */
   readonly siem?: SiemType
-  /** The notification toggle that it belongs to. */
-  readonly notify?: 'notify_bans' | 'notify_syncs' | 'notify_errors'
+  /** The switch of chat and e-mail by which it is told as it happens. Problems are told by the rules of alerts. */
+  readonly notify?: 'notify_bans' | 'notify_syncs'
   /** Sent to live feeds as this message, to callers who may see its server. */
   readonly live?: 'ban' | 'unban' | 'server' | 'command' | 'whitelist' | 'notice' | 'fleet_ban' | 'blocklist'
 }
@@ -44,7 +44,7 @@ export const eventKinds = {
   'ban.remove': audit,
   'ban.reputation': audit,
   // A user lifted the ban of the address that the user comes from.
-  'ban.own_unban': kind({ audited: true, notify: 'notify_errors' }),
+  'ban.own_unban': audit,
   'server.create': kind({ audited: true, live: 'server' }),
   'server.update': kind({ audited: true, live: 'server' }),
   'server.tags': kind({ audited: true, live: 'server' }),
@@ -55,28 +55,28 @@ export const eventKinds = {
   'server.enrolment_token': audit,
   'server.enrolment_token_revoke': audit,
   // A token for many hosts is used up, was refused many times, or came from outside of its networks.
-  'server.enrolment_token_warn': kind({ audited: true, notify: 'notify_errors' }),
+  'server.enrolment_token_warn': audit,
   'server.farewell': kind({ audited: true, live: 'server' }),
-  'server.quota': kind({ audited: true, notify: 'notify_errors', live: 'notice' }),
+  'server.quota': kind({ audited: true, live: 'notice' }),
   'server.quarantine': kind({ audited: true, live: 'server' }),
   'server.release': kind({ audited: true, live: 'server' }),
   'server.forget_reports': kind({ audited: true, live: 'server' }),
-  'server.clone': kind({ audited: true, notify: 'notify_errors', live: 'notice' }),
+  'server.clone': kind({ audited: true, live: 'notice' }),
   'server.clone_settled': kind({ audited: true, live: 'server' }),
   'server.online': kind({ audited: false, live: 'server' }),
-  'server.offline': kind({ audited: false, siem: 'server_offline', notify: 'notify_errors', live: 'server' }),
-  'server.protection': kind({ audited: true, siem: 'protection', notify: 'notify_errors', live: 'server' }),
+  'server.offline': kind({ audited: false, siem: 'server_offline', live: 'server' }),
+  'server.protection': kind({ audited: true, siem: 'protection', live: 'server' }),
   'server.self_test': kind({ audited: false, live: 'server' }),
   'server.jails': kind({ audited: false, live: 'server' }),
   'command.create': kind({ audited: true, live: 'command' }),
   'command.cancel': kind({ audited: true, live: 'command' }),
   'command.retry': kind({ audited: true, live: 'command' }),
   'command.start': kind({ audited: false, live: 'command' }),
-  'command.finish': kind({ audited: false, notify: 'notify_errors', live: 'command' }),
+  'command.finish': kind({ audited: false, live: 'command' }),
   'auth.login': kind({ audited: true, siem: 'login_success' }),
   'auth.login_failed': kind({ audited: true, siem: 'login_failed' }),
   // So many wrong passwords for one account in a day that only networks that it knows may go on.
-  'auth.guessing': kind({ audited: true, notify: 'notify_errors', live: 'notice' }),
+  'auth.guessing': kind({ audited: true, live: 'notice' }),
   'auth.logout': audit,
   'auth.password_change': audit,
   // A session proved again who it is.
@@ -87,9 +87,9 @@ export const eventKinds = {
   'audit.checkpoint': audit,
   // A scheduled backup was made, failed, and was restored on trial.
   'backup.create': audit,
-  'backup.fail': kind({ audited: true, notify: 'notify_errors', live: 'notice' }),
+  'backup.fail': kind({ audited: true, live: 'notice' }),
   'backup.verify': audit,
-  'backup.verify_fail': kind({ audited: true, notify: 'notify_errors', live: 'notice' }),
+  'backup.verify_fail': kind({ audited: true, live: 'notice' }),
   'mfa.enable': audit,
   'mfa.disable': audit,
   'mfa.reset': audit,
@@ -119,12 +119,12 @@ export const eventKinds = {
   'rule.arm': audit,
   'rule.disarm': audit,
   // The rule met a limit and stopped by itself.
-  'rule.trip': kind({ audited: true, notify: 'notify_errors', live: 'notice' }),
+  'rule.trip': kind({ audited: true, live: 'notice' }),
   'feed.create': audit,
   'feed.update': audit,
   'feed.rotate': audit,
   // Bans are left out of a feed, since one server or one moment brought too many; once a day for each feed.
-  'feed.limit': kind({ audited: true, notify: 'notify_errors' }),
+  'feed.limit': audit,
   'feed.delete': audit,
   'report.create': audit,
   'report.update': audit,
@@ -136,9 +136,9 @@ export const eventKinds = {
   // Another version of a list is in force.
   'list.fetch': kind({ audited: false, live: 'blocklist' }),
   // A new version was not applied; the last good one stays.
-  'list.refuse': kind({ audited: true, notify: 'notify_errors', live: 'blocklist' }),
+  'list.refuse': kind({ audited: true, live: 'blocklist' }),
   // No look at the source succeeded for three intervals.
-  'list.stale': kind({ audited: true, notify: 'notify_errors', live: 'blocklist' }),
+  'list.stale': kind({ audited: true, live: 'blocklist' }),
   // Hosts confirmed or refused lists; at most one a second.
   'list.progress': kind({ audited: false, live: 'blocklist' }),
   'agents.move': audit,
@@ -147,7 +147,7 @@ export const eventKinds = {
   'rollout.create': audit,
   'rollout.pause': audit,
   // The rollout stopped by itself, because too many servers failed.
-  'rollout.stop': kind({ audited: true, notify: 'notify_errors' }),
+  'rollout.stop': audit,
   'rollout.resume': audit,
   'rollout.abort': audit,
   'rollout.end': audit,
@@ -155,13 +155,13 @@ export const eventKinds = {
   'whitelist.update': kind({ audited: true, live: 'whitelist' }),
   'whitelist.remove': kind({ audited: true, siem: 'whitelist_remove', notify: 'notify_syncs', live: 'whitelist' }),
   'whitelist.sync': kind({ audited: true, notify: 'notify_syncs', live: 'whitelist' }),
-  'whitelist.synced': kind({ audited: false, notify: 'notify_syncs', live: 'whitelist' }),
+  'whitelist.synced': kind({ audited: false, live: 'whitelist' }),
   'whitelist.name_create': kind({ audited: true, live: 'whitelist' }),
   'whitelist.name_delete': kind({ audited: true, live: 'whitelist' }),
   // A DNS name has other addresses. The entries are told apart from it.
   'whitelist.name_resolve': kind({ audited: true, live: 'whitelist' }),
   // A DNS name answered what is not taken, led to a banned address, or has not been resolved for a day.
-  'whitelist.name_warn': kind({ audited: true, notify: 'notify_errors', live: 'whitelist' }),
+  'whitelist.name_warn': kind({ audited: true, live: 'whitelist' }),
   'template.create': audit,
   'template.update': audit,
   'template.delete': audit,

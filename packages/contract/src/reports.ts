@@ -186,6 +186,10 @@ const name = text(1, bounds.name)
 
 export const reportSchedule = resource('ReportSchedule', {
   id,
+  builtin: field(
+    Type.Boolean(),
+    'True for the daily summary of chat and e-mail, which `/settings/chat` and `/settings/email` switch.',
+  ),
   name,
   period,
   hour: field(hour, 'Hour of the day at which it is sent.'),
@@ -222,7 +226,13 @@ export const listReportSchedules = endpoint('GET /reports/schedules', {
   fleet: true,
   summary: 'List the schedules of reports',
   access: 'admin',
-  reply: shape({ schedules: field(Type.Array(reportSchedule), 'The schedules, by name; at most 50.'), total: count }),
+  reply: shape({
+    schedules: field(
+      Type.Array(reportSchedule),
+      'The schedules, by name: the daily summary, and at most 50 of one’s own.',
+    ),
+    total: count,
+  }),
 })
 export const createReportSchedule = endpoint('POST /reports/schedules', {
   tag,
@@ -243,6 +253,7 @@ export const updateReportSchedule = endpoint('PATCH /reports/schedules/{id}', {
   scope: 'settings',
   fleet: true,
   summary: 'Change a schedule of reports',
+  description: 'The daily summary is changed by its settings: 409.',
   access: 'admin',
   lasts: true,
   params,
@@ -255,11 +266,12 @@ export const deleteReportSchedule = endpoint('DELETE /reports/schedules/{id}', {
   scope: 'settings',
   fleet: true,
   summary: 'Delete a schedule of reports',
+  description: 'The daily summary is switched off by its settings: 409.',
   access: 'admin',
   lasts: true,
   params,
   reply: message,
-  refusals: [404],
+  refusals: [404, 409],
 })
 export const testReportSchedule = endpoint('POST /reports/schedules/{id}/test', {
   tag,

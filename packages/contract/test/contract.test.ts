@@ -445,7 +445,7 @@ describe('the contract', () => {
         'total',
         'page',
         'limit',
-        ...(name === 'GET /alerts' ? ['firing'] : []),
+        ...(name === 'GET /alerts' ? ['firing', 'unheard'] : []),
         ...(name === 'GET /bans/attackers' ? ['totals'] : []),
       ])
     }

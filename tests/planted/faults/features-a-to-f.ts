@@ -179,12 +179,6 @@ export const featuresAToF = below('packages/server/src/features', [
     edge: true,
   },
   {
-    file: 'channels/summary.ts',
-    find: '{ from: beginOf(told, timeZone), to: beginOf(date, timeZone) }',
-    replace: '{ from: beginOf(told, timeZone), to: at }',
-    says: 'The summary of yesterday counts the bans of this morning too.',
-  },
-  {
     file: 'channels/next-message.ts',
     find: 'messages.filter(isNotice), waiting.n + overflow,',
     replace: 'messages.filter(isNotice), waiting.n,',
@@ -200,7 +194,7 @@ export const featuresAToF = below('packages/server/src/features', [
   {
     file: 'channels/channels.service.ts',
     find: 'if (!channel?.isOn || (waiting.get(channel.queue) ?? 0) >= mostWaiting) continue',
-    replace: 'if (!row || (waiting.get(channel) ?? 0) >= mostWaiting) continue',
+    replace: 'if (!channel || (waiting.get(channel.queue) ?? 0) >= mostWaiting) continue',
     says: 'Alerts from the time in which a channel was off are sent once it is on again.',
     edge: true,
   },

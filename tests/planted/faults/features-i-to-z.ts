@@ -169,6 +169,13 @@ export const featuresIToZ = below('packages/server/src/features', [
     says: 'A feed tells firewalls to block where people work.',
   },
   {
+    file: 'reports/summary-changes.ts',
+    find: 'wall.hour > hour ? wall.date : addDays(wall.date, -1)',
+    replace: 'addDays(wall.date, -1)',
+    says: 'A daily summary that is switched on after its hour comes at once and not tomorrow.',
+    edge: true,
+  },
+  {
     file: 'reports/reports.service.ts',
     find: "actor.permission === 'admin' && hasScope",
     replace: "actor.permission === 'admin' || hasScope",

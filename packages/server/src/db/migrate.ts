@@ -24,6 +24,7 @@ import { enrolmentTokens } from './migrations/0085-enrolment-tokens.ts'
 import { tokenMakers } from './migrations/0086-token-makers.ts'
 import { enrolmentIndexes } from './migrations/0087-enrolment-indexes.ts'
 import { oneMessageSystem } from './migrations/0090-one-message-system.ts'
+import { alertsBySwitches } from './migrations/0091-alerts-by-switches.ts'
 
 /** Every change of the schema by its name, in order. */
 const migrationsOf = (engine: Database['engine']) => ({
@@ -47,6 +48,7 @@ const migrationsOf = (engine: Database['engine']) => ({
   '0086-token-makers': tokenMakers(engine),
   '0087-enrolment-indexes': enrolmentIndexes,
   '0090-one-message-system': oneMessageSystem(),
+  '0091-alerts-by-switches': alertsBySwitches(engine),
 })
 
 /** Migrations that only add what an older program can do without. */

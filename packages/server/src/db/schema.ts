@@ -92,7 +92,6 @@ export interface Schema {
   notifications: messages.NotificationsTable
   notification_overflow: messages.NotificationOverflowTable
   notification_channels: messages.NotificationChannelsTable
-  daily_summaries: messages.DailySummariesTable
   alert_rules: messages.AlertRulesTable
   alert_states: messages.AlertStatesTable
   alert_routes: messages.AlertRoutesTable

@@ -24,10 +24,15 @@ export interface ReadOn {
  * transaction, so that no event is missed or done twice. Only one process may use a name at a time: jobs hold a lease.
  */
 export interface Reader {
-  /** The next events; nothing new: none of them, and the place where it is. The first time it begins at the end. */
-  read(most: number): Promise<ReadOn>
+  /**
+   * The next events, from the place that is kept or another one; nothing new: none of them, and the place where it is. The first time it
+   * begins at the end.
+   */
+  read(most: number, from?: Position): Promise<ReadOn>
   /** The lowest id of a reported ban whose event is not read yet, whether or not an older transaction holds it back; null: none. */
   firstWaitingBan(): Promise<number | null>
+  /** The place behind everything that is committed. */
+  end(): Promise<Position>
   /** Keeps the place. */
   keep(change: Pick<Change, 'sql'>, position: Position): Promise<void>
   /** Forgets what waits: the next read begins with what comes from now on. */
@@ -60,6 +65,7 @@ export const createReader = (db: Database, name: string): Reader => {
   }
   return {
     keep,
+    end,
     skip: async change => keep(change, await end()),
     async firstWaitingBan() {
       const { xid, id } = await kept()
@@ -68,8 +74,8 @@ export const createReader = (db: Database, name: string): Reader => {
         where ${isWaiting} and name = 'ban.report'`.execute(db.read)
       return rows[0]?.first ?? null
     },
-    async read(most) {
-      const from = await kept()
+    async read(most, given) {
+      const from = given ?? (await kept())
       // Ids of PostgreSQL are not in commit order: only what lies below the oldest running transaction is complete.
       const horizon = postgres ? await horizonOf(db) : '0'
       const { rows } = postgres

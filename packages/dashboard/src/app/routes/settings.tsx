@@ -112,10 +112,14 @@ const agentSettings = page(
   '/settings/agents',
   forAdmins(lazyRouteComponent(() => import('../../features/settings/agents.tsx'), 'AgentSettings')),
 )
-const channelSettings = page(
-  '/settings/channels',
-  forAdmins(lazyRouteComponent(() => import('../../features/settings/alert-channels.tsx'), 'ChannelSettings')),
-)
+/** Where channels stood before; links and bookmarks go on. */
+const channelSettings = createRoute({
+  getParentRoute: () => inside,
+  path: '/settings/channels',
+  beforeLoad: () => {
+    throw redirect({ to: '/alerts', replace: true })
+  },
+})
 const licenceSettings = page(
   '/settings/licence',
   forAdmins(lazyRouteComponent(() => import('../../features/settings/licence.tsx'), 'LicenceSettings')),

@@ -18,10 +18,12 @@ import { Waiting, isFirstRead } from '../../kit/waiting.tsx'
 import { textsOf } from '../../lib/texts/catalogue.ts'
 import { withLocalTimes } from '../../lib/time.ts'
 import { alertsTexts } from './alerts.texts.ts'
+import { Channels } from './channels.tsx'
 import { alertsQuery, routeChannelsQuery, routesQuery, rulesQuery, silencesQuery } from './queries.ts'
 import type { Alert } from './queries.ts'
 import { Routes } from './routes.tsx'
 import { Rules } from './rules.tsx'
+import { Unheard } from './unheard.tsx'
 import styles from './alerts.module.css'
 
 const SilenceDialog = lazy(() => import('./silence-dialog.tsx'))
@@ -31,6 +33,12 @@ const namesOf = ({ kind, rule, rule_name }: Alert): string => {
   const kinds: Readonly<Partial<Record<string, string>>> = textsOf(alertsTexts).kinds
   // A newer server may have kinds that this page does not know.
   return /^\d/.test(rule) ? rule_name : (kinds[kind] ?? rule_name)
+}
+
+/** Severities of alerts that fire and went to no channel; what most people want to hear where there is none. */
+const unheardOf = (alerts: readonly Alert[]): Alert['severity'][] => {
+  const found = alerts.filter(alert => alert.state === 'firing' && !alert.acknowledged && alert.channels.length === 0)
+  return found.length === 0 ? ['critical', 'warning'] : [...new Set(found.map(({ severity }) => severity))]
 }
 
 /** What the others say already; null where nothing is covered by the alert. */
@@ -52,6 +60,7 @@ export const Alerts = () => {
   ]
   const isWaiting = [query, ...others].some(isFirstRead)
   const [silenced, setSilenced] = useState<Alert | null>(null)
+  const [isAdding, setAdding] = useState(false)
   const alerts = query.data?.alerts ?? []
   // One fault is one line: an alert that a more severe one covers is shown there as its cause.
   const isToldBy = (id: number | null) => id !== null && alerts.some(alert => alert.id === id)
@@ -64,11 +73,13 @@ export const Alerts = () => {
   return (
     <Page title={t.title}>
       <div className={styles.panels}>
-        <p className={parts.help}>{t.lead}</p>
         {isWaiting && <Waiting lines={12} />}
         <Trouble what={t.what} query={query} />
         {!isWaiting && query.data && (
           <>
+            {query.data.unheard > 0 && (
+              <Unheard count={query.data.unheard} severities={unheardOf(alerts)} onAdd={() => setAdding(true)} />
+            )}
             <Panel title={t.firing}>
               <AlertList alerts={inState('firing')} none={t.calm} onSilence={setSilenced} />
             </Panel>
@@ -87,6 +98,7 @@ export const Alerts = () => {
           <>
             <Silences />
             {mayAdmin && <Routes />}
+            {mayAdmin && <Channels isAdding={isAdding} onAdding={setAdding} />}
             <Rules />
           </>
         )}

@@ -5,6 +5,7 @@ import { every } from '../../api/quiet.ts'
 
 export type Alert = Reply<'GET /alerts'>['alerts'][number]
 export type AlertRule = Reply<'GET /alerts/rules'>['rules'][number]
+export type Channel = Reply<'GET /channels'>['channels'][number]
 export type AlertRoute = Reply<'GET /alerts/routes'>['routes'][number]
 
 const alertsListed = 100
@@ -30,4 +31,13 @@ export const routesQuery = queryOptions({
 export const routeChannelsQuery = queryOptions({
   queryKey: ['channels'],
   queryFn: ({ signal }) => api.call('GET /channels', { signal }),
+  refetchInterval: every(15_000),
+})
+/** The switches of chat and e-mail, which send problems to them beside the routes. */
+export const switchesQuery = queryOptions({
+  queryKey: ['alerts', 'switches'],
+  queryFn: async ({ signal }) => ({
+    chat: (await api.call('GET /settings/chat', { signal })).notify_errors,
+    email: (await api.call('GET /settings/email', { signal })).notify_errors,
+  }),
 })

@@ -23,7 +23,7 @@ export const ticksOf = (routes: readonly RouteInput[]): ReadonlyMap<string, Read
 
 /** All routes after one tick was set or taken away; routes that are not plain stay as they are. */
 export const routesWith = (
-  routes: readonly AlertRoute[],
+  routes: readonly RouteInput[],
   channel: string,
   severity: Severity,
   isTicked: boolean,

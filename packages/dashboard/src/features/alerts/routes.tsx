@@ -1,5 +1,4 @@
 import { useMutation, useQuery } from '@tanstack/react-query'
-import { Link } from '@tanstack/react-router'
 import { api } from '../../api/client.ts'
 import { queries } from '../../api/queries.ts'
 import { Panel } from '../../kit/page.tsx'
@@ -8,11 +7,12 @@ import { Stranger } from '../../kit/stranger.tsx'
 import { Refusal, Trouble } from '../../kit/trouble.tsx'
 import { textsOf } from '../../lib/texts/catalogue.ts'
 import { alertsTexts } from './alerts.texts.ts'
-import { routeChannelsQuery, routesQuery } from './queries.ts'
+import { alertsQuery, routeChannelsQuery, routesQuery, switchesQuery } from './queries.ts'
 import { isPlain, routesWith, ticksOf } from './route-table.ts'
 import styles from './alerts.module.css'
 
 const severities = ['critical', 'warning', 'info'] as const
+type Severity = (typeof severities)[number]
 
 /** Which channel hears of which severity. Routes that say more than that are kept as they are. */
 export const Routes = () => {
@@ -22,7 +22,7 @@ export const Routes = () => {
   const save = useMutation({
     mutationFn: (body: ReturnType<typeof routesWith>) => api.call('PUT /alerts/routes', { body: { routes: body } }),
     // The refetch belongs to the change: the tick stays as it is until the new list is there.
-    onSettled: () => queries.invalidateQueries({ queryKey: routesQuery.queryKey }),
+    onSettled: () => queries.invalidateQueries({ queryKey: alertsQuery.queryKey }),
   })
   const allRoutes = routes.data?.routes ?? []
   // A tick shows at once; where it is refused, it goes again.
@@ -30,11 +30,14 @@ export const Routes = () => {
   const special = allRoutes.filter(route => !isPlain(route)).length
   const offered =
     channels.data?.channels.filter(({ id, enabled, builtin }) => enabled || !builtin || ticks.has(id)) ?? []
+  const switches: Readonly<Partial<Record<string, boolean>>> = useQuery(switchesQuery).data ?? {}
+  /** Chat and e-mail get problems by their switch, whatever is ticked. */
+  const isSwitched = (id: string, severity: Severity) => severity !== 'info' && switches[id] === true
+  if (routes.data && offered.length === 0) return null
   return (
-    <Panel title={t.routes} aside={<Link to="/settings/channels">{t.toChannels}</Link>}>
-      <p className={parts.help}>{allRoutes.length === 0 && offered.length > 0 ? t.noRoute : t.routesLead}</p>
+    <Panel title={t.routes}>
+      <p className={parts.help}>{t.routesLead}</p>
       <Trouble what={t.what} query={routes.isError ? routes : channels} />
-      {channels.data && offered.length === 0 && <p className={parts.muted}>{t.noChannel}</p>}
       {routes.data && offered.length > 0 && (
         <table className={styles.matrix}>
           <thead>
@@ -58,12 +61,14 @@ export const Routes = () => {
                     <label>
                       <input
                         type="checkbox"
-                        aria-label={t.ticked(name, t.severities[severity])}
-                        disabled={save.isPending}
-                        checked={ticks.get(id)?.has(severity) ?? false}
-                        onChange={event =>
-                          save.mutate(routesWith(allRoutes, id, severity, event.currentTarget.checked))
+                        aria-label={
+                          isSwitched(id, severity)
+                            ? t.bySwitch(name, t.severities[severity])
+                            : t.ticked(name, t.severities[severity])
                         }
+                        disabled={save.isPending || isSwitched(id, severity)}
+                        checked={isSwitched(id, severity) || (ticks.get(id)?.has(severity) ?? false)}
+                        onChange={event => save.mutate(routesWith(allRoutes, id, severity, event.currentTarget.checked))}
                       />
                     </label>
                   </td>

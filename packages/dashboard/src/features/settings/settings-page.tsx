@@ -10,7 +10,6 @@ import parts from '../../kit/parts.module.css'
 import { Trouble } from '../../kit/trouble.tsx'
 import { Waiting, isFirstRead } from '../../kit/waiting.tsx'
 import { textsOf } from '../../lib/texts/catalogue.ts'
-import { alertChannelsTexts } from './alert-channels.texts.ts'
 import { Sections } from '../identity/sections.tsx'
 import { changesQuery } from './fields.tsx'
 import { findSettings } from './index-of.ts'
@@ -19,7 +18,6 @@ import { settingsTexts } from './settings.texts.ts'
 
 export const SettingsPage = (props: { title: string; children: ReactNode }) => {
   const t = textsOf(settingsTexts)
-  const channels = textsOf(alertChannelsTexts)
   return (
     <Page
       title={`${props.title} · ${t.sections}`}
@@ -37,7 +35,6 @@ export const SettingsPage = (props: { title: string; children: ReactNode }) => {
               { to: '/settings/security', text: t.security, about: t.abouts.security },
               { to: '/settings/oauth', text: t.oauth, about: t.abouts.oauth },
               { to: '/settings/notifications', text: t.notifications, about: t.abouts.notifications },
-              { to: '/settings/channels', text: channels.title, about: channels.about },
               { to: '/settings/reputation', text: t.reputation, about: t.abouts.reputation },
               { to: '/settings/agents', text: t.agents, about: t.abouts.agents },
               { to: '/settings/backup', text: t.backup, about: t.abouts.backup },

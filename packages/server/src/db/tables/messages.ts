@@ -7,6 +7,8 @@ import type { BanConditions, QuietHours, StoredRoute } from './stored.ts'
 
 export interface ReportSchedulesTable {
   id: Generated<number>
+  /** 1: the daily summary of chat and e-mail, whose hour and channels are in their settings. */
+  builtin: Generated<number>
   name: string
   period: 'day' | 'week' | 'month'
   hour: number
@@ -57,12 +59,6 @@ export interface NotificationChannelsTable {
   recent: Generated<JsonText<Readonly<Partial<Record<Category, RecentlyTold>>>>>
   /** What happened before this is not told: the channel was off. */
   since: Generated<number>
-}
-/** Local dates whose summary was queued, or left out (`skipped`) because it was switched on too late for it. */
-export interface DailySummariesTable {
-  date: string
-  skipped: number
-  at: number
 }
 /** A channel of alerts. `fields` is JSON of plain values by field, `secrets` a sealed JSON of the others. */
 export interface ChannelsTable {

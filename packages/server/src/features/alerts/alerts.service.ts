@@ -10,9 +10,13 @@ import { conflict, forbidden, invalid, notFound } from '../../core/problem.ts'
 import { requireProof } from '../../core/proof.ts'
 import { tame } from '../../core/text.ts'
 import type { StoreAccess } from '../../events/events.ts'
+import { wallOf } from '../../core/wall.ts'
+import type { ChannelsService } from '../channels/channels.service.ts'
+import { allRoutes } from '../channels/routes.store.ts'
 import type { Registry } from '../servers/registry.ts'
 import { targetsOf, textOf } from '../servers/targets.ts'
 import type { Targeting } from '../servers/targets.ts'
+import type { SettingsService } from '../settings/settings.service.ts'
 import {
   ackState,
   allRules,
@@ -24,7 +28,7 @@ import {
 } from './alerts.store.ts'
 import type { SilenceRow, StateRow } from './alerts.store.ts'
 import { coverOf } from './covering.ts'
-import { isSilenced } from './routing.ts'
+import { channelsFor, isSilenced } from './routing.ts'
 import type { Silence } from './routing.ts'
 import { rulesOf } from './rules.ts'
 import type { Rule } from './rules.ts'
@@ -58,9 +62,11 @@ export const createAlerts = (
   needs: StoreAccess & {
     registry: Pick<Registry, 'byNo'>
     targeting: Targeting
+    settings: Pick<SettingsService, 'get'>
+    channels: Pick<ChannelsService, 'switchRoutes' | 'activeIds'>
   },
 ): AlertsService => {
-  const { db, clock, events, registry, targeting } = needs
+  const { db, clock, events, registry, targeting, settings, channels } = needs
 
   const silencesNow = async (): Promise<Silence[]> =>
     (await silencesAt(db.read, clock())).map(({ rule, target }) => ({ rule, targets: targetsOf(target) }))
@@ -93,6 +99,13 @@ export const createAlerts = (
         row.acked_at === null ? null : { by: row.acked_by ?? '', at: iso(row.acked_at), note: row.ack_note ?? '' },
     }
   }
+  /** Whether a channel that is on gets an alert now. */
+  const hearing = async (): Promise<(row: StateRow) => boolean> => {
+    const routes = [...(await allRoutes(db.read)), ...channels.switchRoutes()]
+    const active = await channels.activeIds()
+    const { hour } = wallOf(clock(), settings.get('service.timezone'))
+    return row => channelsFor(routes, row, hour, targeting).some(id => active.has(id))
+  }
   const ruleById = async () => new Map(rulesOf(await allRules(db.read)).map(rule => [rule.id, rule]))
   const silenceView = (actor: Principal, row: SilenceRow) => ({
     id: Number(row.id),
@@ -109,9 +122,12 @@ export const createAlerts = (
       const visible = (await recentStates(db.read, clock() - listedFor)).filter(
         row => row.state !== 'calm' && isVisible(actor, row),
       )
+      const silences = await silencesNow()
+      const open = visible.filter(row => row.state === 'firing' && row.acked_at === null && !coverOf(row, visible))
       const firing = { critical: 0, warning: 0, info: 0 }
-      for (const row of visible)
-        if (row.state === 'firing' && row.acked_at === null && !coverOf(row, visible)) firing[row.severity]++
+      for (const row of open) firing[row.severity]++
+      const isHeard = await hearing()
+      const unheard = open.filter(row => !isSilenced(silences, row, targeting) && !isHeard(row)).length
       const rows = visible
         .filter(
           row => (state === undefined || row.state === state) && (severity === undefined || row.severity === severity),
@@ -124,9 +140,8 @@ export const createAlerts = (
             b.id - a.id,
         )
       const rules = await ruleById()
-      const silences = await silencesNow()
       const alerts = rows.slice((page - 1) * limit, page * limit).map(row => viewOf(row, visible, rules, silences))
-      return { alerts, total: rows.length, page, limit, firing }
+      return { alerts, total: rows.length, page, limit, firing, unheard }
     },
     async ack(actor, id, note) {
       const known = await findState(db.read, id)

@@ -1,12 +1,5 @@
 import type { Insertable, Kysely, Selectable } from 'kysely'
-import type { JsonText } from '../../core/json-text.ts'
-import type { StoredRoute } from '../../db/tables/stored.ts'
-import type {
-  AlertRoutesTable,
-  AlertRulesTable,
-  AlertSilencesTable,
-  AlertStatesTable,
-} from '../../db/tables/messages.ts'
+import type { AlertRulesTable, AlertSilencesTable, AlertStatesTable } from '../../db/tables/messages.ts'
 import type { Schema } from '../../db/schema.ts'
 
 type Sql = Kysely<Schema>
@@ -117,17 +110,6 @@ export const saveRule = (sql: Sql, id: number, set: Partial<Omit<RuleRow, 'id'>>
   sql.updateTable('alert_rules').set(set).where('id', '=', id).returningAll().executeTakeFirst()
 export const deleteRuleRow = (sql: Sql, id: number): Promise<RuleRow | undefined> =>
   sql.deleteFrom('alert_rules').where('id', '=', id).where('builtin', 'is', null).returningAll().executeTakeFirst()
-
-export const allRoutes = (sql: Sql): Promise<Selectable<AlertRoutesTable>[]> =>
-  sql.selectFrom('alert_routes').selectAll().orderBy('position').execute()
-export const replaceRoutes = async (sql: Sql, contents: readonly JsonText<StoredRoute>[]): Promise<void> => {
-  await sql.deleteFrom('alert_routes').execute()
-  if (contents.length > 0)
-    await sql
-      .insertInto('alert_routes')
-      .values(contents.map((content, position) => ({ position, content })))
-      .execute()
-}
 
 export const silencesAt = (sql: Sql, now: number): Promise<SilenceRow[]> =>
   sql.selectFrom('alert_silences').selectAll().where('ends_at', '>', now).orderBy('id').execute()

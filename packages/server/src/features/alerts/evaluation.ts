@@ -1,16 +1,16 @@
 import type { Config } from '../../config.ts'
 import { day, minute, second } from '../../core/clock.ts'
 import type { Clock } from '../../core/clock.ts'
-import { parseJson } from '../../core/json-text.ts'
 import type { Database } from '../../db/database.ts'
 import type { Events } from '../../events/events.ts'
 import type { ChannelsService } from '../channels/channels.service.ts'
+import { allRoutes } from '../channels/routes.store.ts'
 import { wallOf } from '../../core/wall.ts'
 import type { Registry } from '../servers/registry.ts'
 import { targetsOf } from '../servers/targets.ts'
 import type { Targeting } from '../servers/targets.ts'
 import type { SettingsService } from '../settings/settings.service.ts'
-import { allRoutes, allRules, deleteStates, recentStates, saveStates, silencesAt } from './alerts.store.ts'
+import { allRules, deleteStates, recentStates, saveStates, silencesAt } from './alerts.store.ts'
 import type { StateRow } from './alerts.store.ts'
 import type { BanConditions } from './ban-conditions.ts'
 import type { createEventConditions } from './event-conditions.ts'
@@ -54,7 +54,7 @@ export const createEvaluation = (needs: {
   registry: Pick<Registry, 'all' | 'byNo'>
   targeting: Pick<Targeting, 'concerns'>
   settings: Pick<SettingsService, 'get'>
-  channels: Pick<ChannelsService, 'queue'>
+  channels: Pick<ChannelsService, 'queue' | 'switchRoutes'>
   eventConditions: Pick<ReturnType<typeof createEventConditions>, 'take'>
   serviceConditions: ReturnType<typeof createServiceConditions>
   banConditions: BanConditions
@@ -70,7 +70,7 @@ export const createEvaluation = (needs: {
   const findings = async (rules: readonly Rule[], now: number) => {
     const servers: ReadonlyMap<Rule['kind'], readonly Finding[]> = findOnServers(registry.all(), heardAfter(now))
     const service: ReadonlyMap<Rule['kind'], readonly Finding[] | null> = await serviceConditions()
-    const happened: ReadonlyMap<Rule['kind'], readonly Finding[]> = eventConditions.take()
+    const happened: ReadonlyMap<Rule['kind'], readonly Finding[]> = await eventConditions.take()
     const ofKind = (kind: Rule['kind']) =>
       servers.get(kind) ?? service.get(kind) ?? (service.has(kind) ? null : (happened.get(kind) ?? []))
     const found = new Map<string, readonly Finding[] | null>()
@@ -108,7 +108,7 @@ export const createEvaluation = (needs: {
   const contextAt = async (now: number): Promise<TellingContext> => ({
     now,
     hour: wallOf(now, settings.get('service.timezone')).hour,
-    routes: (await allRoutes(db.read)).map(({ content }) => parseJson(content)),
+    routes: [...(await allRoutes(db.read)), ...channels.switchRoutes()],
     silences: (await silencesAt(db.read, now)).map(({ rule, target }) => ({ rule, targets: targetsOf(target) })),
     targeting,
   })

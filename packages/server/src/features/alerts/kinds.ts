@@ -15,6 +15,8 @@ export const kindDefaults: Readonly<Record<AlertKind, KindDefaults>> = {
   'server-silent': { name: 'Server silent', severity: 'critical', for: 0 },
   'engine-down': { name: 'fail2ban down', severity: 'critical', for: 30 },
   'whitelist-drift': { name: 'Whitelist not applied', severity: 'warning', for: 120 },
+  'whitelist-failed': { name: 'Whitelist not taken over', severity: 'warning', for: 0, isEvent: true },
+  'whitelist-name': { name: 'Look at a whitelisted name', severity: 'warning', for: 0, isEvent: true },
   'shield-drift': { name: 'Firewall not as it should be', severity: 'warning', for: 120 },
   'agent-cloned': { name: 'Two servers with one identity', severity: 'critical', for: 0 },
   'server-quarantined': { name: 'Server in quarantine', severity: 'info', for: 0 },
@@ -27,11 +29,15 @@ export const kindDefaults: Readonly<Record<AlertKind, KindDefaults>> = {
   'rule-stopped': { name: 'Sharing rule stopped', severity: 'warning', for: 0, isEvent: true },
   'list-refused': { name: 'Blocklist not applied', severity: 'warning', for: 0, isEvent: true },
   'list-stale': { name: 'Blocklist out of date', severity: 'warning', for: 0, isEvent: true },
+  'feed-cut': { name: 'Feed leaves bans out', severity: 'warning', for: 0, isEvent: true },
+  'own-unban': { name: 'Own ban lifted', severity: 'warning', for: 0, isEvent: true },
   'notifications-stuck': { name: 'Messages not delivered', severity: 'warning', for: 0 },
   'siem-stuck': { name: 'SIEM not reached', severity: 'warning', for: 0 },
   'storage-slow': { name: 'Storage slow', severity: 'warning', for: 30 },
   'storage-full': { name: 'Disk nearly full', severity: 'critical', for: 60 },
   'backup-missing': { name: 'Backup missing', severity: 'warning', for: 3600 },
+  'backup-failed': { name: 'Backup failed', severity: 'warning', for: 0, isEvent: true },
+  'backup-unusable': { name: 'Backup not restorable', severity: 'critical', for: 0, isEvent: true },
   'licence-ending': { name: 'Licence ends soon', severity: 'warning', for: 0 },
   'certificate-ending': { name: 'Certificate ends soon', severity: 'warning', for: 0 },
   'bans-over': { name: 'Many bans', severity: 'warning', for: 0 },
@@ -45,6 +51,7 @@ export const coveredBy: Readonly<Partial<Record<AlertKind, ConditionKind>>> = {
   'engine-down': 'server-unprotected',
   'server-degraded': 'server-unprotected',
   'shield-drift': 'server-unprotected',
+  'whitelist-drift': 'whitelist-failed',
 }
 
 /** A condition that holds now. */

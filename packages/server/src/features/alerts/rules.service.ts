@@ -4,24 +4,16 @@ import type { Principal } from '../../core/actor.ts'
 import { sees } from '../../core/actor.ts'
 import { authorOf } from '../../core/author.ts'
 import { iso, second } from '../../core/clock.ts'
-import { jsonText, parseJson } from '../../core/json-text.ts'
+import { jsonText } from '../../core/json-text.ts'
 import { admit } from '../../core/leaving.ts'
 import { conflict, invalid, notFound } from '../../core/problem.ts'
 import type { StoreAccess } from '../../events/events.ts'
 import type { ChannelsService } from '../channels/channels.service.ts'
+import { allRoutes, replaceRoutes } from '../channels/routes.store.ts'
 import { targetsOf, textOf } from '../servers/targets.ts'
 import type { Targeting } from '../servers/targets.ts'
 import { listedFor } from './alerts.service.ts'
-import {
-  allRoutes,
-  allRules,
-  deleteRuleRow,
-  deleteStatesOf,
-  insertRule,
-  recentStates,
-  replaceRoutes,
-  saveRule,
-} from './alerts.store.ts'
+import { allRules, deleteRuleRow, deleteStatesOf, insertRule, recentStates, saveRule } from './alerts.store.ts'
 import type { StateRow } from './alerts.store.ts'
 import type { BanConditions } from './ban-conditions.ts'
 import { kindDefaults } from './kinds.ts'
@@ -128,8 +120,7 @@ export const createRules = (
   }
   const statesNow = () => recentStates(db.read, clock() - listedFor)
   const routesView = async (actor: Principal) => ({
-    routes: (await allRoutes(db.read)).map(({ content }) => {
-      const { severities, rules, hours, channels: ids, target } = parseJson(content)
+    routes: (await allRoutes(db.read)).map(({ severities, rules, hours, channels: ids, target }) => {
       return {
         severities: [...severities],
         rules: [...rules],
@@ -240,10 +231,7 @@ export const createRules = (
         return { ...route, target: textOf(targets) }
       })
       await events.change(async change => {
-        await replaceRoutes(
-          change.sql,
-          contents.map(content => jsonText(content)),
-        )
+        await replaceRoutes(change.sql, contents)
         await change.record({
           name: 'alert_routes.update',
           author: authorOf(actor),

@@ -61,7 +61,8 @@ const fired = (state: AlertState, terms: Terms, now: number, mayFire: boolean): 
     // Told once more, as flapping, unless it was not told yet.
     return { ...state, state: 'firing', flapping: 1, fired_at: state.fired_at ?? now, told_at: null }
   if (state.state === 'firing') return state
-  return mayFire && now - state.since >= terms.for
+  // What happened is no effect of a clock that was set, and nothing finds it a second time.
+  return (mayFire || terms.isEvent) && now - state.since >= terms.for
     ? { ...state, state: 'firing', fired_at: now }
     : { ...state, state: 'pending' }
 }

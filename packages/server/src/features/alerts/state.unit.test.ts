@@ -1,6 +1,7 @@
 import type { AlertKind } from '@stockade/contract'
 import { describe, expect, test } from 'vitest'
 import { coverOf } from './covering.ts'
+import { jsonText } from '../../core/json-text.ts'
 import type { Finding } from './kinds.ts'
 import type { Rule } from './rules.ts'
 import { advance, restarted } from './state.ts'
@@ -129,6 +130,30 @@ test('an event is shown for ten minutes, and seen once however many processes he
     state: 'firing',
     told_at: null,
   })
+})
+
+test('an event fires also soon after the clock was set: nothing finds it a second time', () => {
+  const finding = { ...findingOf(1), at: start }
+  expect(advance(undefined, finding, { ...terms, isEvent: true, for: 0 }, start, false)).toMatchObject({
+    state: 'firing',
+  })
+})
+
+test('a channel that heard of an alert before it was told is not told again, and hears of its end', () => {
+  const fired = advance(undefined, findingOf(1), { ...terms, for: 0 }, start)
+  if (!fired) throw new Error('nothing fired')
+  const context = { now: start + 20_000, hour: 12, routes, silences: [], targeting: { concerns: () => true } }
+  const heard = { ...fired, told_channels: jsonText(['1']) }
+  const first = tellFiring(rule, [heard], [heard], context)
+  expect(first.messages).toEqual([])
+  const told = first.changed.get(heard)
+  if (!told) throw new Error('it was not told')
+  const over = { ...told, state: 'resolved' as const, resolved_at: start + 90_000 }
+  expect(tellResolved(rule, [over], context).messages).toMatchObject([
+    { channels: ['1'], message: { title: 'Over: host-1 is silent', text: 'It lasted 2 min.' } },
+  ])
+  const both = { ...context, routes: [...routes, { ...routes[0], channels: ['chat'] }] as typeof routes }
+  expect(tellFiring(rule, [heard], [heard], both).messages).toMatchObject([{ channels: ['chat'] }])
 })
 
 test('a graver alert of the same server covers what says the same, as long as both hold, and when both are over', () => {

@@ -51,6 +51,12 @@ const inTurn = (states: readonly AlertState[]): readonly AlertState[] => {
     .map(({ state }) => state)
 }
 
+/** How long an alert lasted that is over. */
+const lengthOf = ({ since, resolved_at }: AlertState): string => {
+  const minutes = Math.max(1, Math.ceil(((resolved_at ?? since) - since) / minute))
+  return `It lasted ${minutes > 90 ? `${Math.round(minutes / 60)} h` : `${minutes} min`}.`
+}
+
 /** The title, and what is said of one alert or of many. */
 const wordsOf = (
   rule: Rule,
@@ -61,7 +67,8 @@ const wordsOf = (
   const over = isOver ? 'Over: ' : ''
   if (first && states.length === 1) {
     const flaps = first.flapping === 1 && !isOver ? ' (comes and goes)' : ''
-    return { title: oneLine(`${over}${first.title}${flaps}`), text: first.detail, tables: [] }
+    const text = isOver ? lengthOf(first) : first.detail
+    return { title: oneLine(`${over}${first.title}${flaps}`), text, tables: [] }
   }
   const rows = inTurn(states)
     .slice(0, mostListed)
@@ -126,6 +133,11 @@ const perChannel = (
   return [...messages.values()]
 }
 
+const listOf = (text: AlertState['told_channels']): readonly string[] => (text === null ? [] : parseJson(text))
+/** Channels that heard of an alert before it was told: an upgrade finds them. One that comes and goes is told again everywhere. */
+const toldBefore = ({ flapping, told_channels }: AlertState): readonly string[] =>
+  flapping === 1 ? [] : listOf(told_channels)
+
 /** Tells of what fires and was not told. Answers the states as they are afterwards, where they change. */
 export const tellFiring = (
   rule: Rule,
@@ -148,23 +160,27 @@ export const tellFiring = (
   // What is told once more, as coming and going, is the same incident for a service that joins them.
   const key = (untold.length === 1 && first?.told_key) || `stockade-${rule.id}-${now}`
   const channelsOf = new Map(
-    untold.map(state => [state, coverOf(state, all) ? [] : channelsFor(routes, state, hour, targeting)]),
+    untold.map(state => {
+      const told = toldBefore(state)
+      const channels = coverOf(state, all) ? [] : channelsFor(routes, state, hour, targeting)
+      return [state, channels.filter(channel => !told.includes(channel))]
+    }),
   )
-  for (const [state, channels] of channelsOf)
+  for (const [state, channels] of channelsOf) {
+    const told = toldBefore(state)
     changed.set(state, {
       ...state,
       told_at: now,
-      told_key: channels.length > 0 ? key : null,
-      told_channels: jsonText(channels),
+      told_key: told.length > 0 ? (state.told_key ?? key) : channels.length > 0 ? key : null,
+      told_channels: jsonText([...told, ...channels].sort()),
       recovered_on: jsonText([]),
     })
+  }
   return {
     changed,
     messages: perChannel(rule, untold, state => channelsOf.get(state) ?? [], ['firing', key, now]),
   }
 }
-
-const listOf = (text: AlertState['told_channels']): readonly string[] => (text === null ? [] : parseJson(text))
 
 /** Tells a channel of what is over, once all alerts of the message that told it of them are. */
 export const tellResolved = (rule: Rule, own: readonly AlertState[], { now }: Pick<TellingContext, 'now'>) => {

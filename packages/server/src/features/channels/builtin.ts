@@ -1,5 +1,6 @@
 import { isIP } from 'node:net'
 import { hostname } from 'node:os'
+import { conditionKinds } from '@stockade/contract'
 import { readOr } from '@stockade/contract/untrusted.ts'
 import type { Author } from '../../core/author.ts'
 import { hasControls, isHost, isMailAddress, isWebhook } from '../../core/checks.ts'
@@ -7,16 +8,19 @@ import { ownMailName } from '../../core/mail-name.ts'
 import { invalid } from '../../core/problem.ts'
 import type { Secrets } from '../../core/secrets.ts'
 import type { Message } from '../../db/tables/message.ts'
+import type { StoredRoute } from '../../db/tables/stored.ts'
 import { Refused } from '../../outgoing/outgoing.ts'
 import type { Outgoing } from '../../outgoing/outgoing.ts'
 import type { Note } from '../../outgoing/steps.ts'
 import { boundTarget } from '../settings/bound.ts'
 import type { Settings, SettingsService } from '../settings/settings.service.ts'
+import { builtinIds } from './channel.ts'
 import type { BuiltinId, Channel } from './channel.ts'
 import { DeliveryFailure } from './delivery.ts'
 import { sendMail } from './mail.ts'
 import type { MailTarget, Refusal } from './mail.ts'
-import type { Burst, Site } from './message.ts'
+import type { Site } from './message.ts'
+import type { News } from './notices.ts'
 import { chatPresetOf } from './presets/chat.ts'
 import { email } from './presets/email.ts'
 import type { FieldValues } from './request.ts'
@@ -48,6 +52,24 @@ export const readyChannels = (get: Get): Record<BuiltinId, boolean> => ({
   chat: get('chat.enabled') && get('chat.webhook_url') !== null,
   email: get('email.enabled') && get('email.smtp_host') !== null && get('email.recipients').length > 0,
 })
+
+/** Which of the two get the daily summary. */
+export const summaryChannels = (get: Get): BuiltinId[] =>
+  builtinIds.filter(id => readyChannels(get)[id] && get(`${id}.daily_summary`))
+
+const everyHour = { hours: null, target: 'all' } as const
+/** What the switches of the two say beside the routes: problems, and servers that did not take over the whitelist. */
+const switchRoutes = (get: Get): StoredRoute[] =>
+  builtinIds
+    .filter(id => readyChannels(get)[id])
+    .flatMap(id => [
+      ...(get(`${id}.notify_errors`)
+        ? [{ ...everyHour, severities: ['critical', 'warning'] as const, rules: conditionKinds, channels: [id] }]
+        : []),
+      ...(get(`${id}.notify_syncs`)
+        ? [{ ...everyHour, severities: [], rules: ['whitelist-failed'], channels: [id] }]
+        : []),
+    ])
 
 /** The settings that a change names. */
 type Changed = { -readonly [K in keyof Settings]?: Settings[K] }
@@ -197,7 +219,9 @@ export const createChannelSettings = (needs: {
     get,
     webhookUrl: () => opened('chat.webhook_url'),
     ready: () => readyChannels(get),
-    wants: (channel: BuiltinId, category: Burst) => readyChannels(get)[channel] && get(`${channel}.notify_${category}`),
+    switchRoutes: () => switchRoutes(get),
+    summaryChannels: () => summaryChannels(get),
+    wants: (channel: BuiltinId, category: News) => readyChannels(get)[channel] && get(`${channel}.notify_${category}`),
     site,
     channel,
     mailTo,

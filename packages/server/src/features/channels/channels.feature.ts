@@ -2,13 +2,11 @@ import { hour, second } from '../../core/clock.ts'
 import { createReader } from '../../events/reader.ts'
 import type { Outgoing } from '../../outgoing/outgoing.ts'
 import type { Core, Feature } from '../feature.ts'
-import type { Registry } from '../servers/registry.ts'
 import type { SettingsService } from '../settings/settings.service.ts'
 import { createChannelSettings } from './builtin.ts'
 import { mountChannels } from './channels.routes.ts'
 import { createChannels } from './channels.service.ts'
 import type { ChannelsService } from './channels.service.ts'
-import { createDailySummary } from './daily-summary.ts'
 import { createNews } from './news.ts'
 import { createSending } from './sending.ts'
 import { createChannelWatcher } from './settings-changes.ts'
@@ -17,7 +15,7 @@ import { createTests } from './settings-tests.ts'
 
 /** Where messages go: the chat and the e-mail of the settings, and any number of services beside them. One queue, one sender. */
 export const channelsFeature = (
-  needs: Core & { settings: SettingsService; baseUrl: () => string; outgoing: Outgoing; registry: Registry },
+  needs: Core & { settings: SettingsService; baseUrl: () => string; outgoing: Outgoing },
 ): Feature<ChannelsService> => {
   const { db, clock, config } = needs
   const settings = createChannelSettings({ ...needs, smtpName: config.smtpName })
@@ -25,7 +23,6 @@ export const channelsFeature = (
   const tests = createTests({ db, clock, settings, sending })
   const service = createChannels({ ...needs, settings, sending, tests })
   const reader = createReader(db, 'notifications')
-  const summary = createDailySummary({ ...needs, settings })
   needs.settings.watch(createChannelWatcher({ clock, reader }))
   return {
     service,
@@ -36,15 +33,7 @@ export const channelsFeature = (
     jobs: [
       { name: 'notifications', every: second / 2, run: createNews({ ...needs, reader, settings }) },
       { name: 'channels', every: second / 2, run: sending.run },
-      { name: 'daily summary', every: second, run: summary.run },
-      {
-        name: 'old notifications',
-        every: hour,
-        async run() {
-          await sending.sweep()
-          await summary.sweep()
-        },
-      },
+      { name: 'old notifications', every: hour, run: sending.sweep },
     ],
     stop: sending.close,
   }

@@ -7,6 +7,7 @@ import { admit } from '../../core/leaving.ts'
 import { conflict, invalid, notFound } from '../../core/problem.ts'
 import type { Secrets } from '../../core/secrets.ts'
 import type { Message } from '../../db/tables/message.ts'
+import type { StoredRoute } from '../../db/tables/stored.ts'
 import type { Change, StoreAccess } from '../../events/events.ts'
 import type { Outgoing } from '../../outgoing/outgoing.ts'
 import type { ChannelSettings } from './builtin.ts'
@@ -30,6 +31,7 @@ import type { Site } from './message.ts'
 import { presets } from './presets/index.ts'
 import { addNotifications, forgetState, forgetWaiting, freshState, saveState } from './queue.store.ts'
 import type { FieldValues } from './request.ts'
+import { allRoutes, replaceRoutes, withoutChannel } from './routes.store.ts'
 import type { ChannelTests } from './settings-tests.ts'
 import type { Sending } from './sending.ts'
 
@@ -56,6 +58,12 @@ export interface ChannelsService {
   queueMail(change: Pick<Change, 'sql'>, recipients: readonly string[], message: Message): Promise<void>
   /** Whether one of the two of the settings is on and configured. */
   isReady(id: BuiltinId): boolean
+  /** What the switches of chat and e-mail say beside the routes. */
+  switchRoutes(): StoredRoute[]
+  /** Which of the two get the daily summary. */
+  summaryChannels(): BuiltinId[]
+  /** Ids of the channels that are on. */
+  activeIds(): Promise<ReadonlySet<string>>
   site(): Site
 }
 
@@ -63,7 +71,7 @@ export const createChannels = (
   needs: StoreAccess & {
     secrets: Pick<Secrets, 'seal' | 'open'>
     outgoing: Outgoing
-    settings: Pick<ChannelSettings, 'channel' | 'site'>
+    settings: Pick<ChannelSettings, 'channel' | 'site' | 'switchRoutes' | 'summaryChannels'>
     sending: Pick<Sending, 'find'>
     tests: ChannelTests
   },
@@ -112,7 +120,7 @@ export const createChannels = (
       const waiting = await waitingByQueue(db.read)
       return isBuiltin(id) ? viewOf(needs, settings.channel(id), null, waiting) : rowView(await rowOf(id), waiting)
     },
-    async create(author, { name, preset, enabled = true, fields }) {
+    async create(author, { name, preset, enabled = true, fields, severities = contract.usualSeverities }) {
       const plain = await checkName(name, null)
       const values = changedFields(presets[preset], {}, fields)
       await checkTargets(outgoing, presets[preset], values)
@@ -127,7 +135,11 @@ export const createChannels = (
           updated_at: at,
         })
         if (!made) throw conflict(`Another channel has the name ${plain}.`)
-        await change.record({ name: 'channel.create', author, data: { name: plain, preset } })
+        if (severities.length > 0) {
+          const route = { severities, rules: [], hours: null, channels: [String(made.id)], target: 'all' }
+          await replaceRoutes(change.sql, [...(await allRoutes(change.sql)), route])
+        }
+        await change.record({ name: 'channel.create', author, data: { name: plain, preset, severities } })
         return made
       })
       return rowView(row, new Map())
@@ -167,6 +179,7 @@ export const createChannels = (
         if (!row) throw gone(id)
         await forgetWaiting(change.sql, `channel:${row.id}`)
         await forgetState(change.sql, `channel:${row.id}`)
+        await replaceRoutes(change.sql, withoutChannel(await allRoutes(change.sql), String(row.id)))
         await change.record({ name: 'channel.delete', author, data: { name: row.name, preset: row.preset } })
       })
       return { message: 'The channel is deleted.' }
@@ -195,7 +208,7 @@ export const createChannels = (
       return new Set([...builtinIds, ...(await allChannels(db.read)).map(({ id }) => String(id))])
     },
     async queue({ sql }, ids, message) {
-      const waiting = await waitingByQueue(sql)
+      const waiting = await waitingByQueue(sql, 'alert')
       const content = jsonText(message)
       for (const id of new Set(ids)) {
         const row = isBuiltin(id) ? undefined : await findChannel(sql, Number(id))
@@ -210,6 +223,15 @@ export const createChannels = (
       await addNotifications(sql, [{ ...row, recipients: jsonText(recipients) }], clock())
     },
     isReady: id => settings.channel(id).isOn,
+    switchRoutes: settings.switchRoutes,
+    summaryChannels: settings.summaryChannels,
+    async activeIds() {
+      const rows = await allChannels(db.read)
+      return new Set([
+        ...builtinIds.filter(id => settings.channel(id).isOn),
+        ...rows.flatMap(({ id, enabled }) => (enabled === 1 ? [String(id)] : [])),
+      ])
+    },
     site: settings.site,
   }
 }

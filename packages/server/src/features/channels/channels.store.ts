@@ -1,6 +1,7 @@
 import type { Insertable, Kysely, Selectable } from 'kysely'
 import type { ChannelDeliveriesTable, ChannelsTable } from '../../db/tables/messages.ts'
 import type { Schema } from '../../db/schema.ts'
+import type { Category } from '../../db/tables/message.ts'
 import type { QueueName } from './queue.store.ts'
 
 type Sql = Kysely<Schema>
@@ -60,11 +61,12 @@ export const dueQueues = async (sql: Sql, now: number): Promise<QueueName[]> => 
     .execute()
   return rows.map(({ channel }) => channel)
 }
-/** Messages that wait, by channel. */
-export const waitingByQueue = async (sql: Sql): Promise<ReadonlyMap<string, number>> => {
+/** Messages that wait, by queue; all or those of one category. */
+export const waitingByQueue = async (sql: Sql, category?: Category): Promise<ReadonlyMap<string, number>> => {
   const rows = await sql
     .selectFrom('notifications')
     .select(eb => ['channel', eb.fn.countAll<number>().as('n')])
+    .$if(category !== undefined, query => query.where('category', '=', category ?? 'alert'))
     .groupBy('channel')
     .execute()
   return new Map(rows.map(({ channel, n }) => [channel, Number(n)]))

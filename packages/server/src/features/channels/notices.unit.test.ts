@@ -10,8 +10,8 @@ const notified = kinds.flatMap(([name, { notify }]) => (notify && name !== 'ban.
 test.each(notified)('%s has something to say', name => {
   const data = { status: 'failed', sync_status: 'failed', version: '0.2.0', reason: '2 of 4 servers in wave 2 failed.' }
   const event = { id: 1, at: 0, name, author: null, serverNo: null, banId: null, data }
-  const category = categoryOf(event)
-  const notice = category && noticeOf(event, category, undefined)
+  expect(categoryOf(event)).toBe('syncs')
+  const notice = noticeOf(event)
   expect(notice?.title).toMatch(/\S/)
   expect(notice?.path).toMatch(/^\//)
 })

@@ -78,22 +78,6 @@ export const waitingOn = async (sql: Sql, channel: QueueName, now: number): Prom
     oldest: Number(row.oldest),
   }))
 }
-/** When the next notification of a category is due that is held back; null if none is. */
-export const nextDue = async (
-  sql: Sql,
-  channel: QueueName,
-  category: Category,
-  now: number,
-): Promise<number | null> => {
-  const row = await sql
-    .selectFrom('notifications')
-    .select(eb => eb.fn.min('due_at').as('due'))
-    .where('channel', '=', channel)
-    .where('category', '=', category)
-    .where('due_at', '>', now)
-    .executeTakeFirst()
-  return row?.due ? Number(row.due) : null
-}
 export const firstOf = async (sql: Sql, channel: QueueName, category: Category, most: number, now: number) =>
   sql
     .selectFrom('notifications')

@@ -7,14 +7,9 @@ import { readyChannels } from './builtin.ts'
 import { builtinIds } from './channel.ts'
 import type { BuiltinId } from './channel.ts'
 import { forgetWaiting, freshState, saveState } from './queue.store.ts'
-import { claimSummary, unskipSummary } from './summary.store.ts'
-import { wallOf } from '../../core/wall.ts'
 
 type Ready = Record<BuiltinId, boolean>
-const isSummaryOn = (values: Settings, ready: Ready) =>
-  builtinIds.some(channel => ready[channel] && values[`${channel}.daily_summary`])
-
-/** What a change of the settings means for the queue, the channels' state and the daily summary; in the same transaction. */
+/** What a change of the settings means for the queue and the channels' state; in the same transaction. */
 export const createChannelWatcher = ({
   clock,
   reader,
@@ -39,12 +34,5 @@ export const createChannelWatcher = ({
     // Events from while every channel was off are never sent.
     if (!was.chat && !was.email && (is.chat || is.email)) await reader.skip(change)
     for (const channel of builtinIds) await changeChannel(change, channel, [before, after], [was, is])
-    const hour = after['notifications.daily_summary_hour']
-    if (!isSummaryOn(after, is)) return
-    if (isSummaryOn(before, was) && hour === before['notifications.daily_summary_hour']) return
-    const wall = wallOf(clock(), after['service.timezone'])
-    // Switched on after its hour, the first summary comes tomorrow; before or within it, today.
-    if (wall.hour > hour) await claimSummary(change.sql, wall.date, clock(), 1)
-    else await unskipSummary(change.sql, wall.date)
   }
 }

@@ -8,6 +8,7 @@ import type { SettingsService } from '../settings/settings.service.ts'
 import { mountReports } from './reports.routes.ts'
 import { createReports } from './reports.service.ts'
 import { createSchedules } from './schedules.service.ts'
+import { createSummaryWatcher } from './summary-changes.ts'
 
 /** One page about a day, a week or a month, and the schedules that send it. */
 export const reportsFeature = (
@@ -21,6 +22,7 @@ export const reportsFeature = (
 ): Feature<null> => {
   const reports = createReports(needs)
   const schedules = createSchedules({ ...needs, reports })
+  needs.settings.watch(createSummaryWatcher(needs.clock))
   return {
     service: null,
     mount: http => mountReports(http, reports, schedules),

@@ -58,7 +58,7 @@ export const createSchedules = (
     readonly log: Pick<FastifyBaseLogger, 'error'>
     readonly targeting: Pick<Targeting, 'named' | 'view' | 'describe'>
     readonly settings: Pick<SettingsService, 'get'>
-    readonly channels: Pick<ChannelsService, 'ids' | 'isReady' | 'queue' | 'queueMail' | 'site'>
+    readonly channels: Pick<ChannelsService, 'ids' | 'isReady' | 'queue' | 'queueMail' | 'site' | 'summaryChannels'>
     readonly reports: Pick<ReportsService, 'make'>
   },
 ): SchedulesService => {
@@ -66,8 +66,22 @@ export const createSchedules = (
   const retryAt = new Map<number, number>()
   const zoneOf = ({ timezone }: Pick<ScheduleRow, 'timezone'>) => timezone ?? needs.settings.get('service.timezone')
 
+  /** The daily summary goes where and when the switches of chat and e-mail say. */
+  const bySwitches = (row: ScheduleRow): ScheduleRow => {
+    if (row.builtin === 0) return row
+    const ids = channels.summaryChannels()
+    const hour = needs.settings.get('notifications.daily_summary_hour')
+    return { ...row, hour, channels: jsonText(ids), enabled: ids.length > 0 ? 1 : 0 }
+  }
+  const rowsNow = async (): Promise<ScheduleRow[]> => (await allSchedules(db.read)).map(bySwitches)
+  const refuseBuiltin = ({ builtin }: ScheduleRow) => {
+    if (builtin === 1)
+      throw conflict('The daily summary is changed by PATCH /api/v1/settings/chat and /api/v1/settings/email.')
+  }
+
   const view = (actor: Principal, row: ScheduleRow): contract.ReportSchedule => ({
     id: row.id,
+    builtin: row.builtin === 1,
     name: row.name,
     period: row.period,
     hour: row.hour,
@@ -152,7 +166,7 @@ export const createSchedules = (
 
   return {
     async list(actor) {
-      const rows = await allSchedules(db.read)
+      const rows = await rowsNow()
       return { schedules: rows.map(row => view(actor, row)), total: rows.length }
     },
     async create(actor, { name: typed, period, ...input }) {
@@ -165,7 +179,9 @@ export const createSchedules = (
       }
       const now = clock()
       const row = await events.change(async change => {
-        admit(contract.createReportSchedule.leaves, { all: (await allSchedules(change.sql)).length })
+        admit(contract.createReportSchedule.leaves, {
+          all: (await allSchedules(change.sql)).filter(({ builtin }) => builtin === 0).length,
+        })
         const added = await insertSchedule(change.sql, {
           ...columns,
           name,
@@ -185,6 +201,7 @@ export const createSchedules = (
       const columns = await columnsOf(actor, input)
       const row = await events.change(async change => {
         const before = await found(change.sql, id)
+        refuseBuiltin(before)
         const after = { ...before, ...columns, ...(name === undefined ? {} : { name }) }
         // What was due by the old times is not made up for.
         const last_due = lastDue(after, clock(), zoneOf(after))
@@ -197,12 +214,14 @@ export const createSchedules = (
     remove: (actor, id) =>
       events.change(async change => {
         const row = await found(change.sql, id)
+        refuseBuiltin(row)
         await deleteSchedule(change.sql, id)
         await record(change, 'report.delete', actor, row)
         return row.name
       }),
     async test(id) {
-      const row = await found(db.read, id)
+      const row = bySwitches(await found(db.read, id))
+      if (row.builtin === 1 && row.enabled === 0) throw conflict('Neither chat nor e-mail asks for the daily summary.')
       const problem = await obstacle(row)
       if (problem !== null) throw conflict(problem)
       const message = await messageFor(row)
@@ -210,7 +229,7 @@ export const createSchedules = (
       return row.name
     },
     async run() {
-      for (const row of await allSchedules(db.read)) {
+      for (const row of await rowsNow()) {
         if (row.enabled === 0) continue
         const now = clock()
         const due = lastDue(row, now, zoneOf(row))

@@ -5,7 +5,11 @@ import type { Schema } from '../../db/schema.ts'
 type Sql = Kysely<Schema>
 export type ScheduleRow = Selectable<ReportSchedulesTable>
 
-const numbers = (row: ScheduleRow): ScheduleRow => ({ ...row, id: Number(row.id) })
+const numbers = (row: ScheduleRow): ScheduleRow => ({
+  ...row,
+  id: Number(row.id),
+  last_at: row.last_at === null ? null : Number(row.last_at),
+})
 export const allSchedules = async (sql: Sql): Promise<ScheduleRow[]> =>
   (await sql.selectFrom('report_schedules').selectAll().orderBy('name').execute()).map(numbers)
 export const findSchedule = async (sql: Sql, id: number): Promise<ScheduleRow | undefined> => {
@@ -35,4 +39,9 @@ export const claimDue = async (sql: Sql, { id, last_due }: ScheduleRow, due: str
 }
 export const deleteSchedule = async (sql: Sql, id: number): Promise<void> => {
   await sql.deleteFrom('report_schedules').where('id', '=', id).execute()
+}
+/** The daily summary of chat and e-mail. */
+export const findSummary = async (sql: Sql): Promise<ScheduleRow | undefined> => {
+  const row = await sql.selectFrom('report_schedules').selectAll().where('builtin', '=', 1).executeTakeFirst()
+  return row && numbers(row)
 }

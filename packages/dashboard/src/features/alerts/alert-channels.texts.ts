@@ -2,12 +2,8 @@ import type { Catalogue } from '../../lib/texts/catalogue.ts'
 
 const en = {
   title: 'Channels',
-  about: 'Chats, phones and pagers for alerts',
   what: 'the channels',
-  lead: 'Places where alerts go. A new channel gets nothing until it is ticked under Alerts.',
-  toAlerts: 'To the alerts',
-  toSettings: 'Chat and e-mail of the settings',
-  builtin: 'Set up under Notifications.',
+  builtin: 'Set up in Settings',
   add: 'Add channel',
   kind: 'Service',
   name: 'Name',
@@ -30,6 +26,9 @@ const en = {
   optional: 'Optional.',
   kept: 'Stored. Leave it empty to keep it.',
   example: (text: string) => `Example: ${text}`,
+  severities: 'Notify about',
+  tryIt: 'Added. Send a test to see whether messages arrive.',
+  done: 'Done',
   fields: {
     recipients: 'Recipients',
     webhook_url: 'Webhook URL',

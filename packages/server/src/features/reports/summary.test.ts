@@ -68,18 +68,18 @@ describe('the daily summary', () => {
     await eventually(() => expect(summaries()).toHaveLength(1))
     const [summary] = summaries()
     expect(summary).toMatchObject({
-      title: 'Daily summary of 2027-03-27',
-      text: '3 bans, 50 % more than the day before (2).',
+      title: 'Daily summary: Daily report, 2027-03-27',
+      text: '3 bans on 1 server, 50 % more than the day before (2). Days are those of Europe/Vienna.',
     })
     expect(summary?.facts).toEqual(
       expect.arrayContaining([
-        { name: 'Addresses', value: '3' },
-        { name: 'Whitelist', value: '0 added, 0 removed' },
+        { name: 'Attackers', value: '3, 50 % more than the day before (2)' },
+        { name: 'Servers to look at', value: expect.any(String) },
       ]),
     )
     const table = (title: string) => summary?.tables.find(each => each.title === title)?.rows
-    expect(table('Servers')).toEqual([['web-01.example', '3', '2']])
-    expect(table('Jails')).toEqual([['sshd', '3']])
+    expect(table('Servers attacked most')).toEqual([['web-01.example', '3', '2 the day before']])
+    expect(table('Jails')).toEqual([['sshd', '3', '2 the day before']])
     expect(table('Addresses')).toHaveLength(3)
     clock.forward(3600)
     await settle()
@@ -87,7 +87,7 @@ describe('the daily summary', () => {
   })
   test('comes once on the day on which its hour happens twice', async () => {
     moveTo('2027-10-31T00:00:30Z')
-    await eventually(() => expect(summaries().at(-1)?.title).toBe('Daily summary of 2027-10-30'))
+    await eventually(() => expect(summaries().at(-1)?.title).toBe('Daily summary: Daily report, 2027-10-30'))
     const n = summaries().length
     // 02:00 once more, and then the rest of a day of 25 hours.
     moveTo('2027-10-31T01:00:30Z')
@@ -104,9 +104,26 @@ describe('the daily summary', () => {
     await settle()
     expect(summaries()).toHaveLength(n)
     await chat({ daily_summary_hour: 11 })
-    await eventually(() => expect(summaries().at(-1)?.title).toBe('Daily summary of 2027-11-30'))
+    await eventually(() => expect(summaries().at(-1)?.title).toBe('Daily summary: Daily report, 2027-11-30'))
     // It was heard of once, a year ago by this clock.
-    expect(summaries().at(-1)?.facts).toContainEqual({ name: 'Servers offline now', value: '1 of 1: web-01.example' })
+    const look = summaries()
+      .at(-1)
+      ?.tables.find(({ title }) => title === 'Servers to look at')
+    expect(look?.rows).toContainEqual(['web-01.example', 'offline', ''])
+  })
+  test('is listed with the schedules, and changed by its switches only', async () => {
+    const { schedules } = await admin.call('GET /reports/schedules')
+    const [own] = schedules.filter(({ builtin }) => builtin)
+    expect(own).toMatchObject({ name: 'Daily summary', period: 'day', hour: 11, channels: ['chat'], enabled: true })
+    const params = { id: own?.id ?? 0 }
+    await expect(
+      admin.call('PATCH /reports/schedules/{id}', { params, body: { enabled: false } }),
+    ).rejects.toMatchObject({ status: 409 })
+    await expect(admin.call('DELETE /reports/schedules/{id}', { params })).rejects.toMatchObject({ status: 409 })
+    await chat({ daily_summary: false })
+    const after = await admin.call('GET /reports/schedules')
+    expect(after.schedules).toMatchObject([{ builtin: true, channels: [], enabled: false, next_at: null }])
+    await expect(admin.call('POST /reports/schedules/{id}/test', { params })).rejects.toMatchObject({ status: 409 })
   })
 })
 

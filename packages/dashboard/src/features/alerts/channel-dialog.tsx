@@ -13,9 +13,12 @@ import parts from '../../kit/parts.module.css'
 import { PlainForm } from '../../kit/plain-form.tsx'
 import { Refusal, fieldProblem } from '../../kit/trouble.tsx'
 import { textsOf } from '../../lib/texts/catalogue.ts'
+import { Check } from '../identity/choices.tsx'
+import { DeliveryTest } from '../settings/delivery-test.tsx'
+import { alertsTexts } from './alerts.texts.ts'
 import { alertChannelsTexts } from './alert-channels.texts.ts'
+import type { Channel } from './queries.ts'
 
-type Channel = Reply<'GET /channels'>['channels'][number]
 type Preset = Reply<'GET /channels/presets'>['presets'][number]
 interface Props {
   /** The channel to change; a new one unless given. */
@@ -41,6 +44,9 @@ const ChannelDialog = (props: Props) => {
 }
 export default ChannelDialog
 
+const severities = ['critical', 'warning', 'info'] as const
+type Severity = (typeof severities)[number]
+
 const ChannelForm = ({ is, presets, onClose, onSaved }: Props & { presets: readonly Preset[] }) => {
   const t = textsOf(alertChannelsTexts)
   const draft = `channel ${is?.id ?? 'new'}`
@@ -48,6 +54,7 @@ const ChannelForm = ({ is, presets, onClose, onSaved }: Props & { presets: reado
   const preset = presets.find(known => known.id === id)
   const [name, setName] = useKeptState(`${draft}/name`, is?.name ?? '')
   const [values, set] = useValues(draft, is?.fields ?? [])
+  const [heard, setHeard] = useKeptState<readonly Severity[]>(`${draft}/severities`, ['critical', 'warning'])
   const save = useMutation({
     mutationFn: () => {
       // A secret that is left empty stays as it is.
@@ -55,13 +62,14 @@ const ChannelForm = ({ is, presets, onClose, onSaved }: Props & { presets: reado
         field.secret && !values[field.name] ? [] : [{ name: field.name, value: values[field.name] || null }],
       )
       if (is) return api.call('PATCH /channels/{id}', { params: { id: is.id }, body: { name: name.trim(), fields } })
-      return api.call('POST /channels', { body: { name: name.trim(), preset: id, fields } })
+      return api.call('POST /channels', { body: { name: name.trim(), preset: id, fields, severities: [...heard] } })
     },
     onSuccess: () => {
       void onSaved()
-      onClose()
+      if (is) onClose()
     },
   })
+  if (save.data && !is) return <FirstTest is={save.data} onClose={onClose} />
   return (
     <PlainForm
       onSubmit={() => {
@@ -88,6 +96,7 @@ const ChannelForm = ({ is, presets, onClose, onSaved }: Props & { presets: reado
           error={fieldProblem(save.error, field.name)}
         />
       ))}
+      {!is && <Severities value={heard} onValue={setHeard} />}
       <Refusal error={save.error} />
       <div className={parts.actions}>
         <Button type="submit" loading={save.isPending} disabled={name.trim() === ''}>
@@ -95,6 +104,46 @@ const ChannelForm = ({ is, presets, onClose, onSaved }: Props & { presets: reado
         </Button>
       </div>
     </PlainForm>
+  )
+}
+
+const Severities = ({
+  value,
+  onValue,
+}: {
+  value: readonly Severity[]
+  onValue: (value: readonly Severity[]) => void
+}) => (
+  <fieldset className={parts.group}>
+    <legend>{textsOf(alertChannelsTexts).severities}</legend>
+    {severities.map(severity => (
+      <Check
+        key={severity}
+        label={textsOf(alertsTexts).severities[severity]}
+        checked={value.includes(severity)}
+        onChecked={isChecked =>
+          onValue(severities.filter(each => (each === severity ? isChecked : value.includes(each))))
+        }
+      />
+    ))}
+  </fieldset>
+)
+
+/** The last step of adding one. */
+const FirstTest = ({ is, onClose }: { is: Channel; onClose: () => void }) => {
+  const t = textsOf(alertChannelsTexts)
+  return (
+    <>
+      <p role="status">{t.tryIt}</p>
+      <DeliveryTest
+        channel={is.name}
+        unsaved={false}
+        send={() => api.call('POST /channels/{id}/test', { params: { id: is.id } })}
+      />
+      <div className={parts.actions}>
+        <Button onClick={onClose}>{t.done}</Button>
+      </div>
+    </>
   )
 }
 
