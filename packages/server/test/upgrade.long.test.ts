@@ -8,8 +8,10 @@ import type { Kysely } from 'kysely'
 import type { Database } from '../src/db/database.ts'
 import { openPostgres } from '../src/db/postgres.ts'
 import { openSqlite } from '../src/db/sqlite.ts'
-import { engine, freshDatabase, spawnServer } from '../src/testing/index.ts'
+import { createSecrets } from '../src/core/secrets.ts'
+import { aHost, engine, eventually, freshDatabase, spawnServer } from '../src/testing/index.ts'
 import type { Options } from '../src/testing/index.ts'
+import { webhookReceiver } from '../src/testing/webhook.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'stockade-upgrade-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
@@ -166,6 +168,120 @@ describe('data of the last development build', () => {
     const queries = schemaQueries[engine]
     const [upgraded, expected] = [await execute(options, queries), await execute(created, queries)]
     for (const [n] of queries.entries()) expect(JSON.parse(upgraded[n] ?? '')).toEqual(JSON.parse(expected[n] ?? ''))
+  })
+  test('tells nothing twice and leaves nothing out where chat, routes, alerts and the daily summary were in use', async () => {
+    const options = await loaded('messages')
+    const [chat, hook] = [await webhookReceiver<{ title: string }>(), await webhookReceiver<{ title: string }>()]
+    const { seal } = createSecrets(options.env?.STOCKADE_SECRET_KEY ?? '')
+    const now = Date.now()
+    const [rows = ''] = await execute(options, ['select id, created_at from channels'])
+    const [{ id, created_at: created } = { id: 0, created_at: 0 }] = JSON.parse(rows) as {
+      id: number
+      created_at: number
+    }[]
+    const quoted = (value: unknown) =>
+      `'${(typeof value === 'string' ? value : JSON.stringify(value)).replaceAll("'", "''")}'`
+    const setting = (key: string, value: unknown) =>
+      `insert into settings (key, value, updated_at) values ('${key}', ${quoted(JSON.stringify(value))}, ${now})`
+    const state = (kind: string, no: number | null, since: number, told: readonly string[]) =>
+      `insert into alert_states (rule, subject, server_no, kind, severity, state, title, detail, since, fired_at, onsets, told_at,
+        told_key, told_channels) values ('${kind}', ${no === null ? "'stockade'" : `(select id from servers where no = ${no})`},
+        ${no ?? 'null'}, '${kind}', '${kind === 'server-silent' ? 'critical' : 'warning'}', 'firing', ${quoted(`${kind} as stored`)},
+        '', ${since}, ${since}, '[]', ${since + 15_000}, ${told.length > 0 ? "'a-key'" : 'null'}, ${quoted(told)})`
+    const event = (name: string, no: number | null, at: number, data: object) =>
+      `insert into events (at, name, server_no, data) values (${at}, '${name}', ${no ?? 'null'}, ${quoted(data)})`
+    const waiting = {
+      ...{
+        category: 'errors',
+        level: 'error',
+        title: 'web-01 is offline',
+        text: '',
+        facts: [],
+        tables: [],
+        path: '/',
+        label: '',
+      },
+      ...{ at: now, row: ['offline', 'web-01'] },
+    }
+    const place =
+      engine === 'postgres'
+        ? "coalesce((select xid::text from events order by xid desc limit 1), '0'), 9007199254740991"
+        : "'0', coalesce((select max(id) from events), 0)"
+    const today = new Date(now).toISOString().slice(0, 10)
+    await execute(options, [
+      `update channels set secrets = ${quoted(seal(JSON.stringify({ url: hook.url }), `channels.secrets:${created}`))}`,
+      setting('chat.enabled', true),
+      setting('chat.webhook_url', seal(chat.url, 'chat.webhook_url')),
+      setting('chat.daily_summary', true),
+      setting('notifications.daily_summary_hour', 0),
+      `insert into daily_summaries (date, skipped, at) values ('${today}', 0, ${now - 1000})`,
+      `insert into report_schedules (name, period, hour, weekday, day, target, recipients, channels, enabled, last_due, created_by,
+        created_at) values ('Daily summary', 'day', 7, 1, 1, 'all', '[]', '["chat"]', 0, '${today}', 'admin', ${now})`,
+      `insert into alert_routes (position, content) values (0, ${quoted({
+        ...{ severities: ['critical'], rules: [], hours: null, channels: [String(id)], target: 'all' },
+      })})`,
+      // The route told of it, and so did the notifications.
+      "update servers set status = 'offline' where no = 1",
+      state('server-silent', 1, now - 600_000, [String(id)]),
+      // Nobody was told of it: notifications knew no such thing.
+      state('siem-stuck', null, now - 300_000, []),
+      `delete from cursors where name = 'notifications'`,
+      `insert into cursors (name, xid, event_id) select 'notifications', ${place}`,
+      // Notifications had not come so far: one has an alert already, which was told to nobody.
+      event('command.finish', 2, now - 30_000, { id: 'x', type: 'reload-all', status: 'failed' }),
+      state('command-failed', 2, now - 30_000, []),
+      event('list.stale', null, now - 2000, { id: 1, name: 'drop', reason: 'no answer' }),
+      `insert into notifications (channel, category, content, due_at, created_at)
+        values ('chat', 'errors', ${quoted(waiting)}, 0, ${now - 1000})`,
+    ])
+    const server = await spawnServer(options)
+    try {
+      const { client } = await server.signIn()
+      // The SIEM takes events again: that it is over may come while the rest is waited for.
+      const titles = () =>
+        chat.posts
+          .map(({ title }) => title)
+          .filter(title => !title.startsWith('Over: siem'))
+          .sort()
+      const once = [
+        // It waited in the dump.
+        'Command ban-ip was not answered in time on web-01',
+        'The blocklist drop is out of date',
+        'command-failed as stored',
+        'siem-stuck as stored',
+        'web-01 is offline',
+      ]
+      await eventually(() => expect(titles()).toEqual(once))
+      const { alerts } = await client.call('GET /alerts', { query: { state: 'firing', limit: 200 } })
+      const silent = alerts.find(({ kind }) => kind === 'server-silent')
+      expect(silent?.channels).toEqual([String(id), 'chat'])
+      expect(hook.posts).toEqual([])
+      const { schedules } = await client.call('GET /reports/schedules')
+      expect(schedules.filter(({ builtin }) => builtin)).toMatchObject([
+        { name: 'Daily summary 2', hour: 0, channels: ['chat'], enabled: true, last_error: null },
+      ])
+      expect(await client.call('GET /settings/chat')).toMatchObject({ webhook_url: chat.url, daily_summary: true })
+
+      // An incident after the upgrade is one message on each channel.
+      const host = await aHost(server, client, 'new-01')
+      const since = new Date(now).toISOString()
+      const body = {
+        ...{ hostname: 'new-01', agent_id: host.agentId },
+        protection: {
+          ...{ level: 'unprotected' as const, since, summary: 'fail2ban does not answer.', checks: [] },
+          counted: { ok: 0, not_ok: 1, unknown: 0 },
+        },
+      }
+      await eventually(async () => {
+        await host.client.call('POST /servers/heartbeat', { body })
+        expect(hook.posts.map(({ title }) => title)).toEqual(['new-01 is unprotected'])
+      })
+      await eventually(() => expect(titles()).toEqual([...once, 'new-01 is unprotected'].sort()))
+    } finally {
+      await server.stop()
+      await chat.close()
+      await hook.close()
+    }
   })
   test('is refused with a sentence where that build was not up to date itself', async () => {
     const options = await loaded('partial')
