@@ -24,19 +24,24 @@ interface RouteOptions extends TargetOptions {
 
 const anyOf = (values: readonly string[]): string => (values.length > 0 ? values.join(', ') : 'any')
 
+/** More rules than this are only counted. */
+const mostNamed = 5
+
 const runList = async (_options: object, command: Command): Promise<void> => {
   const { client, json } = contextOf(command)
   const list = await client.call('GET /alerts/routes')
   if (json) return printJson(list)
-  if (list.routes.length === 0) return print('There are no routes: alerts are in the dashboard only.')
+  if (list.routes.length + list.switches.length === 0)
+    return print('There are no routes: alerts are in the dashboard only.')
   const { channels } = await client.call('GET /channels')
   const nameOf = (id: string): string => channels.find(channel => channel.id === id)?.name ?? id
   printTable(
     ['NO', 'SEVERITY', 'RULES', 'WHERE', 'HOURS', 'CHANNELS'],
-    list.routes.map((route, index) => [
-      String(index + 1),
+    [...list.routes, ...list.switches].map((route, index) => [
+      // What the switches of chat and e-mail add has no number: it is changed by `settings set`.
+      index < list.routes.length ? String(index + 1) : 'switch',
       anyOf(route.severities),
-      anyOf(route.rules),
+      route.rules.length > mostNamed ? `${route.rules.length} rules` : anyOf(route.rules),
       whereOf(route),
       route.hours ? `${route.hours.from}-${route.hours.to}` : 'always',
       route.channels.map(nameOf).join(', '),

@@ -23,7 +23,13 @@ export const alertRoute = resource('AlertRoute', {
   target: field(target, 'Only alerts of these servers; alerts of the installation where it is all.'),
 })
 export type AlertRoute = Static<typeof alertRoute>
-const routesReply = shape({ routes: field(Type.Array(alertRoute), 'Every one that fits adds its channels.') })
+const routesReply = shape({
+  routes: field(Type.Array(alertRoute), 'Every one that fits adds its channels.'),
+  switches: field(
+    Type.Array(alertRoute),
+    'What the switches of chat and e-mail add: changed by `/settings/chat` and `/settings/email`.',
+  ),
+})
 
 export const getAlertRoutes = endpoint('GET /alerts/routes', {
   ...family,
@@ -37,7 +43,7 @@ export const putAlertRoutes = endpoint('PUT /alerts/routes', {
   ...family,
   fleet: true,
   summary: 'Set which alerts go to which channels',
-  description: 'Without routes, alerts are in the dashboard only.',
+  description: 'Without routes and switches, alerts are in the dashboard only.',
   access: 'admin',
   lasts: true,
   leaves: null,

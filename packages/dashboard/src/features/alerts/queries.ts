@@ -33,11 +33,3 @@ export const routeChannelsQuery = queryOptions({
   queryFn: ({ signal }) => api.call('GET /channels', { signal }),
   refetchInterval: every(15_000),
 })
-/** The switches of chat and e-mail, which send problems to them beside the routes. */
-export const switchesQuery = queryOptions({
-  queryKey: ['alerts', 'switches'],
-  queryFn: async ({ signal }) => ({
-    chat: (await api.call('GET /settings/chat', { signal })).notify_errors,
-    email: (await api.call('GET /settings/email', { signal })).notify_errors,
-  }),
-})

@@ -7,7 +7,7 @@ import { Stranger } from '../../kit/stranger.tsx'
 import { Refusal, Trouble } from '../../kit/trouble.tsx'
 import { textsOf } from '../../lib/texts/catalogue.ts'
 import { alertsTexts } from './alerts.texts.ts'
-import { alertsQuery, routeChannelsQuery, routesQuery, switchesQuery } from './queries.ts'
+import { alertsQuery, routeChannelsQuery, routesQuery } from './queries.ts'
 import { isPlain, routesWith, ticksOf } from './route-table.ts'
 import styles from './alerts.module.css'
 
@@ -30,9 +30,10 @@ export const Routes = () => {
   const special = allRoutes.filter(route => !isPlain(route)).length
   const offered =
     channels.data?.channels.filter(({ id, enabled, builtin }) => enabled || !builtin || ticks.has(id)) ?? []
-  const switches: Readonly<Partial<Record<string, boolean>>> = useQuery(switchesQuery).data ?? {}
+  const switches = routes.data?.switches ?? []
   /** Chat and e-mail get problems by their switch, whatever is ticked. */
-  const isSwitched = (id: string, severity: Severity) => severity !== 'info' && switches[id] === true
+  const isSwitched = (id: string, severity: Severity) =>
+    switches.some(({ channels: [of], severities: all }) => of === id && all.includes(severity))
   if (routes.data && offered.length === 0) return null
   return (
     <Panel title={t.routes}>

@@ -78,7 +78,7 @@ const changedRow = (rule: Rule, body: BodyOf<typeof contract.updateAlertRule>) =
 export const createRules = (
   needs: StoreAccess & {
     targeting: Targeting
-    channels: Pick<ChannelsService, 'ids'>
+    channels: Pick<ChannelsService, 'ids' | 'switchRoutes'>
     banConditions: BanConditions
   },
 ): RulesService => {
@@ -119,16 +119,16 @@ export const createRules = (
     }
   }
   const statesNow = () => recentStates(db.read, clock() - listedFor)
+  const routeView = (actor: Principal, route: StoredRoute): contract.AlertRoute => ({
+    severities: [...route.severities],
+    rules: [...route.rules],
+    hours: route.hours,
+    channels: [...route.channels],
+    target: targeting.view(actor, targetsOf(route.target)),
+  })
   const routesView = async (actor: Principal) => ({
-    routes: (await allRoutes(db.read)).map(({ severities, rules, hours, channels: ids, target }) => {
-      return {
-        severities: [...severities],
-        rules: [...rules],
-        hours,
-        channels: [...ids],
-        target: targeting.view(actor, targetsOf(target)),
-      }
-    }),
+    routes: (await allRoutes(db.read)).map(route => routeView(actor, route)),
+    switches: channels.switchRoutes().map(route => routeView(actor, route)),
   })
 
   return {

@@ -80,6 +80,14 @@ const wordsOf = (
   }
 }
 
+/** The subject of an alert of a server's own is its id. A jail, which is the subject of some others, may have any name. */
+const serverId = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
+/** Of one alert of a server, its page. */
+const pageOf = ([first, ...more]: readonly AlertState[]): Pick<Message, 'path' | 'label'> =>
+  first && more.length === 0 && first.server_no !== null && serverId.test(first.subject)
+    ? { path: `/servers/${first.subject}`, label: 'Show the server' }
+    : { path: '/alerts', label: 'Show the alerts' }
+
 const messageOf = (
   rule: Rule,
   states: readonly AlertState[],
@@ -94,8 +102,7 @@ const messageOf = (
     level: status === 'resolved' ? 'info' : levels[severity],
     ...wordsOf(rule, states, status === 'resolved'),
     facts: [],
-    path: '/alerts',
-    label: 'Show the alerts',
+    ...pageOf(states),
     at: now,
     alert: { status, severity, rule: rule.id, key },
   }
