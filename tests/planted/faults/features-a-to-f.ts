@@ -192,9 +192,9 @@ export const featuresAToF = below('packages/server/src/features', [
     says: 'Receivers that check the documented signature refuse every webhook.',
   },
   {
-    file: 'channels/channels.service.ts',
-    find: 'if (!channel?.isOn || (waiting.get(channel.queue) ?? 0) >= mostWaiting) continue',
-    replace: 'if (!channel || (waiting.get(channel.queue) ?? 0) >= mostWaiting) continue',
+    file: 'channels/outbox.ts',
+    find: 'if (!states.get(id) || (waiting.get(channel) ?? 0) >= mostWaiting) continue',
+    replace: 'if ((waiting.get(channel) ?? 0) >= mostWaiting) continue',
     says: 'Alerts from the time in which a channel was off are sent once it is on again.',
     edge: true,
   },

@@ -1,6 +1,6 @@
 import { day, hour } from '../../core/clock.ts'
 import type { AgentMoves } from '../agent-moves/agent-moves.service.ts'
-import type { ChannelsService } from '../channels/channels.service.ts'
+import type { Outbox } from '../channels/outbox.ts'
 import type { Core, Feature } from '../feature.ts'
 import type { LicenseService } from '../license/license.service.ts'
 import type { Registry } from '../servers/registry.ts'
@@ -24,7 +24,7 @@ export const alertsFeature = (
     settings: SettingsService
     license: LicenseService
     moves: AgentMoves
-    channels: ChannelsService
+    outbox: Outbox
     mirror: Mirror
   },
 ): Feature<null> => {

@@ -11,7 +11,7 @@ import { requireProof } from '../../core/proof.ts'
 import { tame } from '../../core/text.ts'
 import type { StoreAccess } from '../../events/events.ts'
 import { wallOf } from '../../core/wall.ts'
-import type { ChannelsService } from '../channels/channels.service.ts'
+import type { Outbox } from '../channels/outbox.ts'
 import { allRoutes } from '../channels/routes.store.ts'
 import type { Registry } from '../servers/registry.ts'
 import { targetsOf, textOf } from '../servers/targets.ts'
@@ -63,10 +63,10 @@ export const createAlerts = (
     registry: Pick<Registry, 'byNo'>
     targeting: Targeting
     settings: Pick<SettingsService, 'get'>
-    channels: Pick<ChannelsService, 'switchRoutes' | 'activeIds'>
+    outbox: Pick<Outbox, 'switchRoutes' | 'states'>
   },
 ): AlertsService => {
-  const { db, clock, events, registry, targeting, settings, channels } = needs
+  const { db, clock, events, registry, targeting, settings, outbox } = needs
 
   const silencesNow = async (): Promise<Silence[]> =>
     (await silencesAt(db.read, clock())).map(({ rule, target }) => ({ rule, targets: targetsOf(target) }))
@@ -101,10 +101,10 @@ export const createAlerts = (
   }
   /** Whether a channel that is on gets an alert now. */
   const hearing = async (): Promise<(row: StateRow) => boolean> => {
-    const routes = [...(await allRoutes(db.read)), ...channels.switchRoutes()]
-    const active = await channels.activeIds()
+    const routes = [...(await allRoutes(db.read)), ...outbox.switchRoutes()]
+    const active = await outbox.states()
     const { hour } = wallOf(clock(), settings.get('service.timezone'))
-    return row => channelsFor(routes, row, hour, targeting).some(id => active.has(id))
+    return row => channelsFor(routes, row, hour, targeting).some(id => active.get(id) === true)
   }
   const ruleById = async () => new Map(rulesOf(await allRules(db.read)).map(rule => [rule.id, rule]))
   const silenceView = (actor: Principal, row: SilenceRow) => ({

@@ -3,7 +3,7 @@ import { day, minute, second } from '../../core/clock.ts'
 import type { Clock } from '../../core/clock.ts'
 import type { Database } from '../../db/database.ts'
 import type { Events } from '../../events/events.ts'
-import type { ChannelsService } from '../channels/channels.service.ts'
+import type { Outbox } from '../channels/outbox.ts'
 import { allRoutes } from '../channels/routes.store.ts'
 import { wallOf } from '../../core/wall.ts'
 import type { Registry } from '../servers/registry.ts'
@@ -54,12 +54,12 @@ export const createEvaluation = (needs: {
   registry: Pick<Registry, 'all' | 'byNo'>
   targeting: Pick<Targeting, 'concerns'>
   settings: Pick<SettingsService, 'get'>
-  channels: Pick<ChannelsService, 'queue' | 'switchRoutes'>
+  outbox: Pick<Outbox, 'queue' | 'switchRoutes'>
   eventConditions: Pick<ReturnType<typeof createEventConditions>, 'take'>
   serviceConditions: ReturnType<typeof createServiceConditions>
   banConditions: BanConditions
 }): (() => Promise<void>) => {
-  const { db, clock, events, registry, targeting, settings, channels } = needs
+  const { db, clock, events, registry, targeting, settings, outbox } = needs
   const { eventConditions, serviceConditions, banConditions } = needs
   const heardAfter = createSilence(needs.config, clock())
   const withoutCrowds = createCrowding(registry)
@@ -108,7 +108,7 @@ export const createEvaluation = (needs: {
   const contextAt = async (now: number): Promise<TellingContext> => ({
     now,
     hour: wallOf(now, settings.get('service.timezone')).hour,
-    routes: [...(await allRoutes(db.read)), ...channels.switchRoutes()],
+    routes: [...(await allRoutes(db.read)), ...outbox.switchRoutes()],
     silences: (await silencesAt(db.read, now)).map(({ rule, target }) => ({ rule, targets: targetsOf(target) })),
     targeting,
   })
@@ -168,7 +168,7 @@ export const createEvaluation = (needs: {
         false,
       )
       await deleteStates(change.sql, gone)
-      for (const { channels: ids, message } of told.messages) await channels.queue(change, ids, message)
+      for (const { channels: ids, message } of told.messages) await outbox.queue(change, ids, message)
     })
   }
 }

@@ -8,7 +8,7 @@ import { jsonText } from '../../core/json-text.ts'
 import { admit } from '../../core/leaving.ts'
 import { conflict, invalid, notFound } from '../../core/problem.ts'
 import type { StoreAccess } from '../../events/events.ts'
-import type { ChannelsService } from '../channels/channels.service.ts'
+import type { Outbox } from '../channels/outbox.ts'
 import { allRoutes, replaceRoutes } from '../channels/routes.store.ts'
 import { targetsOf, textOf } from '../servers/targets.ts'
 import type { Targeting } from '../servers/targets.ts'
@@ -78,11 +78,11 @@ const changedRow = (rule: Rule, body: BodyOf<typeof contract.updateAlertRule>) =
 export const createRules = (
   needs: StoreAccess & {
     targeting: Targeting
-    channels: Pick<ChannelsService, 'ids' | 'switchRoutes'>
+    outbox: Pick<Outbox, 'states' | 'switchRoutes'>
     banConditions: BanConditions
   },
 ): RulesService => {
-  const { db, clock, events, targeting, channels, banConditions } = needs
+  const { db, clock, events, targeting, outbox, banConditions } = needs
 
   const allOf = async () => rulesOf(await allRules(db.read))
   const ruleOf = async (id: string): Promise<Rule> => {
@@ -128,7 +128,7 @@ export const createRules = (
   })
   const routesView = async (actor: Principal) => ({
     routes: (await allRoutes(db.read)).map(route => routeView(actor, route)),
-    switches: channels.switchRoutes().map(route => routeView(actor, route)),
+    switches: outbox.switchRoutes().map(route => routeView(actor, route)),
   })
 
   return {
@@ -220,7 +220,7 @@ export const createRules = (
     },
     routes: routesView,
     async setRoutes(actor, { routes }) {
-      const known = await channels.ids()
+      const known = await outbox.states()
       const rules = new Set((await allOf()).map(({ id }) => id))
       const contents = routes.map(({ target, ...route }, index): StoredRoute => {
         const channel = route.channels.find(id => !known.has(id))

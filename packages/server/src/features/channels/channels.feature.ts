@@ -6,8 +6,9 @@ import type { SettingsService } from '../settings/settings.service.ts'
 import { createChannelSettings } from './builtin.ts'
 import { mountChannels } from './channels.routes.ts'
 import { createChannels } from './channels.service.ts'
-import type { ChannelsService } from './channels.service.ts'
 import { createNews } from './news.ts'
+import { createOutbox } from './outbox.ts'
+import type { Outbox } from './outbox.ts'
 import { createSending } from './sending.ts'
 import { createChannelWatcher } from './settings-changes.ts'
 import { mountChannelSettings } from './settings.routes.ts'
@@ -16,18 +17,18 @@ import { createTests } from './settings-tests.ts'
 /** Where messages go: the chat and the e-mail of the settings, and any number of services beside them. One queue, one sender. */
 export const channelsFeature = (
   needs: Core & { settings: SettingsService; baseUrl: () => string; outgoing: Outgoing },
-): Feature<ChannelsService> => {
+): Feature<Outbox> => {
   const { db, clock, config } = needs
   const settings = createChannelSettings({ ...needs, smtpName: config.smtpName })
   const sending = createSending({ ...needs, settings })
   const tests = createTests({ db, clock, settings, sending })
-  const service = createChannels({ ...needs, settings, sending, tests })
+  const channels = createChannels({ ...needs, settings, sending, tests })
   const reader = createReader(db, 'notifications')
   needs.settings.watch(createChannelWatcher({ clock, reader }))
   return {
-    service,
+    service: createOutbox({ db, clock, settings }),
     mount(http) {
-      mountChannels(http, service)
+      mountChannels(http, channels)
       mountChannelSettings(http, { settings, tests })
     },
     jobs: [

@@ -6,13 +6,11 @@ import { jsonText } from '../../core/json-text.ts'
 import { admit } from '../../core/leaving.ts'
 import { conflict, invalid, notFound } from '../../core/problem.ts'
 import type { Secrets } from '../../core/secrets.ts'
-import type { Message } from '../../db/tables/message.ts'
-import type { StoredRoute } from '../../db/tables/stored.ts'
-import type { Change, StoreAccess } from '../../events/events.ts'
+import type { StoreAccess } from '../../events/events.ts'
 import type { Outgoing } from '../../outgoing/outgoing.ts'
 import type { ChannelSettings } from './builtin.ts'
 import { builtinIds, channelOfRow, isBuiltin, secretsPlace } from './channel.ts'
-import type { BuiltinId, Channel } from './channel.ts'
+import type { Channel } from './channel.ts'
 import { presetViews, storedFields, viewOf } from './channel-views.ts'
 import type { View } from './channel-views.ts'
 import {
@@ -27,16 +25,12 @@ import {
 } from './channels.store.ts'
 import type { ChannelRow } from './channels.store.ts'
 import { changedFields, checkTargets } from './fields.ts'
-import type { Site } from './message.ts'
 import { presets } from './presets/index.ts'
-import { addNotifications, forgetState, forgetWaiting, freshState, saveState } from './queue.store.ts'
+import { forgetState, forgetWaiting, freshState, saveState } from './queue.store.ts'
 import type { FieldValues } from './request.ts'
 import { allRoutes, replaceRoutes, withoutChannel } from './routes.store.ts'
 import type { ChannelTests } from './settings-tests.ts'
 import type { Sending } from './sending.ts'
-
-/** Messages that wait for one channel at most; further ones are dropped. */
-const mostWaiting = 500
 
 export interface ChannelsService {
   list(): Promise<ReplyOf<typeof contract.listChannels>>
@@ -50,28 +44,13 @@ export interface ChannelsService {
   /** @throws Problem 502 with the steps and what the other side answered */
   test(id: string): Promise<ReplyOf<typeof contract.testChannel>>
   deliveries(id: string): Promise<ReplyOf<typeof contract.channelDeliveries>>
-  /** Ids that exist. */
-  ids(): Promise<ReadonlySet<string>>
-  /** Queues a message for channels in the transaction of the change it reports. Channels that are off or deleted are skipped. */
-  queue(change: Pick<Change, 'sql'>, ids: readonly string[], message: Message): Promise<void>
-  /** The same for a mail to recipients of its own. */
-  queueMail(change: Pick<Change, 'sql'>, recipients: readonly string[], message: Message): Promise<void>
-  /** Whether one of the two of the settings is on and configured. */
-  isReady(id: BuiltinId): boolean
-  /** What the switches of chat and e-mail say beside the routes. */
-  switchRoutes(): StoredRoute[]
-  /** Which of the two get the daily summary. */
-  summaryChannels(): BuiltinId[]
-  /** Ids of the channels that are on. */
-  activeIds(): Promise<ReadonlySet<string>>
-  site(): Site
 }
 
 export const createChannels = (
   needs: StoreAccess & {
     secrets: Pick<Secrets, 'seal' | 'open'>
     outgoing: Outgoing
-    settings: Pick<ChannelSettings, 'channel' | 'site' | 'switchRoutes' | 'summaryChannels'>
+    settings: Pick<ChannelSettings, 'channel'>
     sending: Pick<Sending, 'find'>
     tests: ChannelTests
   },
@@ -204,34 +183,5 @@ export const createChannels = (
       }))
       return { deliveries, total: deliveries.length }
     },
-    async ids() {
-      return new Set([...builtinIds, ...(await allChannels(db.read)).map(({ id }) => String(id))])
-    },
-    async queue({ sql }, ids, message) {
-      const waiting = await waitingByQueue(sql, 'alert')
-      const content = jsonText(message)
-      for (const id of new Set(ids)) {
-        const row = isBuiltin(id) ? undefined : await findChannel(sql, Number(id))
-        const channel = isBuiltin(id) ? settings.channel(id) : row && channelOfRow(row, secrets)
-        if (!channel?.isOn || (waiting.get(channel.queue) ?? 0) >= mostWaiting) continue
-        await addNotifications(sql, [{ channel: channel.queue, category: 'alert', content }], clock())
-      }
-    },
-    async queueMail({ sql }, recipients, message) {
-      // Recipients of its own that are refused hold up nobody else.
-      const row = { channel: 'email', category: 'rest', content: jsonText(message) } as const
-      await addNotifications(sql, [{ ...row, recipients: jsonText(recipients) }], clock())
-    },
-    isReady: id => settings.channel(id).isOn,
-    switchRoutes: settings.switchRoutes,
-    summaryChannels: settings.summaryChannels,
-    async activeIds() {
-      const rows = await allChannels(db.read)
-      return new Set([
-        ...builtinIds.filter(id => settings.channel(id).isOn),
-        ...rows.flatMap(({ id, enabled }) => (enabled === 1 ? [String(id)] : [])),
-      ])
-    },
-    site: settings.site,
   }
 }

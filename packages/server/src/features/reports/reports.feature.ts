@@ -1,5 +1,5 @@
 import { second } from '../../core/clock.ts'
-import type { ChannelsService } from '../channels/channels.service.ts'
+import type { Outbox } from '../channels/outbox.ts'
 import type { Core, Feature } from '../feature.ts'
 import type { Registry } from '../servers/registry.ts'
 import type { ServersService } from '../servers/servers.service.ts'
@@ -17,7 +17,7 @@ export const reportsFeature = (
     servers: ServersService
     targeting: Targeting
     settings: SettingsService
-    channels: ChannelsService
+    outbox: Outbox
   },
 ): Feature<null> => {
   const reports = createReports(needs)

@@ -13,7 +13,7 @@ import { admit } from '../../core/leaving.ts'
 import { conflict, invalid, notFound } from '../../core/problem.ts'
 import { tame } from '../../core/text.ts'
 import type { Change, StoreAccess } from '../../events/events.ts'
-import type { ChannelsService } from '../channels/channels.service.ts'
+import type { Outbox } from '../channels/outbox.ts'
 import { targetsOf, textOf } from '../servers/targets.ts'
 import type { Targeting } from '../servers/targets.ts'
 import type { SettingsService } from '../settings/settings.service.ts'
@@ -58,18 +58,18 @@ export const createSchedules = (
     readonly log: Pick<FastifyBaseLogger, 'error'>
     readonly targeting: Pick<Targeting, 'named' | 'view' | 'describe'>
     readonly settings: Pick<SettingsService, 'get'>
-    readonly channels: Pick<ChannelsService, 'ids' | 'isReady' | 'queue' | 'queueMail' | 'site' | 'summaryChannels'>
+    readonly outbox: Pick<Outbox, 'states' | 'isReady' | 'queue' | 'queueMail' | 'site' | 'summaryChannels'>
     readonly reports: Pick<ReportsService, 'make'>
   },
 ): SchedulesService => {
-  const { db, clock, events, targeting, channels } = needs
+  const { db, clock, events, targeting, outbox } = needs
   const retryAt = new Map<number, number>()
   const zoneOf = ({ timezone }: Pick<ScheduleRow, 'timezone'>) => timezone ?? needs.settings.get('service.timezone')
 
   /** The daily summary goes where and when the switches of chat and e-mail say. */
   const bySwitches = (row: ScheduleRow): ScheduleRow => {
     if (row.builtin === 0) return row
-    const ids = channels.summaryChannels()
+    const ids = outbox.summaryChannels()
     const hour = needs.settings.get('notifications.daily_summary_hour')
     return { ...row, hour, channels: jsonText(ids), enabled: ids.length > 0 ? 1 : 0 }
   }
@@ -113,7 +113,7 @@ export const createSchedules = (
     if (typeof timezone === 'string' && !isTimeZone(timezone))
       throw invalid('timezone', 'timezone must be an IANA time zone, such as Europe/Vienna.')
     if (input.channels) {
-      const ids = await channels.ids()
+      const ids = await outbox.states()
       const unknown = input.channels.findIndex(id => !ids.has(id))
       if (unknown >= 0) throw invalid(`channels.${unknown}`, `There is no channel ${input.channels[unknown] ?? ''}.`)
     }
@@ -145,13 +145,13 @@ export const createSchedules = (
   const obstacle = async (row: ScheduleRow): Promise<string | null> => {
     const ids = listed(row.channels)
     const needsMail = listed(row.recipients).length > 0 || ids.length === 0
-    if (needsMail && !channels.isReady('email')) return 'E-mail is off, or has no mail server or recipients.'
-    const known = await channels.ids()
+    if (needsMail && !outbox.isReady('email')) return 'E-mail is off, or has no mail server or recipients.'
+    const known = await outbox.states()
     return !needsMail && ids.every(id => !known.has(id)) ? 'Its channels were deleted.' : null
   }
   const messageFor = async (row: ScheduleRow) => {
     const report = await needs.reports.make(row.period, zoneOf(row), targetsOf(row.target))
-    const site = channels.site()
+    const site = outbox.site()
     return messageOf(wordsOf(report, site, row.name), site, clock())
   }
   const queue = async (
@@ -160,8 +160,8 @@ export const createSchedules = (
     message: Awaited<ReturnType<typeof messageFor>>,
   ) => {
     const [recipients, ids] = [listed(row.recipients), listed(row.channels)]
-    if (recipients.length > 0) await channels.queueMail(change, recipients, message)
-    await channels.queue(change, recipients.length + ids.length > 0 ? ids : ['email'], message)
+    if (recipients.length > 0) await outbox.queueMail(change, recipients, message)
+    await outbox.queue(change, recipients.length + ids.length > 0 ? ids : ['email'], message)
   }
 
   return {
