@@ -128,16 +128,15 @@ export const pages: readonly PageOfDashboard[] = [
     route: `/account/${tab}`,
     path: `account/${tab}`,
   })),
-  ...[
-    ...['general', 'security', 'oauth', 'notifications', 'channels'],
-    ...['reputation', 'agents', 'backup', 'licence'],
-  ].map(section => ({ name: `settings-${section}`, route: `/settings/${section}`, path: `settings/${section}` })),
+  ...[...['general', 'security', 'oauth', 'notifications'], ...['reputation', 'agents', 'backup', 'licence']].map(
+    section => ({ name: `settings-${section}`, route: `/settings/${section}`, path: `settings/${section}` }),
+  ),
   { name: 'more', route: '/more', path: 'more' },
   { name: 'not-found', route: '$', path: 'nowhere' },
 ]
 
 /** Routes that lead on to another one before anything is seen. */
-export const forwarding: readonly string[] = ['/', '/portknock', '/siem', '/account', '/settings']
+export const forwarding: readonly string[] = ['/settings/channels', '/', '/portknock', '/siem', '/account', '/settings']
 
 const giveFactor = async ({ url, admin }: Demo): Promise<void> => {
   await admin.call('POST /users', {

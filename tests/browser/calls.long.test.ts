@@ -118,7 +118,7 @@ describe.runIf(hasBrowser)('what a page asks of the API', () => {
     ...['sequences', 'open', 'history', 'blocked', 'stats'].map(tab => `portknock/${tab}`),
     ...['destination', 'delivery', 'queue', 'replay'].map(tab => `siem/${tab}`),
     ...['profile', 'security', 'keys', 'preferences'].map(tab => `account/${tab}`),
-    ...['general', 'security', 'oauth', 'notifications', 'channels'].map(section => `settings/${section}`),
+    ...['general', 'security', 'oauth', 'notifications'].map(section => `settings/${section}`),
     ...['reputation', 'agents', 'backup', 'licence'].map(section => `settings/${section}`),
   ]
   it.runIf(process.env.STOCKADE_TEST_WHOLE === '1').each(others)(

@@ -21,7 +21,7 @@ const all = [
   ...['sequences', 'open', 'history', 'blocked', 'stats'].map(tab => `portknock/${tab}`),
   ...['destination', 'delivery', 'queue', 'replay'].map(tab => `siem/${tab}`),
   ...['profile', 'security', 'keys', 'preferences'].map(tab => `account/${tab}`),
-  ...['general', 'security', 'oauth', 'notifications', 'channels'].map(section => `settings/${section}`),
+  ...['general', 'security', 'oauth', 'notifications'].map(section => `settings/${section}`),
   ...['reputation', 'agents', 'backup', 'licence'].map(section => `settings/${section}`),
 ]
 /** What only adds a hint to what is there: names of templates and servers in words, suggested tags, who changed a setting last. */

@@ -49,6 +49,20 @@ export const featuresAToF = below('packages/server/src/features', [
   },
   {
     file: 'alerts/telling.ts',
+    find: 'channels.filter(channel => !told.includes(channel))',
+    replace: 'channels',
+    says: 'After an upgrade a channel is told once more of what notifications told it.',
+    edge: true,
+  },
+  {
+    file: 'alerts/state.ts',
+    find: '(mayFire || terms.isEvent)',
+    replace: 'mayFire',
+    says: 'What happens within a minute after the clock was set is never told.',
+    edge: true,
+  },
+  {
+    file: 'alerts/telling.ts',
     find: 'told_key && told_at !== null && told_at > now - burst.within)',
     replace: 'told_key && told_at !== null && told_at < now - burst.within)',
     says: 'A rule that fires again and again sends messages without a bound.',

@@ -1,5 +1,6 @@
 import { Suspense, lazy, useState } from 'react'
 import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
 import { api } from '../../api/client.ts'
 import { Panel } from '../../kit/page.tsx'
 import parts from '../../kit/parts.module.css'
@@ -10,6 +11,8 @@ import { toasts } from '../../kit/toasts.ts'
 import { Trouble, sentenceOf } from '../../kit/trouble.tsx'
 import { textsOf } from '../../lib/texts/catalogue.ts'
 import { sayTarget } from '../fleet/target-choice.tsx'
+import { notificationsTexts } from '../settings/notifications.texts.ts'
+import { settingsTexts } from '../settings/settings.texts.ts'
 import { readSchedulesAgain, schedulesQuery } from './queries.ts'
 import type { Schedule } from './queries.ts'
 import { reportsTexts } from './reports.texts.ts'
@@ -35,7 +38,7 @@ export const Schedules = () => {
     <div className={styles.schedules}>
       <Panel title={t.title} aside={<SmallButton onClick={() => setOpen(true)}>{t.add}</SmallButton>}>
         <Trouble what={t.what} query={query} />
-        {query.data?.total === 0 && <p className={parts.muted}>{t.none}</p>}
+        {query.data?.schedules.every(({ builtin }) => builtin) && <p className={parts.muted}>{t.none}</p>}
         <ul className={styles.lines}>
           {query.data?.schedules.map(schedule => (
             <ScheduleLine key={schedule.id} schedule={schedule} />
@@ -50,9 +53,14 @@ export const Schedules = () => {
 const ScheduleLine = ({ schedule }: { schedule: Schedule }) => {
   const all = textsOf(reportsTexts)
   const t = all.schedules
-  const { id, name, period, recipients, channels, next_at: next, enabled } = schedule
+  const { id, builtin, period, recipients, channels, next_at: next } = schedule
+  const name = builtin ? textsOf(notificationsTexts).summary : schedule.name
   const params = { id }
-  const to = recipients.length + channels.length === 0 ? t.toSettings : recipients.join(', ')
+  const to = builtin
+    ? channels.join(', ') || '–'
+    : recipients.length + channels.length === 0
+      ? t.toSettings
+      : recipients.join(', ')
   return (
     <li>
       <b>
@@ -76,21 +84,35 @@ const ScheduleLine = ({ schedule }: { schedule: Schedule }) => {
         >
           {t.send}
         </SmallButton>
-        <SmallButton
-          aria-label={t.turnOf(enabled, name)}
-          onClick={() =>
-            act(api.call('PATCH /reports/schedules/{id}', { params, body: { enabled: !enabled } }).then(() => ({})))
-          }
-        >
-          {t.turn(enabled)}
-        </SmallButton>
-        <SmallButton
-          aria-label={t.removeOf(name)}
-          onClick={() => act(api.call('DELETE /reports/schedules/{id}', { params }).then(() => ({})))}
-        >
-          {t.remove}
-        </SmallButton>
+        {builtin ? (
+          <Link to="/settings/notifications">{textsOf(settingsTexts).notifications}</Link>
+        ) : (
+          <Acts schedule={schedule} />
+        )}
       </span>
     </li>
+  )
+}
+
+const Acts = ({ schedule: { id, name, enabled } }: { schedule: Schedule }) => {
+  const t = textsOf(reportsTexts).schedules
+  const params = { id }
+  return (
+    <>
+      <SmallButton
+        aria-label={t.turnOf(enabled, name)}
+        onClick={() =>
+          act(api.call('PATCH /reports/schedules/{id}', { params, body: { enabled: !enabled } }).then(() => ({})))
+        }
+      >
+        {t.turn(enabled)}
+      </SmallButton>
+      <SmallButton
+        aria-label={t.removeOf(name)}
+        onClick={() => act(api.call('DELETE /reports/schedules/{id}', { params }).then(() => ({})))}
+      >
+        {t.remove}
+      </SmallButton>
+    </>
   )
 }
