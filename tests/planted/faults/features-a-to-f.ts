@@ -49,7 +49,7 @@ export const featuresAToF = below('packages/server/src/features', [
   },
   {
     file: 'alerts/telling.ts',
-    find: 'channels.filter(channel => !told.includes(channel))',
+    find: 'channels.filter(channel => !earlier.includes(channel))',
     replace: 'channels',
     says: 'After an upgrade a channel is told once more of what notifications told it.',
     edge: true,

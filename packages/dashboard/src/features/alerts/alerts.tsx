@@ -37,8 +37,8 @@ const namesOf = ({ kind, rule, rule_name }: Alert): string => {
 
 /** Severities of alerts that fire and went to no channel; what most people want to hear where there is none. */
 const unheardOf = (alerts: readonly Alert[]): Alert['severity'][] => {
-  const found = alerts.filter(alert => alert.state === 'firing' && !alert.acknowledged && alert.channels.length === 0)
-  return found.length === 0 ? ['critical', 'warning'] : [...new Set(found.map(({ severity }) => severity))]
+  const untold = alerts.filter(alert => alert.state === 'firing' && !alert.acknowledged && alert.channels.length === 0)
+  return untold.length === 0 ? ['critical', 'warning'] : [...new Set(untold.map(({ severity }) => severity))]
 }
 
 /** What the others say already; null where nothing is covered by the alert. */

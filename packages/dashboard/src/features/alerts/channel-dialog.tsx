@@ -54,7 +54,10 @@ const ChannelForm = ({ is, presets, onClose, onSaved }: Props & { presets: reado
   const preset = presets.find(known => known.id === id)
   const [name, setName] = useKeptState(`${draft}/name`, is?.name ?? '')
   const [values, set] = useValues(draft, is?.fields ?? [])
-  const [heard, setHeard] = useKeptState<readonly Severity[]>(`${draft}/severities`, ['critical', 'warning'])
+  const [chosenSeverities, setSeverities] = useKeptState<readonly Severity[]>(`${draft}/severities`, [
+    'critical',
+    'warning',
+  ])
   const save = useMutation({
     mutationFn: () => {
       // A secret that is left empty stays as it is.
@@ -62,7 +65,9 @@ const ChannelForm = ({ is, presets, onClose, onSaved }: Props & { presets: reado
         field.secret && !values[field.name] ? [] : [{ name: field.name, value: values[field.name] || null }],
       )
       if (is) return api.call('PATCH /channels/{id}', { params: { id: is.id }, body: { name: name.trim(), fields } })
-      return api.call('POST /channels', { body: { name: name.trim(), preset: id, fields, severities: [...heard] } })
+      return api.call('POST /channels', {
+        body: { name: name.trim(), preset: id, fields, severities: [...chosenSeverities] },
+      })
     },
     onSuccess: () => {
       void onSaved()
@@ -96,7 +101,7 @@ const ChannelForm = ({ is, presets, onClose, onSaved }: Props & { presets: reado
           error={fieldProblem(save.error, field.name)}
         />
       ))}
-      {!is && <Severities value={heard} onValue={setHeard} />}
+      {!is && <Severities value={chosenSeverities} onValue={setSeverities} />}
       <Refusal error={save.error} />
       <div className={parts.actions}>
         <Button type="submit" loading={save.isPending} disabled={name.trim() === ''}>

@@ -36,8 +36,8 @@ const addSummary = async (db: Sql, get: Get): Promise<void> => {
   const yesterday = new Date(Date.parse(`${today}T00:00:00Z`) - 86_400_000).toISOString().slice(0, 10)
   const lastDue = isOn ? (rows[0]?.date ?? yesterday) : today
   const lastAt = rows.find(({ skipped }) => Number(skipped) === 0)?.at ?? null
-  const taken = await sql<{ name: string }>`select name from report_schedules`.execute(db)
-  const names = new Set(taken.rows.map(({ name }) => name))
+  const schedules = await sql<{ name: string }>`select name from report_schedules`.execute(db)
+  const names = new Set(schedules.rows.map(({ name }) => name))
   let name = 'Daily summary'
   for (let n = 2; names.has(name); n++) name = `Daily summary ${n}`
   await sql`insert into report_schedules (name, period, hour, weekday, day, timezone, target, recipients, channels, enabled,
@@ -94,7 +94,7 @@ const unreadOf = async (db: Sql, engine: Engine): Promise<readonly Unread[]> => 
 }
 
 /** Marks each alert that stands with the channels that were told of it. */
-const markTold = async (db: Sql, engine: Engine, heard: readonly string[]): Promise<void> => {
+const markTold = async (db: Sql, engine: Engine, listeners: readonly string[]): Promise<void> => {
   const unread = await unreadOf(db, engine)
   const offline = await sql<{ no: number }>`select no from servers where status = 'offline'`.execute(db)
   const offlineNos = new Set(offline.rows.map(({ no }) => Number(no)))
@@ -109,12 +109,12 @@ const markTold = async (db: Sql, engine: Engine, heard: readonly string[]): Prom
       name !== undefined &&
       !unread.some(event => event.name === name && event.server_no === row.server_no) &&
       (row.kind !== 'server-silent' || offlineNos.has(Number(row.server_no)))
-    const told: readonly string[] = row.told_channels === null ? [] : JSON.parse(row.told_channels)
+    const toldChannels: readonly string[] = row.told_channels === null ? [] : JSON.parse(row.told_channels)
     if (isReported) {
-      const channels = JSON.stringify([...new Set([...told, ...heard])].sort())
+      const channels = JSON.stringify([...new Set([...toldChannels, ...listeners])].sort())
       const key = row.told_key ?? (row.told_at === null ? null : `stockade-${row.rule}-${row.since}`)
       await sql`update alert_states set told_channels = ${channels}, told_key = ${key} where id = ${row.id}`.execute(db)
-    } else if (row.state === 'firing' && heard.some(channel => !told.includes(channel))) {
+    } else if (row.state === 'firing' && listeners.some(channel => !toldChannels.includes(channel))) {
       // Channels that were told are left out when it is told once more.
       await sql`update alert_states set told_at = null where id = ${row.id}`.execute(db)
     }
@@ -127,9 +127,9 @@ export const alertsBySwitches = (engine: Engine) => ({
     const get = await settingsOf(db)
     await addSummary(db, get)
     await sql.raw('drop table daily_summaries').execute(db)
-    const heard = readyOf(get).filter(channel => get(`${channel}.notify_errors`, true))
-    if (heard.length === 0) return
-    await markTold(db, engine, heard)
+    const listeners = readyOf(get).filter(channel => get(`${channel}.notify_errors`, true))
+    if (listeners.length === 0) return
+    await markTold(db, engine, listeners)
     // The alerts read the stream of events on from where the notifications were.
     await sql`insert into cursors (name, xid, event_id) select 'alerts', xid, event_id from cursors where name = 'notifications'`.execute(
       db,

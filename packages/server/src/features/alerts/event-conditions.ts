@@ -192,8 +192,8 @@ export const createEventConditions = (needs: {
   let first = clock()
   let keptAt: number | null = null
   let nextPlace: Position | null = null
-  const stop = events.subscribe(heard => {
-    const problems = heard.filter(isProblem)
+  const stop = events.subscribe(incoming => {
+    const problems = incoming.filter(isProblem)
     if (problems.length === 0) return
     // Looked at once a minute at most, also where nothing ever takes them.
     if (clock() - first > keptFor) {
@@ -203,7 +203,7 @@ export const createEventConditions = (needs: {
     kept = [...kept, ...problems].slice(-mostKept)
   })
   /** What happened since the place that was kept: in the last minutes before a crash, or before this process took over. */
-  const missed = async (now: number): Promise<StockadeEvent[]> => {
+  const readMissed = async (now: number): Promise<StockadeEvent[]> => {
     const problems: StockadeEvent[] = []
     let from: Position | undefined
     for (;;) {
@@ -229,20 +229,20 @@ export const createEventConditions = (needs: {
     /** What happened since the last time, by kind; of one server the last. */
     async take(): Promise<Map<ConditionKind, Finding[]>> {
       const now = clock()
-      const before = keptAt === null ? await missed(now) : []
+      const missedEvents = keptAt === null ? await readMissed(now) : []
       await keepPlace(now)
-      const taken = [...before, ...kept]
+      const happened = [...missedEvents, ...kept]
       kept = []
-      const found = new Map<ConditionKind, Map<string, Finding>>()
-      for (const event of taken) {
+      const findings = new Map<ConditionKind, Map<string, Finding>>()
+      for (const event of happened) {
         const finding = findingOf(event, event.serverNo === null ? undefined : registry.byNo(event.serverNo)?.row)
         if (!finding) continue
         const { kind, ...rest } = finding
-        const bySubject = found.get(kind) ?? new Map<string, Finding>()
+        const bySubject = findings.get(kind) ?? new Map<string, Finding>()
         bySubject.set(rest.subject, rest)
-        found.set(kind, bySubject)
+        findings.set(kind, bySubject)
       }
-      return new Map([...found].map(([kind, bySubject]) => [kind, [...bySubject.values()]]))
+      return new Map([...findings].map(([kind, bySubject]) => [kind, [...bySubject.values()]]))
     },
   }
 }

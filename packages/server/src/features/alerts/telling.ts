@@ -142,7 +142,7 @@ const perChannel = (
 
 const listOf = (text: AlertState['told_channels']): readonly string[] => (text === null ? [] : parseJson(text))
 /** Channels that heard of an alert before it was told: an upgrade finds them. One that comes and goes is told again everywhere. */
-const toldBefore = ({ flapping, told_channels }: AlertState): readonly string[] =>
+const earlierChannels = ({ flapping, told_channels }: AlertState): readonly string[] =>
   flapping === 1 ? [] : listOf(told_channels)
 
 /** Tells of what fires and was not told. Answers the states as they are afterwards, where they change. */
@@ -168,18 +168,18 @@ export const tellFiring = (
   const key = (untold.length === 1 && first?.told_key) || `stockade-${rule.id}-${now}`
   const channelsOf = new Map(
     untold.map(state => {
-      const told = toldBefore(state)
+      const earlier = earlierChannels(state)
       const channels = coverOf(state, all) ? [] : channelsFor(routes, state, hour, targeting)
-      return [state, channels.filter(channel => !told.includes(channel))]
+      return [state, channels.filter(channel => !earlier.includes(channel))]
     }),
   )
   for (const [state, channels] of channelsOf) {
-    const told = toldBefore(state)
+    const earlier = earlierChannels(state)
     changed.set(state, {
       ...state,
       told_at: now,
-      told_key: told.length > 0 ? (state.told_key ?? key) : channels.length > 0 ? key : null,
-      told_channels: jsonText([...told, ...channels].sort()),
+      told_key: earlier.length > 0 ? (state.told_key ?? key) : channels.length > 0 ? key : null,
+      told_channels: jsonText([...earlier, ...channels].sort()),
       recovered_on: jsonText([]),
     })
   }

@@ -29,7 +29,7 @@ const perRun = 20
 export const oldest = day
 
 /** What the other side said when it took a message. */
-export interface Taken {
+export interface Acceptance {
   readonly words: string
   /** Recipients of a mail that were refused while others were taken. */
   readonly refused: readonly Refusal[]
@@ -51,9 +51,9 @@ export interface Sending {
   /** Starts to send what is due, each channel beside the others; a slow one holds up none of them. */
   run(): Promise<void>
   /** One message at once. @throws DeliveryFailure */
-  deliver(channel: Channel, delivery: Delivery, note?: Note): Promise<Taken>
+  deliver(channel: Channel, delivery: Delivery, note?: Note): Promise<Acceptance>
   /** The same; 'closing' where the server closes meanwhile. */
-  deliverUnlessClosing(channel: Channel, delivery: Delivery, note?: Note): Promise<Taken | 'closing'>
+  deliverUnlessClosing(channel: Channel, delivery: Delivery, note?: Note): Promise<Acceptance | 'closing'>
   /** By its id; undefined where there is none. */
   find(id: string): Promise<Channel | undefined>
   /** Drops what waits for too long. */
@@ -107,23 +107,23 @@ export const createSending = (needs: {
     { queue }: Channel,
     state: DeliveryState,
     next: NextMessage,
-    taken: Taken,
+    acceptance: Acceptance,
     now: number,
   ): Promise<void> => {
     const at = clock()
-    const later = taken.refused.filter(({ temporary }) => temporary).map(({ address }) => address)
+    const later = acceptance.refused.filter(({ temporary }) => temporary).map(({ address }) => address)
     await db.write.transaction().execute(async sql => {
       await dropTold(sql, queue, next.waiting.category, next.id, next.counted, now)
       if (later.length > 0) {
         const rest = { channel: queue, category: 'rest', content: jsonText(next.message) } as const
         await addNotifications(sql, [{ ...rest, recipients: jsonText(later), due_at: now + 5 * minute }], now)
       }
-      const note = { ...attemptOf(queue, state, next), ms: Math.max(0, at - now), detail: taken.words }
+      const note = { ...attemptOf(queue, state, next), ms: Math.max(0, at - now), detail: acceptance.words }
       await addDelivery(sql, { ...note, at, outcome: 'sent' })
       await saveState(sql, queue, {
         ...freshState,
         last_sent: at,
-        last_error: refusalText(taken.refused),
+        last_error: refusalText(acceptance.refused),
         recent: jsonText(recentAfter(state, next, now)),
       })
     })
@@ -172,9 +172,9 @@ export const createSending = (needs: {
       if (next.counted === null && now - next.createdAt > oldest)
         throw new DeliveryFailure('failure', 'It waited for more than a day.')
       const id = `${next.createdAt.toString(36)}-${next.id}`
-      const taken = await deliverUnlessClosing(channel, { message: next.message, id, recipients: next.recipients })
-      if (taken === 'closing') return false
-      await noteSent(channel, state, next, taken, now)
+      const acceptance = await deliverUnlessClosing(channel, { message: next.message, id, recipients: next.recipients })
+      if (acceptance === 'closing') return false
+      await noteSent(channel, state, next, acceptance, now)
       return true
     } catch (error) {
       if (!(error instanceof DeliveryFailure)) throw error

@@ -9,7 +9,7 @@ import type { BuiltinId, Channel } from './channel.ts'
 import { DeliveryFailure } from './delivery.ts'
 import { freshState, saveState, stateOf } from './queue.store.ts'
 import { refusalText } from './sending.ts'
-import type { Sending, Taken } from './sending.ts'
+import type { Acceptance, Sending } from './sending.ts'
 
 /** Sends test messages at once, and reports each step. */
 export const createTests = (needs: {
@@ -28,7 +28,7 @@ export const createTests = (needs: {
     channel: Channel,
     who: string,
     recipients: readonly string[] | null = null,
-  ): Promise<Taken & { readonly steps: Step[] }> => {
+  ): Promise<Acceptance & { readonly steps: Step[] }> => {
     const steps: Step[] = []
     const at = clock()
     const message: Message = {
@@ -44,11 +44,11 @@ export const createTests = (needs: {
     }
     try {
       const delivery = { message, id: `test-${at.toString(36)}-${channel.id}`, recipients }
-      const taken = await sending.deliverUnlessClosing(channel, delivery, step => steps.push(step))
-      if (taken === 'closing') throw unavailable('The server is shutting down.')
-      const last_error = refusalText(taken.refused)
+      const acceptance = await sending.deliverUnlessClosing(channel, delivery, step => steps.push(step))
+      if (acceptance === 'closing') throw unavailable('The server is shutting down.')
+      const last_error = refusalText(acceptance.refused)
       await saveState(db.write, channel.queue, { ...freshState, last_sent: clock(), last_error })
-      return { ...taken, steps }
+      return { ...acceptance, steps }
     } catch (error) {
       if (!(error instanceof DeliveryFailure)) throw error
       await saveState(db.write, channel.queue, { last_error: error.message })
