@@ -76,6 +76,12 @@ describe.runIf(hasBrowser)('alerts and channels', () => {
     ] as const)
       await expect.poll(() => page.getByRole('checkbox', { name: `On call: ${severity}` }).isChecked()).toBe(isTicked)
     await page.getByText('No alert is firing.').waitFor()
+    await page.getByRole('checkbox', { name: 'On call: Warning' }).click()
+    await expect.poll(() => page.getByRole('checkbox', { name: 'On call: Warning' }).isChecked()).toBe(false)
+    await admin.client.call('PATCH /alerts/rules/{id}', {
+      params: { id: 'server-quarantined' },
+      body: { severity: 'warning' },
+    })
     await looksRight()
     await admin.client.call('POST /servers/{serverId}/quarantine', {
       params: { serverId: host.id },
@@ -83,14 +89,14 @@ describe.runIf(hasBrowser)('alerts and channels', () => {
     })
     const fired = page.getByRole('listitem').filter({ hasText: 'Server in quarantine' }).filter({ hasText: 'web-01' })
     await fired.getByText('a test').waitFor()
-    // Information goes nowhere, and the page says so on top.
+    // Warnings go nowhere, and the page says so on top.
     await fired.getByText('nobody was notified').waitFor()
     const unheard = page.getByRole('heading', { name: 'Nobody is notified about this alert.' })
     await unheard.waitFor()
     await looksRight()
     await page.getByRole('button', { name: 'Notify On call' }).click()
     await unheard.waitFor({ state: 'detached' })
-    await expect.poll(() => page.getByRole('checkbox', { name: 'On call: Info' }).isChecked()).toBe(true)
+    await expect.poll(() => page.getByRole('checkbox', { name: 'On call: Warning' }).isChecked()).toBe(true)
     await fired.getByRole('button', { name: /^Acknowledge/ }).click()
     await fired.getByText('acknowledged by admin').waitFor()
     await fired.getByRole('button', { name: /^Silence/ }).click()

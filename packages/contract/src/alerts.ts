@@ -76,7 +76,7 @@ export const listAlerts = endpoint('GET /alerts', {
       ),
       unheard: field(
         count,
-        'How many of these no channel gets: no route or switch sends them to one that is on. Silenced ones are not counted.',
+        'How many critical alerts and warnings of these no channel gets: no route or switch sends them to one that is on. Silenced ones are not counted.',
       ),
     },
     { additionalProperties: false },

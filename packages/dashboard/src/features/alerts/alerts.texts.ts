@@ -35,7 +35,7 @@ const en = {
   end: 'End',
   endOf: (what: string) => `End the silence: ${what}`,
   rules: 'Rules',
-  ruleStates: { off: 'Off', calm: 'Calm', pending: 'Pending', firing: 'Firing', no_data: 'No data' },
+  ruleStates: { off: 'Off', calm: 'OK', pending: 'Pending', firing: 'Firing', no_data: 'No data' },
   switchOn: 'Switch on',
   switchOff: 'Switch off',
   switchOf: (verb: string, rule: string) => `${verb}: ${rule}`,

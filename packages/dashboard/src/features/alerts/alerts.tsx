@@ -37,7 +37,10 @@ const namesOf = ({ kind, rule, rule_name }: Alert): string => {
 
 /** Severities of alerts that fire and went to no channel; what most people want to hear where there is none. */
 const unheardOf = (alerts: readonly Alert[]): Alert['severity'][] => {
-  const untold = alerts.filter(alert => alert.state === 'firing' && !alert.acknowledged && alert.channels.length === 0)
+  const untold = alerts.filter(
+    ({ state, severity, acknowledged, channels }) =>
+      state === 'firing' && severity !== 'info' && !acknowledged && channels.length === 0,
+  )
   return untold.length === 0 ? ['critical', 'warning'] : [...new Set(untold.map(({ severity }) => severity))]
 }
 

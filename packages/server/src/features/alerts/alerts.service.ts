@@ -127,7 +127,10 @@ export const createAlerts = (
       const firing = { critical: 0, warning: 0, info: 0 }
       for (const row of open) firing[row.severity]++
       const isHeard = await hearing()
-      const unheard = open.filter(row => !isSilenced(silences, row, targeting) && !isHeard(row)).length
+      // What is for information is listed, and told only where somebody asks for it.
+      const unheard = open.filter(
+        row => row.severity !== 'info' && !isSilenced(silences, row, targeting) && !isHeard(row),
+      ).length
       const rows = visible
         .filter(
           row => (state === undefined || row.state === state) && (severity === undefined || row.severity === severity),

@@ -34,7 +34,7 @@ export const alerts: Texts['alerts'] = {
   end: 'Beenden',
   endOf: what => `Stummschaltung beenden: ${what}`,
   rules: 'Regeln',
-  ruleStates: { off: 'Aus', calm: 'Ruhig', pending: 'Beginnt', firing: 'Ausgelöst', no_data: 'Keine Daten' },
+  ruleStates: { off: 'Aus', calm: 'OK', pending: 'Beginnt', firing: 'Ausgelöst', no_data: 'Keine Daten' },
   switchOn: 'Einschalten',
   switchOff: 'Ausschalten',
   switchOf: (verb, rule) => `${verb}: ${rule}`,

@@ -34,7 +34,7 @@ export const alerts: Texts['alerts'] = {
   end: 'Terminar',
   endOf: what => `Terminar el silencio: ${what}`,
   rules: 'Reglas',
-  ruleStates: { off: 'Desactivada', calm: 'En calma', pending: 'Pendiente', firing: 'Activa', no_data: 'Sin datos' },
+  ruleStates: { off: 'Desactivada', calm: 'OK', pending: 'Pendiente', firing: 'Activa', no_data: 'Sin datos' },
   switchOn: 'Activar',
   switchOff: 'Desactivar',
   switchOf: (verb, rule) => `${verb}: ${rule}`,

@@ -36,7 +36,7 @@ export const alerts: Texts['alerts'] = {
   rules: 'Règles',
   ruleStates: {
     off: 'Désactivée',
-    calm: 'Calme',
+    calm: 'OK',
     pending: 'En attente',
     firing: 'Déclenchée',
     no_data: 'Sans données',
