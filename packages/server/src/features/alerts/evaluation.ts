@@ -55,7 +55,7 @@ export const createEvaluation = (needs: {
   targeting: Pick<Targeting, 'concerns'>
   settings: Pick<SettingsService, 'get'>
   outbox: Pick<Outbox, 'queue' | 'switchRoutes'>
-  eventConditions: Pick<ReturnType<typeof createEventConditions>, 'take'>
+  eventConditions: Pick<ReturnType<typeof createEventConditions>, 'take' | 'settle'>
   serviceConditions: ReturnType<typeof createServiceConditions>
   banConditions: BanConditions
 }): (() => Promise<void>) => {
@@ -134,7 +134,7 @@ export const createEvaluation = (needs: {
     return isJump || isFirst
   }
 
-  return async () => {
+  const look = async (): Promise<void> => {
     const now = clock()
     const isRestart = noteLook(now)
     const rules = rulesOf(await allRules(db.read))
@@ -170,6 +170,10 @@ export const createEvaluation = (needs: {
       await deleteStates(change.sql, gone)
       for (const { channels: ids, message } of told.messages) await outbox.queue(change, ids, message)
     })
+  }
+  return async () => {
+    await look()
+    await eventConditions.settle()
   }
 }
 

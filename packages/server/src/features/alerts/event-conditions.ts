@@ -190,7 +190,11 @@ export const createEventConditions = (needs: {
   const reader = createReader(db, 'alerts')
   let kept: StockadeEvent[] = []
   let first = clock()
-  let keptAt: number | null = null
+  /** Taken, and not stored as alerts yet. */
+  let unsettled: readonly StockadeEvent[] = []
+  /** By the clock of the process, whose time nobody sets. */
+  let takenAt = -Infinity
+  let placeAt = -Infinity
   let nextPlace: Position | null = null
   const stop = events.subscribe(incoming => {
     const problems = incoming.filter(isProblem)
@@ -217,24 +221,29 @@ export const createEventConditions = (needs: {
    * Keeps the place of a minute ago: what lies before it was heard and taken since then. So what is read twice is at most two
    * minutes old, and its alert still stands.
    */
-  const keepPlace = async (now: number): Promise<void> => {
-    if (keptAt !== null && now >= keptAt && now - keptAt < keepEvery) return
-    keptAt = now
+  const keepPlace = async (): Promise<void> => {
+    const now = performance.now()
+    if (now - placeAt < keepEvery) return
+    placeAt = now
     const place = nextPlace
     nextPlace = await reader.end()
     if (place) await db.write.transaction().execute(sql => reader.keep({ sql }, place))
   }
   return {
     stop,
-    /** What happened since the last time, by kind; of one server the last. */
+    /** What happened since what was settled last, by kind; of one server the last. */
     async take(): Promise<Map<ConditionKind, Finding[]>> {
-      const now = clock()
-      const missedEvents = keptAt === null ? await readMissed(now) : []
-      await keepPlace(now)
-      const happened = [...missedEvents, ...kept]
+      const now = performance.now()
+      if (now - takenAt > keepEvery) {
+        unsettled = await readMissed(clock())
+        placeAt = -Infinity
+        nextPlace = null
+      }
+      takenAt = now
+      unsettled = [...unsettled, ...kept].slice(-mostKept)
       kept = []
       const findings = new Map<ConditionKind, Map<string, Finding>>()
-      for (const event of happened) {
+      for (const event of unsettled) {
         const finding = findingOf(event, event.serverNo === null ? undefined : registry.byNo(event.serverNo)?.row)
         if (!finding) continue
         const { kind, ...rest } = finding
@@ -243,6 +252,11 @@ export const createEventConditions = (needs: {
         findings.set(kind, bySubject)
       }
       return new Map([...findings].map(([kind, bySubject]) => [kind, [...bySubject.values()]]))
+    },
+    /** What was taken is stored. */
+    async settle(): Promise<void> {
+      unsettled = []
+      await keepPlace()
     },
   }
 }
