@@ -69,7 +69,9 @@ export const Routes = () => {
                         }
                         disabled={save.isPending || isSwitched(id, severity)}
                         checked={isSwitched(id, severity) || (ticks.get(id)?.has(severity) ?? false)}
-                        onChange={event => save.mutate(routesWith(allRoutes, id, severity, event.currentTarget.checked))}
+                        onChange={event =>
+                          save.mutate(routesWith(allRoutes, id, severity, event.currentTarget.checked))
+                        }
                       />
                     </label>
                   </td>
