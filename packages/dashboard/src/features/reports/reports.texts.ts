@@ -74,7 +74,7 @@ const en = {
     off: 'Off',
     toSettings: 'recipients of the email settings',
     send: 'Send now',
-    sendOf: (name: string) => `Send ${name} now`,
+    sendOf: (name: string) => `Send now: ${name}`,
     turn: (on: boolean): string => (on ? 'Turn off' : 'Turn on'),
     turnOf: (on: boolean, name: string) => `${on ? 'Turn off' : 'Turn on'} ${name}`,
     remove: 'Delete',

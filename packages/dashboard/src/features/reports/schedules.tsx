@@ -78,12 +78,14 @@ const ScheduleLine = ({ schedule }: { schedule: Schedule }) => {
       </span>
       {schedule.last_error !== null && <span className={parts.error}>{schedule.last_error}</span>}
       <span className={parts.row}>
-        <SmallButton
-          aria-label={t.sendOf(name)}
-          onClick={() => act(api.call('POST /reports/schedules/{id}/test', { params }))}
-        >
-          {t.send}
-        </SmallButton>
+        {(!builtin || schedule.enabled) && (
+          <SmallButton
+            aria-label={t.sendOf(name)}
+            onClick={() => act(api.call('POST /reports/schedules/{id}/test', { params }))}
+          >
+            {t.send}
+          </SmallButton>
+        )}
         {builtin ? (
           <Link to="/settings/notifications">{textsOf(settingsTexts).notifications}</Link>
         ) : (

@@ -74,7 +74,7 @@ export const reports: Texts['reports'] = {
     off: 'Aus',
     toSettings: 'Empfänger der E-Mail-Einstellungen',
     send: 'Jetzt senden',
-    sendOf: name => `${name} jetzt senden`,
+    sendOf: name => `Jetzt senden: ${name}`,
     turn: on => (on ? 'Ausschalten' : 'Einschalten'),
     turnOf: (on, name) => `${name} ${on ? 'ausschalten' : 'einschalten'}`,
     remove: 'Löschen',

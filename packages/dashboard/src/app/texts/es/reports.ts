@@ -74,7 +74,7 @@ export const reports: Texts['reports'] = {
     off: 'Desactivada',
     toSettings: 'destinatarios de la configuración de correo',
     send: 'Enviar ahora',
-    sendOf: name => `Enviar ${name} ahora`,
+    sendOf: name => `Enviar ahora: ${name}`,
     turn: on => (on ? 'Desactivar' : 'Activar'),
     turnOf: (on, name) => `${on ? 'Desactivar' : 'Activar'} ${name}`,
     remove: 'Eliminar',

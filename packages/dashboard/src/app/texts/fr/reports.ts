@@ -74,7 +74,7 @@ export const reports: Texts['reports'] = {
     off: 'Désactivée',
     toSettings: 'destinataires des paramètres d’e-mail',
     send: 'Envoyer maintenant',
-    sendOf: name => `Envoyer ${name} maintenant`,
+    sendOf: name => `Envoyer maintenant : ${name}`,
     turn: on => (on ? 'Désactiver' : 'Activer'),
     turnOf: (on, name) => `${on ? 'Désactiver' : 'Activer'} ${name}`,
     remove: 'Supprimer',
