@@ -63,20 +63,20 @@ export const startAgent = async (
     transport: server.transport,
     policy: disk.policy,
     enginePlaces: fail2ban.places,
-    isShielded: (jail, ip) => jail === ownJail && held.hostShield.shield.has(ip),
-    isOfFleet: (jail, ip) => held.hostShield.fleetJail.holds(jail, ip),
-    onBan: (jail, ip, hasActed) => held.whitelist.met(jail, ip, hasActed),
+    isShielded: (jail, ip) => jail === ownJail && heldBans.hostShield.shield.has(ip),
+    isOfFleet: (jail, ip) => heldBans.hostShield.fleetJail.holds(jail, ip),
+    onBan: (jail, ip, hasActed) => heldBans.whitelist.met(jail, ip, hasActed),
   })
   const ownJailKeeper = createOwnJail({ f2bConfig: options.f2bConfig, engine, loader, hook: bans.hook, log })
   const parts: Assembled = { ...common, server, disk, fail2ban, bans, ownJailKeeper, append }
-  const held = createHeld(parts)
-  const orders = createOrders(parts, held, () => {
+  const heldBans = createHeld(parts)
+  const orders = createOrders(parts, heldBans, () => {
     // A command has just reloaded or started a jail: the word of our action that ended may not be read yet.
     parts.bans.hook.suspect()
     return upkeep.settle()
   })
-  const loops = createLoops(parts, held, orders, stopping.signal)
-  const agent = { parts, held, orders }
+  const loops = createLoops(parts, heldBans, orders, stopping.signal)
+  const agent = { parts, held: heldBans, orders }
   const upkeep = createUpkeep(agent)
 
   const intervals = createIntervals(log)

@@ -94,10 +94,10 @@ export const diagnose = async (options: Options, withServer: boolean): Promise<F
 
 /** @throws Error with the reasons, if the running agent does not call this host protected */
 const protectionText = (runDirectory: string): string => {
-  const found = isAgentRunning(runDirectory) ? readProtection(runDirectory) : null
-  if (found === null) throw new Error('unknown: the agent is not running, or has not looked yet')
-  const text = [`${found.level}: ${found.summary}`, ...found.details].join('\n      ')
-  if (found.level !== 'protected') throw new Error(text)
+  const protectionState = isAgentRunning(runDirectory) ? readProtection(runDirectory) : null
+  if (protectionState === null) throw new Error('unknown: the agent is not running, or has not looked yet')
+  const text = [`${protectionState.level}: ${protectionState.summary}`, ...protectionState.details].join('\n      ')
+  if (protectionState.level !== 'protected') throw new Error(text)
   return text
 }
 

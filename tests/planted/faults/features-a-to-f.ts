@@ -43,8 +43,8 @@ export const featuresAToF = below('packages/server/src/features', [
   },
   {
     file: 'alerts/telling.ts',
-    find: '.filter(channel => !open.has(channel) && !told.has(channel))',
-    replace: '.filter(channel => !open.has(channel) || !told.has(channel))',
+    find: '.filter(channel => !open.has(channel) && !recoveredChannels.has(channel))',
+    replace: '.filter(channel => !open.has(channel) || !recoveredChannels.has(channel))',
     says: 'A channel is told that all is over while other alerts of the same message still fire.',
   },
   {
@@ -63,8 +63,8 @@ export const featuresAToF = below('packages/server/src/features', [
   },
   {
     file: 'alerts/telling.ts',
-    find: 'told_key && told_at !== null && told_at > now - burst.within)',
-    replace: 'told_key && told_at !== null && told_at < now - burst.within)',
+    find: 'told_key && told_at !== null && told_at > now - burst.within,',
+    replace: 'told_key && told_at !== null && told_at < now - burst.within,',
     says: 'A rule that fires again and again sends messages without a bound.',
     edge: true,
   },
@@ -226,8 +226,8 @@ export const featuresAToF = below('packages/server/src/features', [
   },
   {
     file: 'commands/results.ts',
-    find: 'if (!before || before.server_no !== serverNo || !isOpen(before) || taken.has(id))',
-    replace: 'if (!before || !isOpen(before) || taken.has(id))',
+    find: 'if (!before || before.server_no !== serverNo || !isOpen(before) || takenIds.has(id))',
+    replace: 'if (!before || !isOpen(before) || takenIds.has(id))',
     says: 'A server can report the result of a command of another server.',
     edge: true,
   },
@@ -297,8 +297,8 @@ export const featuresAToF = below('packages/server/src/features', [
   },
   {
     file: 'fleet/acks.ts',
-    find: 'const isProved = version === wanted && digest === ',
-    replace: 'const isProved = version === wanted || digest === ',
+    find: 'version === desiredVersion && digest === ',
+    replace: 'version === desiredVersion || digest === ',
     says: 'A server counts as holding fleet bans that its kernel does not hold.',
     edge: true,
   },

@@ -4,8 +4,8 @@ import { below } from '../fault.ts'
 export const featuresIToZ = below('packages/server/src/features', [
   {
     file: 'ipinfo/ipinfo.service.ts',
-    find: '(record ? countryOf(record) : null) ?? known?.country ?? null',
-    replace: 'known?.country ?? (record ? countryOf(record) : null)',
+    find: '(record ? countryOf(record) : null) ?? shippedPlace?.country ?? null',
+    replace: 'shippedPlace?.country ?? (record ? countryOf(record) : null)',
     says: "The operator's own country data do not win over those that ship.",
   },
   {
@@ -35,15 +35,15 @@ export const featuresIToZ = below('packages/server/src/features', [
   },
   {
     file: 'license/license.service.ts',
-    find: 'const now = () => Math.max(clock(), seen)',
+    find: 'const now = () => Math.max(clock(), lastSeenAt)',
     replace: 'const now = () => clock()',
     says: 'A licence that ended is good again once the clock is set back.',
     edge: true,
   },
   {
     file: 'live/live.ts',
-    find: 'const text = textFor(client.actor, told)\n',
-    replace: 'const { text } = told\n',
+    find: 'const text = textFor(client.actor, message)\n',
+    replace: 'const { text } = message\n',
     says: 'A restricted user who reconnects is sent the missed events of servers of others.',
     edge: true,
   },
@@ -74,8 +74,8 @@ export const featuresIToZ = below('packages/server/src/features', [
   },
   {
     file: 'mfa/mfa.service.ts',
-    find: 'await replaceBackupCodes(change.sql, user.id, digests(user.id, made), 0)',
-    replace: 'await replaceBackupCodes(change.sql, user.id, digests(user.id, made), 1)',
+    find: 'await replaceBackupCodes(change.sql, user.id, digests(user.id, backupCodes), 0)',
+    replace: 'await replaceBackupCodes(change.sql, user.id, digests(user.id, backupCodes), 1)',
     says: 'New backup codes do not work, and the old ones go on working.',
   },
   {
@@ -132,8 +132,8 @@ export const featuresIToZ = below('packages/server/src/features', [
   },
   {
     file: 'portknock/sequences.ts',
-    find: '[...removed, ...(isNews ? wanted : added)]',
-    replace: '[...(isNews ? wanted : added)]',
+    find: '[...removed, ...(isNews ? targetServers : added)]',
+    replace: '[...(isNews ? targetServers : added)]',
     says: 'A server from which a sequence is taken goes on knocking for it.',
   },
   {
@@ -261,7 +261,7 @@ export const featuresIToZ = below('packages/server/src/features', [
   {
     file: 'servers/server-reading.ts',
     find: 'total: rows.length,',
-    replace: 'total: shown.length,',
+    replace: 'total: pageRows.length,',
     says: 'The list of servers has one page only.',
   },
   {

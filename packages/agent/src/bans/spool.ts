@@ -49,7 +49,7 @@ export const createSpool = (needs: {
   log: Log
 }): Spool => {
   const { ledger, memory } = needs
-  const held = new Map<string, { row: BanRow; until: number }>()
+  const heldRows = new Map<string, { row: BanRow; until: number }>()
   const trouble = createOnce(needs.log.warn)
   let busy = false
   let again = false
@@ -95,7 +95,7 @@ export const createSpool = (needs: {
     } finally {
       busy = false
     }
-    if (held.size > 0) wake(500)
+    if (heldRows.size > 0) wake(500)
   }
 
   const readNew = async (): Promise<void> => {
@@ -156,7 +156,7 @@ export const createSpool = (needs: {
           return
         }
         await needs.onJails([jail])
-        held.set(key, { row: rowOf(event, jail, ip, time), until: needs.hasTable() ? steadyNow() + holdTime : 0 })
+        heldRows.set(key, { row: rowOf(event, jail, ip, time), until: needs.hasTable() ? steadyNow() + holdTime : 0 })
         if (needs.hasTable()) void needs.drain().catch(() => undefined)
         return
       case 'prolong':
@@ -168,17 +168,17 @@ export const createSpool = (needs: {
 
   const prolong = (jail: string, ip: string, time: number, bantime: number): void => {
     const key = `${jail}|${ip}|${time}`
-    const waiting = held.get(key)
-    if (waiting) held.set(key, { ...waiting, row: { ...waiting.row, bantime } })
+    const waiting = heldRows.get(key)
+    if (waiting) heldRows.set(key, { ...waiting, row: { ...waiting.row, bantime } })
     if (ledger.active(jail, ip)?.time === time) ledger.lasts(jail, ip, { from: time, seconds: bantime })
   }
 
   const unban = async (jail: string, ip: string, time: number, at: number): Promise<void> => {
     if (ledger.active(jail, ip)?.time !== time) {
       await needs.drain().catch(() => undefined)
-      const waiting = held.get(`${jail}|${ip}|${time}`)
+      const waiting = heldRows.get(`${jail}|${ip}|${time}`)
       if (waiting) ledger.bans([waiting.row])
-      held.delete(`${jail}|${ip}|${time}`)
+      heldRows.delete(`${jail}|${ip}|${time}`)
     }
     const ban = ledger.active(jail, ip)
     // This is the end of an older ban of the address, not of the current one.
@@ -189,11 +189,11 @@ export const createSpool = (needs: {
   }
 
   const releaseHeld = (): void => {
-    for (const [key, { row, until }] of held) {
-      const known = ledger.knows(row.jail, row.ip, row.time)
-      if (!known && steadyNow() < until) continue
-      held.delete(key)
-      if (!known) ledger.bans([row])
+    for (const [key, { row, until }] of heldRows) {
+      const isKnown = ledger.knows(row.jail, row.ip, row.time)
+      if (!isKnown && steadyNow() < until) continue
+      heldRows.delete(key)
+      if (!isKnown) ledger.bans([row])
     }
   }
 

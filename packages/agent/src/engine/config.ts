@@ -147,7 +147,7 @@ export const createEngineConfig = (needs: {
     pidFile: async (): Promise<string | null> => (await list()).pidFile,
     async check(jails, { files = [], streams = true, trial = null } = {}) {
       const answer = await ask(needs.checker, { jails, streams, trial }, files)
-      const found = Object.entries(asFields(answer['jails'])).map(([name, value]) => {
+      const jailEntries = Object.entries(asFields(answer['jails'])).map(([name, value]) => {
         const fields = asFields(value)
         const checked: CheckedJail = {
           enabled: fields['enabled'] === true,
@@ -156,7 +156,7 @@ export const createEngineConfig = (needs: {
         }
         return [name, checked] as const
       })
-      return { jails: new Map(found), errors: asList(answer['errors']).map(error => asText(error)) }
+      return { jails: new Map(jailEntries), errors: asList(answer['errors']).map(error => asText(error)) }
     },
   }
 }

@@ -238,17 +238,18 @@ const createOptionReader = (
   call: (words: readonly Word[]) => Promise<Pickled>,
   since: () => number | null,
 ): Engine['actionOption'] => {
-  let asked: { readonly key: string; readonly at: number; readonly names: Promise<ReadonlySet<string>> } | null = null
+  let lastQuestion: { readonly key: string; readonly at: number; readonly names: Promise<ReadonlySet<string>> } | null =
+    null
   /** The options of an action; one answer serves the questions for many options. */
   const namesOf = (jail: string, action: string): Promise<ReadonlySet<string>> => {
     const key = `${jail}|${action}`
-    if (asked?.key !== key || steadyNow() - asked.at > propertiesKept || since() === null)
-      asked = {
+    if (lastQuestion?.key !== key || steadyNow() - lastQuestion.at > propertiesKept || since() === null)
+      lastQuestion = {
         key,
         at: steadyNow(),
         names: call(['get', jail, 'actionproperties', action]).then(reply => new Set(strings(reply))),
       }
-    return asked.names
+    return lastQuestion.names
   }
   return async (jail, action, option) => {
     try {
@@ -309,20 +310,20 @@ const sharedJails = (ask: () => Promise<string[]>, since: () => number | null): 
   return (maxAge = 0) => {
     const isOfNow = last !== null && last.at >= (since() ?? Infinity)
     if (last !== null && isOfNow && steadyNow() - last.at < maxAge) return last.names
-    const asked = { at: steadyNow(), names: ask().then(all => all.filter(name => !passingJails.includes(name))) }
-    last = asked
-    asked.names.catch(() => {
-      if (last === asked) last = null
+    const newQuestion = { at: steadyNow(), names: ask().then(all => all.filter(name => !passingJails.includes(name))) }
+    last = newQuestion
+    newQuestion.names.catch(() => {
+      if (last === newQuestion) last = null
     })
-    return asked.names
+    return newQuestion.names
   }
 }
 
 /** Splits long commands, so that none blocks fail2ban's other work. */
 const portions = (values: readonly string[]): string[][] => {
-  const found: string[][] = []
-  for (let i = 0; i < values.length; i += 1000) found.push(values.slice(i, i + 1000))
-  return found
+  const replies: string[][] = []
+  for (let i = 0; i < values.length; i += 1000) replies.push(values.slice(i, i + 1000))
+  return replies
 }
 
 const strings = (value: Pickled | undefined): string[] => asList(value).map(item => String(item))
@@ -343,9 +344,9 @@ const lists = (value: Pickled): string[][] => (isList(value) ? value.map(strings
 /** fail2ban's status is a list of [name, value] pairs. */
 const countOf = (value: Pickled | undefined): number => Number(value ?? 0)
 const pairs = (value: Pickled): Map<string, Pickled> => {
-  const found = new Map<string, Pickled>()
+  const replyByJail = new Map<string, Pickled>()
   for (const pair of isList(value) ? value : []) {
-    if (isList(pair)) found.set(String(pair[0]), pair[1] ?? null)
+    if (isList(pair)) replyByJail.set(String(pair[0]), pair[1] ?? null)
   }
-  return found
+  return replyByJail
 }

@@ -85,8 +85,8 @@ export const whitelistValues = (text: string): string[] => {
 
 /** What an operator ordered for a jail: enabled or disabled; null when nothing. */
 export const readState = (path: string): boolean | null => {
-  const said = /^enabled = (true|false)$/m.exec(readText(path) ?? '')?.[1]
-  return said === undefined ? null : said === 'true'
+  const enabledText = /^enabled = (true|false)$/m.exec(readText(path) ?? '')?.[1]
+  return enabledText === undefined ? null : enabledText === 'true'
 }
 
 /** Writes the files and returns how to undo it. Refuses to touch a file that is not ours. */

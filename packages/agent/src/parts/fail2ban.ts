@@ -24,8 +24,8 @@ export const findFail2ban = async (options: Options, on: { up: () => void; down:
     ...{ directory: options.f2bConfig, runDirectory: options.run },
     ...{ python, lister, checker },
   })
-  const named = map.isMapped ? null : await onHost.socket().catch(() => null)
-  const socketPath = options.f2bSocket ?? named ?? usualSocket
+  const socketName = map.isMapped ? null : await onHost.socket().catch(() => null)
+  const socketPath = options.f2bSocket ?? socketName ?? usualSocket
   const whereabouts = createWhereabouts({ socketPath, named: map.inside(socketPath), isMapped: map.isMapped })
   const places = map.isMapped ? map : unlessApart(whereabouts)
   const engine = createEngine({ socketPath, places, onUp: on.up, onDown: on.down })

@@ -55,13 +55,13 @@ export const createPolicy = (needs: {
 }): PolicyOfHost => {
   const file = join(needs.directory, 'policy.json')
   const owners = needs.owners ?? [0, process.getuid?.() ?? 0]
-  let known: { readonly mark: string; readonly found: Found } | null = null
+  let lastPolicy: { readonly mark: string; readonly found: Found } | null = null
   let bans: number[] = []
 
   const look = (): Found => {
     const mark = markOf(file)
-    if (known?.mark !== mark) known = { mark, found: read() }
-    return known.found
+    if (lastPolicy?.mark !== mark) lastPolicy = { mark, found: read() }
+    return lastPolicy.found
   }
 
   const read = (): Found => {
@@ -97,7 +97,7 @@ export const createPolicy = (needs: {
     },
     mark(): string {
       look()
-      return known?.mark ?? ''
+      return lastPolicy?.mark ?? ''
     },
     whyNotCommand(type: string, params: Readonly<Record<string, unknown>>): string | null {
       const { rules, error } = look()

@@ -35,20 +35,21 @@ const mostOutput = 8 * 1024 * 1024
 export const createInsideInterpreter = (needs: { engine: EngineForPrograms; action: AttachedAction }): Interpreter => {
   const { engine, action } = needs
   const inTurn = createSerial()
-  let known: { readonly jail: string; readonly since: number } | null = null
+  let attachedJail: { readonly jail: string; readonly since: number } | null = null
 
   /** A jail whose action runs programs; null: there is none, or its actions are those of an older agent. */
   const jailThatRuns = async (): Promise<string | null> => {
     const since = steadyNow() - (engine.connectedFor() ?? 0)
     const jails = await engine.jails(sharedAge)
-    if (known !== null && Math.abs(known.since - since) < 1000 && jails.includes(known.jail)) return known.jail
+    if (attachedJail !== null && Math.abs(attachedJail.since - since) < 1000 && jails.includes(attachedJail.jail))
+      return attachedJail.jail
     for (const jail of jails) {
       const methods = await engine.actionMethods(jail, action.name).catch((error: unknown) => {
         if (error instanceof EngineDown) throw error
         return [] as string[]
       })
       if (!methods.includes('begin')) continue
-      known = { jail, since }
+      attachedJail = { jail, since }
       return jail
     }
     return null
@@ -88,7 +89,7 @@ export const createInsideInterpreter = (needs: { engine: EngineForPrograms; acti
       try {
         return await (jail === null ? withHelper(runIn) : runIn(jail))
       } catch (error) {
-        known = null
+        attachedJail = null
         throw error
       }
     },

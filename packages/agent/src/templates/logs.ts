@@ -54,19 +54,19 @@ const namedPlaces = 10
 
 /** What fail2ban looked for, not what the template calls it: `%(apache_error_log)s` tells nobody which file to make. */
 const missingLogs = (places: readonly LogPlace[]): string => {
-  const found = places.flatMap(({ asked, places: paths }) => {
+  const logFiles = places.flatMap(({ asked, places: paths }) => {
     const variable = /^%\((.+)\)s$/.exec(asked)?.[1]
     if (variable === undefined) return paths.map(path => existence(path, ''))
     if (paths.length === 0) return [`this host's fail2ban does not define ${variable}`]
     return paths.map(path => existence(path, ` (${variable} of this host's fail2ban)`))
   })
-  const rest = found.length - namedPlaces
-  return `${found.slice(0, namedPlaces).join(', ')}${rest > 0 ? `, and ${rest} more` : ''}`
+  const rest = logFiles.length - namedPlaces
+  return `${logFiles.slice(0, namedPlaces).join(', ')}${rest > 0 ? `, and ${rest} more` : ''}`
 }
 
 const existence = (path: string, origin: string): string => {
-  const shown = `${path.slice(0, 300)}${origin}`
-  return /[*?[]/.test(path) ? `no file matches ${shown}` : `${shown} does not exist`
+  const pathText = `${path.slice(0, 300)}${origin}`
+  return /[*?[]/.test(path) ? `no file matches ${pathText}` : `${pathText} does not exist`
 }
 
 const whatToDo =

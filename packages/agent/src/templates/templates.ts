@@ -53,8 +53,9 @@ export const createTemplates = (needs: {
     )
     const trial = trialOf(template)
     const vet = (checked: CheckedJail): void => {
-      const found = strangers(name, checked.stream, reference.stream)
-      if (found.length > 0) throw new Error(`it would set more than a template may: ${found.slice(0, 3).join(' ')}`)
+      const otherCommands = strangers(name, checked.stream, reference.stream)
+      if (otherCommands.length > 0)
+        throw new Error(`it would set more than a template may: ${otherCommands.slice(0, 3).join(' ')}`)
       if (source?.named === true) mustLieInPlace(checked)
     }
     const examined = async (): Promise<CheckedJail> => {

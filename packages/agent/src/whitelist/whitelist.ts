@@ -89,7 +89,7 @@ export const createWhitelist = (needs: WhitelistNeeds): Whitelist => {
   const lifter = createLifter({ ...needs, covers })
 
   let list = readStored(store, log)
-  let held: Held = { entries: 0, error: notApplied }
+  let heldList: Held = { entries: 0, error: notApplied }
   /** Values that the agent may have added and that are no longer wanted; null: also those of the file. */
   let retired: Set<string> | null = null
   /** Raised with each list. Values that a list retires while an older one is applied are for the next time. */
@@ -98,7 +98,7 @@ export const createWhitelist = (needs: WhitelistNeeds): Whitelist => {
   const restored = new Map<string, number>()
 
   /** What fail2ban gets. Single addresses first: each is compared with all ranges that are there before it. */
-  const wanted = (): string[] =>
+  const desiredEntries = (): string[] =>
     list ? [...list.addresses.singles, ...list.addresses.ranges.slice(0, maxEngineRanges)] : []
   const retiredValues = (): Set<string> => (retired ??= new Set(nextStart.values()))
 
@@ -107,7 +107,7 @@ export const createWhitelist = (needs: WhitelistNeeds): Whitelist => {
     const startedAt = performance.now()
     try {
       const values = retiredValues()
-      const outcome = await holdEverywhere(engine, new Set(wanted()), value => values.has(value), readOwn)
+      const outcome = await holdEverywhere(engine, new Set(desiredEntries()), value => values.has(value), readOwn)
       await lifter.liftCovered()
       const { isMended, lackingJails } = outcome
       return { held: heldOf(outcome.missing), isMended, lackingJails, isComplete: true }
@@ -121,7 +121,7 @@ export const createWhitelist = (needs: WhitelistNeeds): Whitelist => {
   }
 
   const applyEverywhere = async (): Promise<Outcome> => {
-    if (list === null) return { held, isMended: false, lackingJails: [], isComplete: true }
+    if (list === null) return { held: heldList, isMended: false, lackingJails: [], isComplete: true }
     // Without the administrator's values nothing is removed; what is missing is added all the same.
     let readError: unknown = null
     const readOwn = (): Promise<OwnIgnores | null> =>
@@ -134,7 +134,7 @@ export const createWhitelist = (needs: WhitelistNeeds): Whitelist => {
     try {
       const own = await readOwn()
       if (own === null) throw new Error(`fail2ban's configuration cannot be read: ${errorText(readError)}`)
-      await nextStart.write(store.version(), wanted(), own)
+      await nextStart.write(store.version(), desiredEntries(), own)
       if (outcome.isComplete && appliedNumber === listNumber) retired = new Set()
     } catch (error) {
       outcome = { ...outcome, held: { ...outcome.held, error: outcome.held.error ?? errorText(error) } }
@@ -166,19 +166,19 @@ export const createWhitelist = (needs: WhitelistNeeds): Whitelist => {
       lackingJails: [],
       isComplete: false,
     }))
-    for (const jail of isExpected || held.error !== null ? [] : outcome.lackingJails) {
+    for (const jail of isExpected || heldList.error !== null ? [] : outcome.lackingJails) {
       restored.set(jail, needs.now())
       log.warn(`somebody removed entries of the whitelist from jail ${jail}: the agent put them back`)
     }
-    const isChanged = outcome.held.entries !== held.entries || outcome.held.error !== held.error
-    held = outcome.held
+    const isChanged = outcome.held.entries !== heldList.entries || outcome.held.error !== heldList.error
+    heldList = outcome.held
     return outcome.isMended || isChanged
   }
 
   return {
     version: store.version,
     covers,
-    held: () => held,
+    held: () => heldList,
     restored: () => restored,
     listed: () => list?.addresses ?? null,
     take(text, version, count) {
@@ -190,15 +190,15 @@ export const createWhitelist = (needs: WhitelistNeeds): Whitelist => {
       store.putList(text, version)
       listNumber += 1
       const values = retiredValues()
-      const before = wanted()
+      const before = desiredEntries()
       list = { addresses: collapse(entries), count: entries.length }
-      const now = new Set(wanted())
+      const now = new Set(desiredEntries())
       for (const value of before) if (!now.has(value)) values.add(value)
     },
     apply: () =>
       inTurn(async () => {
         await apply(true)
-        return held
+        return heldList
       }),
     async look(touched) {
       if (list === null) return

@@ -88,10 +88,10 @@ export const unhurried = (engine: Database['engine'], { up }: Migration): Migrat
  * finds of a newer version stays, see `stateOf`.
  */
 export const migrate = async (db: Database): Promise<void> => {
-  const known = knownMigrations(db.engine)
+  const migrationNames = knownMigrations(db.engine)
   const stored = await storedSchema(db)
   if (stored.done.length > 0) await renameChain(db)
-  const unknown = stored.done.filter(name => !known.includes(name))
+  const unknown = stored.done.filter(name => !migrationNames.includes(name))
   const migrator = new Migrator({
     db: db.write,
     // Some were made at the same time: a database may know a later one already.
@@ -107,7 +107,7 @@ export const migrate = async (db: Database): Promise<void> => {
   })
   const { error, results = [] } = await migrator.migrateToLatest()
   if (error) throw error instanceof Error ? error : new Error(String(error))
-  const minReader = known.filter(name => !additive.has(name)).at(-1) ?? ''
+  const minReader = migrationNames.filter(name => !additive.has(name)).at(-1) ?? ''
   if (results.length > 0 || (stored.version === null && unknown.length === 0))
     await stampSchema(db.write, version, minReader)
 }

@@ -56,7 +56,7 @@ export const createReader = (db: Database, name: string): Reader => {
       .onConflict(on => on.column('name').doUpdateSet(row))
       .execute()
   }
-  const kept = async (): Promise<Position> => {
+  const storedPosition = async (): Promise<Position> => {
     const row = await db.read.selectFrom('cursors').selectAll().where('name', '=', name).executeTakeFirst()
     if (row) return { xid: row.xid, id: row.event_id }
     const position = await end()
@@ -68,14 +68,14 @@ export const createReader = (db: Database, name: string): Reader => {
     end,
     skip: async change => keep(change, await end()),
     async firstWaitingBan() {
-      const { xid, id } = await kept()
+      const { xid, id } = await storedPosition()
       const isWaiting = postgres ? sql`(xid, id) > (${xid}::xid8, ${id}::bigint)` : sql`id > ${id}`
       const { rows } = await sql<{ first: number | null }>`select min(ban_id) as first from events
         where ${isWaiting} and name = 'ban.report'`.execute(db.read)
       return rows[0]?.first ?? null
     },
     async read(most, given) {
-      const from = given ?? (await kept())
+      const from = given ?? (await storedPosition())
       // Ids of PostgreSQL are not in commit order: only what lies below the oldest running transaction is complete.
       const horizon = postgres ? await horizonOf(db) : '0'
       const { rows } = postgres

@@ -18,7 +18,7 @@ export const configCheck = (needs: {
   /** fail2ban reads it in a container in which no program of the agent runs. */
   const isReadElsewhere = (): boolean =>
     needs.places.isMapped ? needs.places.share === null : needs.whereabouts.hasOtherPaths()
-  let known: { readonly mark: string; readonly at: number; readonly fault: string | null } | null = null
+  let lastFault: { readonly mark: string; readonly at: number; readonly fault: string | null } | null = null
   return {
     id: 'config',
     every: 15_000,
@@ -28,11 +28,11 @@ export const configCheck = (needs: {
     async look() {
       if (isReadElsewhere()) return [unknown(null, elsewhereText)]
       const mark = needs.config.mark()
-      if (known?.mark !== mark || needs.now() - known.at > checkedFor || known.fault !== null) {
+      if (lastFault?.mark !== mark || needs.now() - lastFault.at > checkedFor || lastFault.fault !== null) {
         const [fault = null] = faultsOf(await needs.config.check(null, { streams: false }))
-        known = { mark, at: needs.now(), fault }
+        lastFault = { mark, at: needs.now(), fault }
       }
-      const { fault } = known
+      const { fault } = lastFault
       return [
         fault === null ? ok(null) : warning(null, `fail2ban would not start again as it is now configured: ${fault}`),
       ]

@@ -147,8 +147,8 @@ export const createAlerts = (
       return { alerts, total: rows.length, page, limit, firing, unheard }
     },
     async ack(actor, id, note) {
-      const known = await findState(db.read, id)
-      if (!known || !isVisible(actor, known)) throw notFound(`There is no alert ${id}.`)
+      const alertState = await findState(db.read, id)
+      if (!alertState || !isVisible(actor, alertState)) throw notFound(`There is no alert ${id}.`)
       const row = await events.change(async change => {
         const ack_note = tame(note, bounds.reason * 4)
         const done = await ackState(change.sql, id, { acked_by: actor.name, acked_at: clock(), ack_note })
@@ -177,15 +177,15 @@ export const createAlerts = (
       if (end <= at || end > at + longestSilence)
         throw invalid('ends_at', 'ends_at must be in the future, at most a year ahead.')
       if (targets === 'all' || end > at + unprovedSilence) requireProof(actor)
-      const known = rule === undefined ? undefined : (await ruleById()).get(rule)
-      if (rule !== undefined && !known) throw notFound(`There is no rule ${rule}.`)
+      const silencedRule = rule === undefined ? undefined : (await ruleById()).get(rule)
+      if (rule !== undefined && !silencedRule) throw notFound(`There is no rule ${rule}.`)
       const words = tame(reason, bounds.reason * 4)
       const creator = creatorOf(actor)
       const row = await events.change(async change => {
         const standing = await silencesAt(change.sql, at)
         const own = standing.filter(silence => silence.creator === creator).length
         admit(contract.createAlertSilence.leaves, { all: standing.length, own }, actor)
-        const made = await insertSilence(change.sql, {
+        const newSilence = await insertSilence(change.sql, {
           rule: rule ?? null,
           target: textOf(targets),
           reason: words,
@@ -197,9 +197,9 @@ export const createAlerts = (
         await change.record({
           name: 'alert_silence.create',
           author: authorOf(actor),
-          data: { name: known?.name ?? 'all', ...targeting.describe(targets), reason: words, ends_at: iso(end) },
+          data: { name: silencedRule?.name ?? 'all', ...targeting.describe(targets), reason: words, ends_at: iso(end) },
         })
-        return made
+        return newSilence
       })
       return silenceView(actor, row)
     },

@@ -108,9 +108,9 @@ export const createBanConditions = (needs: {
         : kind === 'near-whitelist'
           ? nearWhitelist.find(rule, now)
           : findJails(rule, now)
-      const found = await looking.catch(() => null)
-      judged.set(rule.id, { at: now, mark, found })
-      return found
+      const series = await looking.catch(() => null)
+      judged.set(rule.id, { at: now, mark, found: series })
+      return series
     },
     hasNoData: ({ kind, conditions }) => isSumKind(kind) && conditions.jail !== undefined && !hasJail(conditions.jail),
     async preview(kind, selection, now) {
@@ -126,15 +126,15 @@ const mostNetworks = 200
 
 /** The bans of networks by hours. After the first look only the last two hours are counted again, and every day all of them. */
 const createNetworkSums = (db: Pick<Database, 'scan'>) => {
-  const known = new Map<string, { readonly at: number; series: BanSeries }>()
+  const seriesByKey = new Map<string, { readonly at: number; series: BanSeries }>()
   return {
     async seriesOf(asn: number, servers: readonly number[] | null, now: number): Promise<BanSeries> {
       const key = `${asn} ${servers === null ? '' : servers.join()}`
-      const before = known.get(key)
+      const before = seriesByKey.get(key)
       if (before === undefined || now < before.at || now - before.at > day) {
         const series = await networkSeries(db.scan, { asn, servers }, now - longest)
-        if (known.size >= mostNetworks) known.delete([...known.keys()][0] ?? '')
-        known.set(key, { at: now, series })
+        if (seriesByKey.size >= mostNetworks) seriesByKey.delete([...seriesByKey.keys()][0] ?? '')
+        seriesByKey.set(key, { at: now, series })
         return series
       }
       const fresh = await networkSeries(db.scan, { asn, servers }, now - hour)

@@ -73,19 +73,19 @@ export const createEvaluation = (needs: {
     const happened: ReadonlyMap<Rule['kind'], readonly Finding[]> = await eventConditions.take()
     const ofKind = (kind: Rule['kind']) =>
       servers.get(kind) ?? service.get(kind) ?? (service.has(kind) ? null : (happened.get(kind) ?? []))
-    const found = new Map<string, readonly Finding[] | null>()
+    const findingsByKind = new Map<string, readonly Finding[] | null>()
     for (const rule of rules) {
-      if (!rule.isOn) found.set(rule.id, [])
-      else if (banConditions.isOf(rule)) found.set(rule.id, await banConditions.find(rule, now))
+      if (!rule.isOn) findingsByKind.set(rule.id, [])
+      else if (banConditions.isOf(rule)) findingsByKind.set(rule.id, await banConditions.find(rule, now))
       else {
         const all = ofKind(rule.kind)
         const { targets } = rule
         const isConcerned = ({ serverNo }: Finding) =>
           targets === 'all' || (serverNo !== null && targeting.concerns(targets, serverNo))
-        found.set(rule.id, targets === 'all' ? all : (all?.filter(isConcerned) ?? null))
+        findingsByKind.set(rule.id, targets === 'all' ? all : (all?.filter(isConcerned) ?? null))
       }
     }
-    return found
+    return findingsByKind
   }
   const step = (rule: Rule, found: readonly Finding[] | null, before: readonly StateRow[], now: number): Outcome => {
     if (found === null) return { next: [...before], gone: [] }
@@ -118,9 +118,9 @@ export const createEvaluation = (needs: {
     for (const rule of rules) {
       const own = states.filter(state => state.rule === rule.id)
       if (own.length === 0) continue
-      for (const told of [tellFiring(rule, own, states, context), tellResolved(rule, own, context)]) {
-        messages.push(...told.messages)
-        for (const [was, is] of told.changed) changes.set(was, is)
+      for (const delivery of [tellFiring(rule, own, states, context), tellResolved(rule, own, context)]) {
+        messages.push(...delivery.messages)
+        for (const [was, is] of delivery.changed) changes.set(was, is)
       }
     }
     return { messages, states: states.map(state => changes.get(state) ?? state) }
@@ -139,11 +139,11 @@ export const createEvaluation = (needs: {
     const isRestart = noteLook(now)
     const rules = rulesOf(await allRules(db.read))
     const stored = await recentStates(db.read, now - remembered)
-    const known = isRestart ? stored.map(state => ({ ...restarted(state, now), id: state.id })) : stored
-    const byRule = Map.groupBy(known, ({ rule }) => rule)
-    const found = await findings(rules, now)
-    const outcomes = rules.map(rule => step(rule, found.get(rule.id) ?? null, byRule.get(rule.id) ?? [], now))
-    const told = tell(
+    const knownStates = isRestart ? stored.map(state => ({ ...restarted(state, now), id: state.id })) : stored
+    const byRule = Map.groupBy(knownStates, ({ rule }) => rule)
+    const findingsNow = await findings(rules, now)
+    const outcomes = rules.map(rule => step(rule, findingsNow.get(rule.id) ?? null, byRule.get(rule.id) ?? [], now))
+    const delivery = tell(
       rules,
       outcomes.flatMap(({ next }) => next),
       await contextAt(now),
@@ -153,7 +153,7 @@ export const createEvaluation = (needs: {
       const was = before.get(`${state.rule} ${state.subject}`)
       return was === undefined || JSON.stringify({ ...was, ...state }) !== JSON.stringify(was)
     }
-    const changed = told.states.filter(differs).map(state => ({ ...state, id: undefined }))
+    const changed = delivery.states.filter(differs).map(state => ({ ...state, id: undefined }))
     const gone = outcomes.flatMap(outcome => outcome.gone)
     if (changed.length === 0 && gone.length === 0) return
     const isNew = (state: AlertState) => {
@@ -168,7 +168,7 @@ export const createEvaluation = (needs: {
         false,
       )
       await deleteStates(change.sql, gone)
-      for (const { channels: ids, message } of told.messages) await outbox.queue(change, ids, message)
+      for (const { channels: ids, message } of delivery.messages) await outbox.queue(change, ids, message)
     })
   }
   return async () => {

@@ -188,7 +188,7 @@ export const createEventConditions = (needs: {
 }) => {
   const { db, events, clock, registry } = needs
   const reader = createReader(db, 'alerts')
-  let kept: StockadeEvent[] = []
+  let keptEvents: StockadeEvent[] = []
   let first = clock()
   /** Taken, and not stored as alerts yet. */
   let unsettled: readonly StockadeEvent[] = []
@@ -201,10 +201,10 @@ export const createEventConditions = (needs: {
     if (problems.length === 0) return
     // Looked at once a minute at most, also where nothing ever takes them.
     if (clock() - first > keptFor) {
-      kept = kept.filter(({ at }) => at > clock() - keptFor)
+      keptEvents = keptEvents.filter(({ at }) => at > clock() - keptFor)
       first = clock()
     }
-    kept = [...kept, ...problems].slice(-mostKept)
+    keptEvents = [...keptEvents, ...problems].slice(-mostKept)
   })
   /** What happened since the place that was kept: in the last minutes before a crash, or before this process took over. */
   const readMissed = async (now: number): Promise<StockadeEvent[]> => {
@@ -240,8 +240,8 @@ export const createEventConditions = (needs: {
         nextPlace = null
       }
       takenAt = now
-      unsettled = [...unsettled, ...kept].slice(-mostKept)
-      kept = []
+      unsettled = [...unsettled, ...keptEvents].slice(-mostKept)
+      keptEvents = []
       const findings = new Map<ConditionKind, Map<string, Finding>>()
       for (const event of unsettled) {
         const finding = findingOf(event, event.serverNo === null ? undefined : registry.byNo(event.serverNo)?.row)

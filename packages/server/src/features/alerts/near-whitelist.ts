@@ -64,16 +64,16 @@ export const createNearWhitelist = (needs: {
       const last = await lastBanId(db.read)
       const after = Math.max(conditions.after_id ?? last, last - mostBans)
       if (!row || last <= after) return []
-      const found = new Map<string, Finding>()
+      const findingByKey = new Map<string, Finding>()
       const bans = mirror.count() === 0 ? [] : await bansAfter(db.read, after, last)
       for (const ban of bans) {
-        if (found.size >= mostFound) break
+        if (findingByKey.size >= mostFound) break
         if (!needs.concerns(rule, ban.server_no)) continue
         for (const finding of await findingOf(ban, now))
-          if (!found.has(finding.subject)) found.set(finding.subject, finding)
+          if (!findingByKey.has(finding.subject)) findingByKey.set(finding.subject, finding)
       }
       await saveRule(db.write, row.id, { conditions: jsonText({ ...conditions, after_id: last }) })
-      return [...found.values()]
+      return [...findingByKey.values()]
     },
   }
 }

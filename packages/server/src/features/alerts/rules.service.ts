@@ -155,7 +155,7 @@ export const createRules = (
             : undefined
       const stored = after_id === undefined ? conditions : { ...conditions, after_id }
       const row = await events.change(async change => {
-        const made = await insertRule(change.sql, {
+        const newRule = await insertRule(change.sql, {
           builtin: null,
           name,
           kind,
@@ -170,7 +170,7 @@ export const createRules = (
           updated_at: at,
         })
         await change.record({ name: 'alert_rule.create', author: authorOf(actor), data: { name, kind, ...conditions } })
-        return made
+        return newRule
       })
       return viewOf(actor, await ruleOf(String(row.id)), [])
     },
@@ -220,10 +220,10 @@ export const createRules = (
     },
     routes: routesView,
     async setRoutes(actor, { routes }) {
-      const known = await outbox.states()
+      const queueStates = await outbox.states()
       const rules = new Set((await allOf()).map(({ id }) => id))
       const contents = routes.map(({ target, ...route }, index): StoredRoute => {
-        const channel = route.channels.find(id => !known.has(id))
+        const channel = route.channels.find(id => !queueStates.has(id))
         if (channel !== undefined) throw invalid(`routes.${index}.channels`, `There is no channel ${channel}.`)
         const rule = route.rules.find(id => !rules.has(id))
         if (rule !== undefined) throw invalid(`routes.${index}.rules`, `There is no rule ${rule}.`)

@@ -27,9 +27,9 @@ export const createSilence = (
 ): ((now: number) => number) => {
   const interval = config.heartbeatInterval * second
   const offlineAfter = config.offlineAfter * second
-  const known = startedAt + Math.max(2 * interval, offlineAfter)
+  const knownFrom = startedAt + Math.max(2 * interval, offlineAfter)
   const silentAfter = Math.min(offlineAfter, interval + lateBy)
-  return now => (now < known ? -Infinity : now - silentAfter)
+  return now => (now < knownFrom ? -Infinity : now - silentAfter)
 }
 
 type Words = readonly [title: string, detail: string] | null
@@ -77,14 +77,16 @@ const conditions: Readonly<Partial<Record<ConditionKind, (server: Server, heardA
  * @param heardAfter online servers without a heartbeat since then are silent
  */
 export const findOnServers = (servers: readonly Server[], heardAfter: number): Map<ConditionKind, Finding[]> => {
-  const found = new Map<ConditionKind, Finding[]>()
-  const known = entriesOf(conditions)
-  for (const [kind] of known) found.set(kind, [])
+  const findingsByKind = new Map<ConditionKind, Finding[]>()
+  const conditionEntries = entriesOf(conditions)
+  for (const [kind] of conditionEntries) findingsByKind.set(kind, [])
   for (const server of servers)
-    for (const [kind, words] of known) {
-      const said = words(server, heardAfter)
-      if (said)
-        found.get(kind)?.push({ subject: server.row.id, serverNo: server.row.no, title: said[0], detail: said[1] })
+    for (const [kind, words] of conditionEntries) {
+      const sentence = words(server, heardAfter)
+      if (sentence)
+        findingsByKind
+          .get(kind)
+          ?.push({ subject: server.row.id, serverNo: server.row.no, title: sentence[0], detail: sentence[1] })
     }
-  return found
+  return findingsByKind
 }

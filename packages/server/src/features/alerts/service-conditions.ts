@@ -121,15 +121,15 @@ const looksOf = (needs: {
 export const createServiceConditions = (needs: Parameters<typeof looksOf>[0] & { clock: Clock }) => {
   const looks = entriesOf(looksOf(needs))
   let lookedAt = -Infinity
-  let found = new Map<ConditionKind, readonly Finding[] | null>()
+  let findingsByKind = new Map<ConditionKind, readonly Finding[] | null>()
   return async (): Promise<ReadonlyMap<ConditionKind, readonly Finding[] | null>> => {
     const now = needs.clock()
-    if (now >= lookedAt && now - lookedAt < lookEvery) return found
+    if (now >= lookedAt && now - lookedAt < lookEvery) return findingsByKind
     lookedAt = now
     const next = new Map<ConditionKind, readonly Finding[] | null>()
     // A kind that can't be read keeps the state it has.
     for (const [kind, look] of looks) next.set(kind, await look(now).catch(() => null))
-    found = next
-    return found
+    findingsByKind = next
+    return findingsByKind
   }
 }

@@ -110,8 +110,10 @@ const messageOf = (
 
 const isHeld = (rule: Rule, waiting: readonly AlertState[], own: readonly AlertState[], now: number): boolean => {
   const oldest = Math.min(...waiting.map(({ fired_at }) => fired_at ?? now))
-  const told = own.filter(({ told_key, told_at }) => told_key && told_at !== null && told_at > now - burst.within)
-  const serversByKey = [...Map.groupBy(told, ({ told_key }) => told_key).values()].map(
+  const recentStates = own.filter(
+    ({ told_key, told_at }) => told_key && told_at !== null && told_at > now - burst.within,
+  )
+  const serversByKey = [...Map.groupBy(recentStates, ({ told_key }) => told_key).values()].map(
     states => new Set(states.map(({ server_no }) => server_no)),
   )
   const hasCrowded = ({ server_no }: AlertState) =>
@@ -203,11 +205,11 @@ export const tellResolved = (rule: Rule, own: readonly AlertState[], { now }: Pi
     )
     const channelsOf = new Map<AlertState, string[]>()
     for (const state of states) {
-      const told = new Set(listOf(state.recovered_on))
-      const due = listOf(state.told_channels).filter(channel => !open.has(channel) && !told.has(channel))
+      const recoveredChannels = new Set(listOf(state.recovered_on))
+      const due = listOf(state.told_channels).filter(channel => !open.has(channel) && !recoveredChannels.has(channel))
       if (state.state !== 'resolved' || due.length === 0) continue
       channelsOf.set(state, due)
-      changed.set(state, { ...state, recovered_on: jsonText([...told, ...due]) })
+      changed.set(state, { ...state, recovered_on: jsonText([...recoveredChannels, ...due]) })
     }
     if (rule.recovery)
       messages.push(

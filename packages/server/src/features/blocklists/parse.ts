@@ -107,7 +107,9 @@ function* jsonValues(value: unknown): Generator<string | null> {
       ([name, held]) => typeof held === 'string' && kindOfField(name) === 'address',
     )
     if (addressField) yield String(addressField[1])
-    else for (const held of Object.values(value)) if (typeof held === 'object') yield* jsonValues(held)
+    else
+      for (const addressValue of Object.values(value))
+        if (typeof addressValue === 'object') yield* jsonValues(addressValue)
   }
 }
 function* rowValues(row: unknown): Generator<string | null> {

@@ -20,8 +20,8 @@ export const refusalIn = (text: string): { readonly status: number | null } | nu
   if (typeof answer === 'string') {
     // The beginning of JSON that was cut may hold the message itself.
     if (/^\s*[{[]/.test(answer) || !failedDelivery.test(answer)) return null
-    const named = Number(/HTTP error ([45]\d\d)\b/i.exec(answer)?.[1])
-    return { status: Number.isNaN(named) ? null : named }
+    const statusInText = Number(/HTTP error ([45]\d\d)\b/i.exec(answer)?.[1])
+    return { status: Number.isNaN(statusInText) ? null : statusInText }
   }
   const fields = recordOf(answer)
   const status = statusFields.map(name => fields[name]).find(isErrorStatus) ?? null

@@ -107,19 +107,19 @@ export const createChannels = (
       const head = { name: plain, name_key: plain.toLowerCase(), preset, enabled: enabled ? 1 : 0 }
       const row = await events.change(async change => {
         admit(contract.createChannel.leaves, { all: (await allChannels(change.sql)).length })
-        const made = await insertChannel(change.sql, {
+        const newChannel = await insertChannel(change.sql, {
           ...head,
           ...sealed(preset, values, at),
           created_at: at,
           updated_at: at,
         })
-        if (!made) throw conflict(`Another channel has the name ${plain}.`)
+        if (!newChannel) throw conflict(`Another channel has the name ${plain}.`)
         if (severities.length > 0) {
-          const route = { severities, rules: [], hours: null, channels: [String(made.id)], target: 'all' }
+          const route = { severities, rules: [], hours: null, channels: [String(newChannel.id)], target: 'all' }
           await replaceRoutes(change.sql, [...(await allRoutes(change.sql)), route])
         }
         await change.record({ name: 'channel.create', author, data: { name: plain, preset, severities } })
-        return made
+        return newChannel
       })
       return rowView(row, new Map())
     },

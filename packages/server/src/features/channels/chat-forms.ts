@@ -35,9 +35,9 @@ const inCode = (c: string) => (c === '`' ? 'ʼ' : c === '@' ? `@${gap}` : c)
 export const discordForm = (message: Message, site: Site, link: string): object => {
   let left = 5800
   const take = (text: string, most: number, escape = forDiscord) => {
-    const taken = fit(text, Math.max(0, Math.min(most, left)), escape)
-    left -= taken.length
-    return taken
+    const fittingText = fit(text, Math.max(0, Math.min(most, left)), escape)
+    left -= fittingText.length
+    return fittingText
   }
   const title = take(message.title, 256)
   const footer = take(site.name, 200, c => c)

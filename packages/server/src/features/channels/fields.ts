@@ -62,21 +62,21 @@ const checkFields = (preset: Preset, fields: FieldValues): void => {
  */
 export const changedFields = (preset: Preset, before: FieldValues, changes: readonly FieldInput[]): FieldValues => {
   const after: Record<string, string> = { ...before }
-  const given = new Set<string>()
+  const givenNames = new Set<string>()
   for (const [index, { name, value }] of changes.entries()) {
     const field = preset.fields.find(known => known.name === name)
     if (!field) {
       const names = preset.fields.map(known => known.name).join(', ')
       throw invalid(`fields.${index}.name`, `${preset.name} has the fields ${names}.`)
     }
-    given.add(name)
+    givenNames.add(name)
     const trimmed = trimmedOf(field, value)
     if (trimmed === '') delete after[name]
     else after[name] = trimmed
   }
   checkFields(preset, after)
   const isMoved = Object.keys(before).length > 0 && targetOf(preset, before) !== targetOf(preset, after)
-  const left = isMoved && preset.fields.find(({ name, secret }) => secret && before[name] && !given.has(name))
+  const left = isMoved && preset.fields.find(({ name, secret }) => secret && before[name] && !givenNames.has(name))
   if (left) throw invalid(left.name, `${left.name} is stored for another address. Send it again with the new one.`)
   return after
 }

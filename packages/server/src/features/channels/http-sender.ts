@@ -25,8 +25,8 @@ const fieldOf = (text: string, path: string): unknown => {
 }
 
 const waitOf = ({ headers, text }: OutgoingReply, { wait }: AnswerRule, now: number): number | null => {
-  const asked = wait ? fieldOf(text, wait.path) : undefined
-  const ms = typeof asked === 'number' ? asked * (wait?.unit === 'seconds' ? 1000 : 1) : 0
+  const waitField = wait ? fieldOf(text, wait.path) : undefined
+  const ms = typeof waitField === 'number' ? waitField * (wait?.unit === 'seconds' ? 1000 : 1) : 0
   return ms > 0 ? Math.min(ms, hour) : retryAfterOf(headers['retry-after'], now)
 }
 
@@ -78,8 +78,8 @@ export const sendRequest = async (
   const { status, text } = reply
   if (status >= 300 && status < 400) throw new DeliveryFailure('failure', `HTTP ${status}: redirects are not followed`)
   const words = saidBy(String((rule.words ? fieldOf(text, rule.words) : undefined) ?? text), secrets)
-  const said = `HTTP ${status}${words ? `: ${oneLine(words, 250)}` : ''}`
+  const statusText = `HTTP ${status}${words ? `: ${oneLine(words, 250)}` : ''}`
   const { isTaken, isContent } = judge(reply, rule)
   if (isTaken) return `HTTP ${status}`
-  throw new DeliveryFailure(isContent ? 'content' : 'failure', said, waitOf(reply, rule, now))
+  throw new DeliveryFailure(isContent ? 'content' : 'failure', statusText, waitOf(reply, rule, now))
 }

@@ -117,7 +117,7 @@ export const sendMail = async (
   const { user, pass } = target
   const base64 = (text: string) => Buffer.from(text).toString('base64')
   const secrets = pass ? [pass, base64(pass), base64(`\0${user ?? ''}\0${pass}`)] : []
-  const said = (error: SmtpError) => saidBy(error.response ?? error.message, secrets)
+  const errorText = (error: SmtpError) => saidBy(error.response ?? error.message, secrets)
   const watch = watchMail(note, { ...target, signsIn: user !== null })
   try {
     const to = await outgoing.reach(target.host, target.port)
@@ -140,15 +140,15 @@ export const sendMail = async (
       return sent.rejected.map(address => {
         const error = errors.find(({ recipient }) => recipient === address)
         const code = error?.responseCode ?? 550
-        return { address, words: error ? said(error) : 'refused', temporary: code < 500 }
+        return { address, words: error ? errorText(error) : 'refused', temporary: code < 500 }
       })
     } finally {
       transport.close()
     }
   } catch (error) {
     if (!isSmtpError(error)) throw error
-    watch.failed(error, said(error))
-    throw failureOf(error, said(error))
+    watch.failed(error, errorText(error))
+    throw failureOf(error, errorText(error))
   }
 }
 

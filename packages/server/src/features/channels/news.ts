@@ -78,9 +78,9 @@ export const createNews = (needs: {
       const n = waiting.find(row => row.category === category)?.n ?? 0
       // The count is sent with a row, so there has to be one that is not being sent already.
       const room = Math.max(n < mostWaiting + spare ? 1 : 0, mostWaiting - n)
-      const wanted = notices[category].filter(({ at }) => at >= since)
-      for (const { notice } of wanted.slice(0, room)) rows.push({ channel, category, content: jsonText(notice) })
-      if (wanted.length > room) counted.push({ channel, category, n: wanted.length - room })
+      const recentNotices = notices[category].filter(({ at }) => at >= since)
+      for (const { notice } of recentNotices.slice(0, room)) rows.push({ channel, category, content: jsonText(notice) })
+      if (recentNotices.length > room) counted.push({ channel, category, n: recentNotices.length - room })
     }
     return { rows, counted }
   }

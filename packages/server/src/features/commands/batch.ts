@@ -36,14 +36,14 @@ export const entriesOf = ({ type, server_ids, params, params_list, targets }: Ba
   }
   if (!server_ids) throw invalid('server_ids', 'server_ids is required.')
   const serverIds = [...new Set(server_ids.map(id => id.toLowerCase()))]
-  const named = 'server_ids'
-  if (!params_list) return [{ at: 'params', named, given: params, serverIds }]
+  const fieldName = 'server_ids'
+  if (!params_list) return [{ at: 'params', named: fieldName, given: params, serverIds }]
   if (params) throw invalid('params_list', 'Send either params or params_list.')
-  const asked = params_list.length * serverIds.length
-  if (asked > bounds.commands)
+  const commandCount = params_list.length * serverIds.length
+  if (commandCount > bounds.commands)
     throw invalid(
       'params_list',
-      `${params_list.length} entries for ${serverIds.length} servers are ${asked} commands; a batch has at most ${bounds.commands}.`,
+      `${params_list.length} entries for ${serverIds.length} servers are ${commandCount} commands; a batch has at most ${bounds.commands}.`,
     )
-  return params_list.map((given, index) => ({ at: `params_list.${index}`, named, given, serverIds }))
+  return params_list.map((given, index) => ({ at: `params_list.${index}`, named: fieldName, given, serverIds }))
 }

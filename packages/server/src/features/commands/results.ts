@@ -80,12 +80,13 @@ export const createResults = (needs: { db: Database; clock: Clock; events: Event
   const end = async (change: Change, results: readonly Reported[]): Promise<Outcome[]> => {
     const ids = [...new Set(results.map(({ id }) => id))]
     const rows = new Map((await lockCommands(change.sql, db.engine, ids)).map(row => [row.id, row]))
-    const taken = new Set<string>()
+    const takenIds = new Set<string>()
     const completed_at = clock()
     const outcomes = results.map(({ id, serverNo, set }) => {
       const before = rows.get(id)
-      if (!before || before.server_no !== serverNo || !isOpen(before) || taken.has(id)) return { before, ended: null }
-      taken.add(id)
+      if (!before || before.server_no !== serverNo || !isOpen(before) || takenIds.has(id))
+        return { before, ended: null }
+      takenIds.add(id)
       const status = set.success === 1 ? ('completed' as const) : ('failed' as const)
       return { before, ended: { ...before, ...set, status, completed_at } }
     })

@@ -87,11 +87,11 @@ export const createSealing = (needs: {
     const key = `${type} ${canonicalJson(statement.params)}`
     const checked = checkCommand(type, given, `${at}.params`)
     if (checked.type === 'ban-ip') guardBan(actor, checked.params)
-    const known = frozen.get(key)
-    const { command, snapshot } = known === undefined ? await freeze(checked) : { command: checked, snapshot: known }
+    const cached = frozen.get(key)
+    const { command, snapshot } = cached === undefined ? await freeze(checked) : { command: checked, snapshot: cached }
     frozen.set(key, snapshot)
     if (
-      known === undefined &&
+      cached === undefined &&
       canonicalJson(await stated(command.params, snapshot)) !== canonicalJson(statement.params)
     )
       throw new Problem(

@@ -88,13 +88,13 @@ export const createDeployments = (needs: {
     async deleteTemplate(actor, reference) {
       const { id, name, type } = await templates.get(reference)
       if (type === 'builtin') throw forbidden('A built-in template can not be deleted.')
-      const named = (nos: readonly number[]) => nos.flatMap(no => registry.byNo(no)?.row.hostname ?? [])
+      const hostnamesOf = (nos: readonly number[]) => nos.flatMap(no => registry.byNo(no)?.row.hostname ?? [])
       await events.change(async change => {
         // Commands under way are read first, so that none can finish between the two reads.
-        const awaiting = named(await serversAwaiting(change.sql, id))
-        const told = registry.all().filter(({ jails }) => jails.some(jail => jail.template === name))
-        const there = named([
-          ...new Set([...told.map(({ row }) => row.no), ...(await serversHolding(change.sql, name))]),
+        const awaiting = hostnamesOf(await serversAwaiting(change.sql, id))
+        const reportingHosts = registry.all().filter(({ jails }) => jails.some(jail => jail.template === name))
+        const there = hostnamesOf([
+          ...new Set([...reportingHosts.map(({ row }) => row.no), ...(await serversHolding(change.sql, name))]),
         ])
         if (there.length > 0) throw conflict(`The template is deployed on ${listed(there)}. Remove it there first.`)
         if (awaiting.length > 0)

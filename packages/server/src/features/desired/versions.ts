@@ -20,11 +20,11 @@ export const versionOf = ({ whitelist, nonce, knock, fleet, lists, move }: Parts
   `${whitelist}.${nonce}.k${knock}${fleet === 0 ? '' : `.f${fleet}`}${lists === '' ? '' : `.l${lists}`}${move === 0 ? '' : `.m${move}`}`
 /** Null for a text that was never given out. Hosts may still hold one from before there was port knocking, or from before the first fleet ban. */
 export const partsOf = (version: string): Parts | null => {
-  const found =
+  const match =
     /^(w\d+-[0-9a-f]+)\.(\d{1,15})(?:\.k(\d{1,15}))?(?:\.f(\d{1,15}))?(?:\.l([0-9a-f]{1,64}))?(?:\.m(\d{1,15}))?$/.exec(
       version,
     )
-  if (!found) return null
-  const [, whitelist = '', nonce, knock = 0, fleet = 0, lists = '', move = 0] = found
+  if (!match) return null
+  const [, whitelist = '', nonce, knock = 0, fleet = 0, lists = '', move = 0] = match
   return { whitelist, nonce: Number(nonce), knock: Number(knock), fleet: Number(fleet), lists, move: Number(move) }
 }

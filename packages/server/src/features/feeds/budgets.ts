@@ -19,8 +19,8 @@ export const createFeedBudgets = (needs: {
   const counts = new Map<number, { readonly bucket: number; readonly n: number }>()
 
   const count = async (id: number, bucket: number): Promise<number> => {
-    const known = counts.get(id)
-    const own = known?.bucket === bucket ? known.n : 0
+    const knownCount = counts.get(id)
+    const own = knownCount?.bucket === bucket ? knownCount.n : 0
     // What is beyond the budget costs no statement.
     if (!isShared || own > perMinute) return own + 1
     const [row] = await addRateCounts(db.write, [{ key: `feed ${id}`, bucket, n: 1 }])

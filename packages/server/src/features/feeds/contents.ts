@@ -71,7 +71,7 @@ export const createFeedReader = (needs: {
     const among = q.trim() === '' ? null : matchingSearch(search, context)
     const all = needs.registry.all()
     const distrusted = all.filter(({ row }) => row.quarantined_at !== null)
-    const found = await activeEntries(db, {
+    const activeReply = await activeEntries(db, {
       among,
       now,
       most: maximum + 1,
@@ -79,8 +79,9 @@ export const createFeedReader = (needs: {
       ofOne: partOfOne(maximum, all.length - distrusted.length),
     })
     const entries: PackedEntry[] = []
-    if (found.packed !== '') await inSlices(found.packed.split(' '), text => void entries.push(unpack(text)))
-    return { ...found, entries }
+    if (activeReply.packed !== '')
+      await inSlices(activeReply.packed.split(' '), text => void entries.push(unpack(text)))
+    return { ...activeReply, entries }
   }
   const read = async (contents: Contents, now: number) => {
     const fleet = contents.fleet_bans ? await fleetEntries(db.read, now) : { entries: [], partial: 0 }
@@ -91,10 +92,10 @@ export const createFeedReader = (needs: {
       .filter(range => !isWider(range, widest.banned))
       .map(packRange)
     const fleetIds = new Set(ofFleet.map(idOf))
-    const wanted = (entries: readonly PackedEntry[]) => entries.filter(entry => isOfFamily(contents.family, entry))
+    const ofFamily = (entries: readonly PackedEntry[]) => entries.filter(entry => isOfFamily(contents.family, entry))
     return {
-      ofFleet: wanted(ofFleet),
-      ofHosts: wanted(hosts.entries.filter(entry => !fleetIds.has(idOf(entry)))),
+      ofFleet: ofFamily(ofFleet),
+      ofHosts: ofFamily(hosts.entries.filter(entry => !fleetIds.has(idOf(entry)))),
       left: { wide: hosts.wide, of_one_server: hosts.crowded, of_some_servers: fleet.partial },
     }
   }
@@ -112,14 +113,14 @@ export const createFeedReader = (needs: {
     const { ofFleet, ofHosts, left } = await read(contents, now)
     const held_back = Math.max(0, ofHosts.length - (await allowedNow(row, ofHosts.length, now)))
     // The newest of hosts are those that wait; what people ban on all servers does not.
-    const taken = [...ofFleet, ...ofHosts.slice(held_back)]
+    const feedEntries = [...ofFleet, ...ofHosts.slice(held_back)]
     const collector = new SpanCollector()
-    await inSlices(taken, entry => collect(collector, entry))
+    await inSlices(feedEntries, entry => collect(collector, entry))
     const { spans, counts } = (await needs.protection.now()).cut(collector.spans())
     const { maximum } = contents
-    const { ipv4, ipv6 } = await textsOf(taken.slice(0, maximum), spans, maximum + 1)
+    const { ipv4, ipv6 } = await textsOf(feedEntries.slice(0, maximum), spans, maximum + 1)
     // The fewest ranges are never more than these.
-    const isTruncated = Math.max(taken.length, ipv4.length + ipv6.length) > maximum
+    const isTruncated = Math.max(feedEntries.length, ipv4.length + ipv6.length) > maximum
     const single = { ipv4: ipv4.slice(0, maximum), ipv6: ipv6.slice(0, maximum - Math.min(maximum, ipv4.length)) }
     const hash = createHash('sha256').update(`${ipv4.join()} ${ipv6.join()} ${spans.v6.join()} `).update(spans.v4)
     const cut = Object.values(counts).reduce((sum, count) => sum + count, 0)
@@ -135,9 +136,9 @@ export const createFeedReader = (needs: {
 
   return row => {
     const key = `${row.id} ${row.contents}`
-    const known = loaded.get(key)
-    const isFresh = known && known.loadedAt >= row.changed_at && Math.abs(clock() - known.loadedAt) < fresh
-    if (isFresh) return Promise.resolve(known)
+    const cached = loaded.get(key)
+    const isFresh = cached && cached.loadedAt >= row.changed_at && Math.abs(clock() - cached.loadedAt) < fresh
+    if (isFresh) return Promise.resolve(cached)
     const running =
       underWay.get(key) ??
       load(row)

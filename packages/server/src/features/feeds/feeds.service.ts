@@ -118,14 +118,14 @@ export const createFeeds = (
     const other = await findFeedBy(change.sql, 'name', name)
     if (other && other.id !== id) throw conflict(`There is a feed with the name ${name}.`)
   }
-  const found = async (change: Pick<Change, 'sql'>, id: number): Promise<FeedRow> => {
+  const feedById = async (change: Pick<Change, 'sql'>, id: number): Promise<FeedRow> => {
     const row = await findFeed(change.sql, id)
     if (!row) throw notFound(`There is no feed ${id}.`)
     return row
   }
   const update = (actor: Principal, id: number, name: FeedEvent, setOf: (row: FeedRow) => Partial<FeedRow>) =>
     events.change(async change => {
-      const before = await found(change, id)
+      const before = await feedById(change, id)
       const set = setOf(before)
       if (set.name !== undefined) await refuseTakenName(change, set.name, id)
       const after = (await updateFeed(change.sql, id, { ...set, updated_at: clock() })) ?? before
@@ -166,8 +166,11 @@ export const createFeeds = (
   const render = async (row: FeedRow, loaded: Shown, asked: Asked, version: string): Promise<Served> => {
     const { format = 'plain', family = 'both', set = 'stockade-feed' } = asked
     const isCollapsed = asked.collapse === true || alwaysCollapsed.has(format)
-    const held = isCollapsed ? await loaded.collapsed() : loaded.single
-    const entries: Entries = { ipv4: family === 'ipv6' ? [] : held.ipv4, ipv6: family === 'ipv4' ? [] : held.ipv6 }
+    const loadedEntries = isCollapsed ? await loaded.collapsed() : loaded.single
+    const entries: Entries = {
+      ipv4: family === 'ipv6' ? [] : loadedEntries.ipv4,
+      ipv6: family === 'ipv4' ? [] : loadedEntries.ipv6,
+    }
     const text = format === 'json' ? asJson(row, loaded, entries) : renderFeed(format, entries, set)
     return { version, changedAt: loaded.changedAt, isJson: format === 'json', text, gzip: await packed(text) }
   }
@@ -228,7 +231,7 @@ export const createFeeds = (
     },
     async remove(actor, id) {
       return events.change(async change => {
-        const row = await found(change, id)
+        const row = await feedById(change, id)
         await deleteFeed(change.sql, id)
         await record(change, 'feed.delete', actor, row)
         return row.name
@@ -238,18 +241,18 @@ export const createFeeds = (
     usedSince: time => followedFeeds(db.read, time),
     noteBouncer,
     async hold(row) {
-      const held = await needs.load(row)
-      await tellLeftOut(row, held)
-      return held
+      const contents = await needs.load(row)
+      await tellLeftOut(row, contents)
+      return contents
     },
     async read(token, ip, asked) {
       const row = await findFeedBy(db.read, 'token_hash', sha256(token))
       if (!row) throw notFound('There is no such feed. Its token may have been replaced.')
       await spend(row.id)
       await noteUse(row, ip)
-      const held = await needs.load(row)
-      const loaded = { ...held, changedAt: await changedAtOf(row, held) }
-      await tellLeftOut(row, held)
+      const contents = await needs.load(row)
+      const loaded = { ...contents, changedAt: await changedAtOf(row, contents) }
+      await tellLeftOut(row, contents)
       const { format = 'plain', collapse = false, family = 'both', set = 'stockade-feed' } = asked
       const version = sha256(`${loaded.digest} ${row.name} ${format} ${collapse} ${family} ${set}`).slice(0, 32)
       const served = texts.get(version) ?? render(row, loaded, asked, version)

@@ -63,10 +63,10 @@ export const activeEntries = async (
   { scan: sql, engine }: Pick<Database, 'scan' | 'engine'>,
   { among, now, most, without, ofOne }: Asked,
 ): Promise<{ readonly packed: string; readonly wide: number; readonly crowded: number }> => {
-  const found = among === null ? raw`` : raw`and ban_id in (select id from bans where ${among})`
+  const condition = among === null ? raw`` : raw`and ban_id in (select id from bans where ${among})`
   const not = (servers: readonly number[]) =>
     servers.length === 0 ? raw`` : raw`and server_no not in (${raw.join([...servers])})`
-  const active = raw`(expires_at is null or expires_at > ${now}) ${not(without)} ${found}`
+  const active = raw`(expires_at is null or expires_at > ${now}) ${not(without)} ${condition}`
   const { rows: servers } = await raw<{ server_no: number; n: number; wide: number }>`select server_no,
       sum(case when ${counts} then 1 else 0 end) as n, sum(case when ${counts} then 0 else 1 end) as wide
     from active_bans where ${active} group by server_no`.execute(sql)

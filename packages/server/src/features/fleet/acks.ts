@@ -25,17 +25,18 @@ export const judgeAck = (
   ack: FleetAck,
 ): Said | null => {
   const { serverNo, shield } = ack
-  const wanted = sets.version(serverNo)
-  if (!shield) return wanted === 0 ? null : { ...nothingFrom(ack), not_covered: tooOld }
-  const said = saidIn(ack, shield.bans)
+  const desiredVersion = sets.version(serverNo)
+  if (!shield) return desiredVersion === 0 ? null : { ...nothingFrom(ack), not_covered: tooOld }
+  const report = saidIn(ack, shield.bans)
   const { version, held, digest, refused } = shield.bans
   // The host is on its way to a newer one, and says so then.
-  if (version < wanted && said.not_covered === null) return null
-  if (said.not_covered !== null) return said
-  const isProved = version === wanted && digest === sets.digestWithout(serverNo, new Set(refused.map(({ id }) => id)))
-  if (isProved) return { ...said, version }
-  const problem = version > wanted ? unknownVersion : otherSet
-  return { ...said, held: version > wanted ? (before?.held ?? null) : held, problem }
+  if (version < desiredVersion && report.not_covered === null) return null
+  if (report.not_covered !== null) return report
+  const isProved =
+    version === desiredVersion && digest === sets.digestWithout(serverNo, new Set(refused.map(({ id }) => id)))
+  if (isProved) return { ...report, version }
+  const problem = version > desiredVersion ? unknownVersion : otherSet
+  return { ...report, held: version > desiredVersion ? (before?.held ?? null) : held, problem }
 }
 
 const nothingFrom = ({ serverNo, at }: FleetAck) => ({

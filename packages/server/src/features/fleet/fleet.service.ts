@@ -112,7 +112,7 @@ export const createFleetBans = (
       if (isWider(range, widest.unproved)) requireProof(actor)
       const targets = targeting.named(actor, input.target)
       const end = endNamed(input)
-      const given = {
+      const newBan = {
         entry: range.text,
         reason: tame(input.reason ?? '', bounds.reason * 4),
         target: textOf(targets),
@@ -123,7 +123,7 @@ export const createFleetBans = (
       const id = await events.change(async change => {
         let madeId = 0
         await raise(change, async version => {
-          const { row, before } = await insertOrChange(change, version, actor, given)
+          const { row, before } = await insertOrChange(change, version, actor, newBan)
           madeId = row.id
           await change.record({
             name: before ? 'fleet_ban.update' : 'fleet_ban.create',

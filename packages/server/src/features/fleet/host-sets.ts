@@ -14,7 +14,7 @@ import { fleetTagsSince } from './fleet-tags.store.ts'
 import { createFleetTags } from './fleet-tags.ts'
 
 /** What a difference can be made of: a host that was away for longer gets the whole set. */
-const kept = 7 * day
+const keptFor = 7 * day
 /** Sets that are remembered: hosts with the same version and the same bans of their own share one. */
 const mostSets = 256
 
@@ -73,7 +73,7 @@ export const createHostSets = async (needs: { db: Database; clock: Clock }): Pro
   const inTurn = createSerial()
   const listeners: ((servers: ServerScope) => void)[] = []
   const bans = new Map<number, KnownBan>()
-  const wanted = new Map<number, number>()
+  const desiredVersions = new Map<number, number>()
   const tags = createFleetTags()
   let last = 0
   let forAll = 0
@@ -97,10 +97,10 @@ export const createHostSets = async (needs: { db: Database; clock: Clock }): Pro
     }
   }
   const forget = () => {
-    const before = clock() - kept
+    const before = clock() - keptFor
     for (const [id, { endedAt }] of bans) if (endedAt !== null && endedAt < before) bans.delete(id)
   }
-  const version = (serverNo: number) => Math.max(forAll, wanted.get(serverNo) ?? 0)
+  const version = (serverNo: number) => Math.max(forAll, desiredVersions.get(serverNo) ?? 0)
   /** The tags of the server that bans are for. */
   const usedTags = (serverNo: number) =>
     byTag.size === 0
@@ -110,10 +110,11 @@ export const createHostSets = async (needs: { db: Database; clock: Clock }): Pro
           .filter(tag => byTag.has(tag))
           .sort()
   const bansOf = (serverNo: number, at: number): KnownBan[] => {
-    const named = byServer.get(serverNo) ?? []
+    const bansOfServer = byServer.get(serverNo) ?? []
     const used = usedTags(serverNo)
     // A ban of two tags of the server is one ban.
-    const own = used.length === 0 ? named : [...new Set([...named, ...used.flatMap(tag => byTag.get(tag) ?? [])])]
+    const own =
+      used.length === 0 ? bansOfServer : [...new Set([...bansOfServer, ...used.flatMap(tag => byTag.get(tag) ?? [])])]
     const all = own.length === 0 ? common : [...common, ...own].sort(byEntry)
     return all.filter(({ end }) => end === null || end > at)
   }
@@ -121,8 +122,8 @@ export const createHostSets = async (needs: { db: Database; clock: Clock }): Pro
     const at = version(serverNo)
     const own = byServer.get(serverNo)?.map(({ id }) => id) ?? []
     const key = `${at} ${own.join()} ${usedTags(serverNo).join()}`
-    const known = sets.get(key)
-    if (known) return known
+    const knownSet = sets.get(key)
+    if (knownSet) return knownSet
     const list = bansOf(serverNo, at)
     const set = { version: at, bans: list, digest: digestOf(list) }
     if (sets.size >= mostSets) sets.clear()
@@ -144,18 +145,18 @@ export const createHostSets = async (needs: { db: Database; clock: Clock }): Pro
     const from = seen < last ? 0 : last
     if (from === 0) {
       bans.clear()
-      wanted.clear()
+      desiredVersions.clear()
       tags.clear()
     }
     // What was committed after the state was read is left for the next time, so that a version never lacks its bans.
-    const rows = (await bansSince(db.read, from, clock() - kept)).filter(row => row.version <= seen)
+    const rows = (await bansSince(db.read, from, clock() - keptFor)).filter(row => row.version <= seen)
     const raised = (await wantedSince(db.read, from)).filter(row => row.wanted <= seen)
     tags.take((await fleetTagsSince(db.read, from)).filter(row => row.version <= seen))
     for (const row of rows) bans.set(row.id, knownOf(row))
     const forAllBefore = forAll
     last = seen
     forAll = all_version
-    for (const { server_no, wanted: at } of raised) wanted.set(server_no, at)
+    for (const { server_no, wanted: at } of raised) desiredVersions.set(server_no, at)
     forget()
     arrange()
     const servers = forAll === forAllBefore ? new Set(raised.map(({ server_no }) => server_no)) : 'all'
@@ -174,7 +175,7 @@ export const createHostSets = async (needs: { db: Database; clock: Clock }): Pro
     },
     since(serverNo, known) {
       const set = setFor(serverNo)
-      if (known === null || known > set.version || known < clock() - kept)
+      if (known === null || known > set.version || known < clock() - keptFor)
         return { full: true, add: set.bans, remove: [] }
       if (known === set.version) return { full: false, add: [], remove: [] }
       const members = new Set(set.bans.map(({ id }) => id))

@@ -62,13 +62,13 @@ export const createProgress = (
 
   /** Servers with the tags of many bans are looked up once. */
   const byTags = new Map<string, readonly Host[]>()
-  const named = (targets: Targets): readonly Host[] => {
+  const hostsOf = (targets: Targets): readonly Host[] => {
     const find = () => hosts.filter(({ server }) => needs.targeting.concerns(targets, server.row.no))
     if (targets === 'all' || targets.nos.size > 0) return find()
     const key = [...targets.tags].join()
-    const found = byTags.get(key) ?? find()
-    byTags.set(key, found)
-    return found
+    const targetHosts = byTags.get(key) ?? find()
+    byTags.set(key, targetHosts)
+    return targetHosts
   }
   const progressOf = (host: Host, ban: Watched): HostProgress =>
     stateOf(host, ban, Math.max(ban.version, needs.sets.joinedAt(ban.targets, host.server.row.no)))
@@ -83,7 +83,7 @@ export const createProgress = (
     }
   }
   const counts = (ban: Watched): Counts => {
-    if (ban.targets !== 'all') return countsOf(named(ban.targets).map(host => progressOf(host, ban)))
+    if (ban.targets !== 'all') return countsOf(hostsOf(ban.targets).map(host => progressOf(host, ban)))
     const refusals = refusing.get(ban.id) ?? []
     const reached = versions.length - firstAtLeast(versions, ban.version)
     const applied = reached - refusals.filter(({ row }) => (row?.version ?? -1) >= ban.version).length
@@ -97,9 +97,9 @@ export const createProgress = (
   }
   return {
     counts,
-    servers: ban => named(ban.targets).map(host => ({ server: host.server, progress: progressOf(host, ban) })),
+    servers: ban => hostsOf(ban.targets).map(host => ({ server: host.server, progress: progressOf(host, ban) })),
     lifting: ban =>
-      named(ban.targets).flatMap(host => {
+      hostsOf(ban.targets).flatMap(host => {
         const { state, reason, at } = stateOf(host, { id: 0 }, ban.version)
         return state === 'pending' ? [{ server: host.server, progress: { state, reason, at } }] : []
       }),

@@ -154,11 +154,11 @@ export const createReading = (needs: {
       }
     },
     async covering(actor, ip) {
-      const found = sets.covering(ip).filter(({ targets }) => isVisible(actor, targets))
-      if (found.length === 0) return []
+      const coveringBans = sets.covering(ip).filter(({ targets }) => isVisible(actor, targets))
+      if (coveringBans.length === 0) return []
       const rows = await bansOf(
         db.read,
-        found.slice(0, pageOfCovering).map(({ id }) => id),
+        coveringBans.slice(0, pageOfCovering).map(({ id }) => id),
       )
       const visible = visibleServers(actor)
       return rows.map(row => ({

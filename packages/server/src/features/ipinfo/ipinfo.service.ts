@@ -104,9 +104,9 @@ export const createIpInfo = (needs: IpInfoNeeds): IpInfo => {
       if (!range || isSpecial(range.bytes)) return nowhere
       const { bytes } = range
       const record = cities?.find(bytes)
-      const known = findShipped(bytes)
-      const country = (record ? countryOf(record) : null) ?? known?.country ?? null
-      const network = networkOf(asns?.find(bytes)) ?? known?.network
+      const shippedPlace = findShipped(bytes)
+      const country = (record ? countryOf(record) : null) ?? shippedPlace?.country ?? null
+      const network = networkOf(asns?.find(bytes)) ?? shippedPlace?.network
       const place = {
         country,
         country_name: country && countryName(country),
@@ -126,11 +126,11 @@ export const createIpInfo = (needs: IpInfoNeeds): IpInfo => {
       const wantedNetworks = new Set(asked.asns)
       const visitMatching = async (file: Mmdb, isWanted: (record: unknown) => boolean) => {
         // Many networks share a record.
-        const known = new Map<unknown, boolean>()
+        const isWantedByRecord = new Map<unknown, boolean>()
         await inSlices(file.entries(), ({ bytes, prefix, record }) => {
-          const wanted = known.get(record) ?? isWanted(record)
-          if (known.size < 10_000) known.set(record, wanted)
-          if (wanted) visit(bytes, lastOf({ bytes, prefix }))
+          const isOwn = isWantedByRecord.get(record) ?? isWanted(record)
+          if (isWantedByRecord.size < 10_000) isWantedByRecord.set(record, isOwn)
+          if (isOwn) visit(bytes, lastOf({ bytes, prefix }))
         })
       }
       const none = new Set<never>()
@@ -163,8 +163,8 @@ const regions = new Intl.DisplayNames(['en'], { type: 'region', fallback: 'none'
 const names = new Map<string, string | null>()
 /** The English name of a country by its code of two letters. */
 export const countryName = (code: string): string | null => {
-  const known = names.get(code)
-  if (known !== undefined) return known
+  const knownName = names.get(code)
+  if (knownName !== undefined) return knownName
   const name = /^[A-Z]{2}$/.test(code) ? (regions.of(code) ?? null) : null
   if (names.size < 1000) names.set(code, name)
   return name

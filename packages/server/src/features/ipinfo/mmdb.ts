@@ -40,7 +40,7 @@ export const openWatched = (
 ): Mmdb => {
   let reader: ReturnType<typeof openMmdb> | null = null
   /** What the file was when it was last read; taken before reading, so that no later change is missed. */
-  let seen = ''
+  let lastMark = ''
   let looking = false
   let broken = false
   const versionOf = ({ mtimeMs, size, ino }: Stats) => `${mtimeMs} ${size} ${ino}`
@@ -54,16 +54,16 @@ export const openWatched = (
     broken = false
   }
   try {
-    seen = versionOf(statSync(file))
+    lastMark = versionOf(statSync(file))
     take(readFileSync(file))
   } catch (error) {
     if (expected || codeOf(error) !== 'ENOENT') failed(error)
   }
   const look = async () => {
     // Missing: perhaps about to be replaced. What was read goes on.
-    const version = await stat(file).then(versionOf, () => seen)
-    if (version === seen) return
-    seen = version
+    const version = await stat(file).then(versionOf, () => lastMark)
+    if (version === lastMark) return
+    lastMark = version
     try {
       take(await readFile(file))
       log.info({ file, data: reader?.label }, 'GeoIP file read again')

@@ -142,8 +142,8 @@ const collectOwners = () => {
   const names: Buffer[] = []
   return {
     number(asn: number, line: Buffer, from: number, to: number): number {
-      const known = numbers.get(asn)
-      if (known !== undefined) return known
+      const knownNumber = numbers.get(asn)
+      if (knownNumber !== undefined) return knownNumber
       const number = numbers.size
       numbers.set(asn, number)
       names.push(nameIn(line, from, to))

@@ -168,16 +168,16 @@ export const openPacked = (source: PackSource | null): PackedPlaces | null => {
     index: source.read(indexAt + fours * 4, sixes * 16),
     blocksAt: sixesAt,
   }
-  const kept = new Map<number, Buffer>()
+  const blockCache = new Map<number, Buffer>()
   const read = ({ width, blocksAt: first }: Family, block: number) =>
     source.read(first + block * blockBytes(width), blockBytes(width))
   const keptBlock = (family: Family, block: number): Buffer => {
     const key = family.width === 4 ? block : -1 - block
-    const known = kept.get(key)
-    if (known) return known
-    if (kept.size >= mostBlocks) kept.clear()
+    const cachedBlock = blockCache.get(key)
+    if (cachedBlock) return cachedBlock
+    if (blockCache.size >= mostBlocks) blockCache.clear()
     const bytes = read(family, block)
-    kept.set(key, bytes)
+    blockCache.set(key, bytes)
     return bytes
   }
   const stepsIn = ({ steps }: Family, block: number) => Math.min(blockSteps, steps - block * blockSteps)

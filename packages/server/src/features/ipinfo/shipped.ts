@@ -61,8 +61,8 @@ const openedOrNull = (file: string): PackedPlaces | null => readOr(null, () => o
 const opened = new Map<string, Shipped>()
 /** The packed file, which never changes while a process runs: its servers share it. Null where it can't be used. */
 export const openShipped = (file: string): Shipped | null => {
-  const known = opened.get(file)
-  if (known) return known
+  const openFile = opened.get(file)
+  if (openFile) return openFile
   const packed = openedOrNull(file)
   if (packed === null) return null
   const shipped = shippedOf(packed)
@@ -93,13 +93,13 @@ const lettersOf = (country: number): string | null =>
   country === 0 ? null : String.fromCharCode(country >> 8, country & 0xff)
 
 const shippedOf = (packed: PackedPlaces): Shipped => {
-  const kept = new Map<number, Network>()
+  const networkCache = new Map<number, Network>()
   const networkOf = (owner: number): Network => {
-    const known = kept.get(owner)
-    if (known) return known
-    if (kept.size >= mostKept) kept.clear()
+    const cachedNetwork = networkCache.get(owner)
+    if (cachedNetwork) return cachedNetwork
+    if (networkCache.size >= mostKept) networkCache.clear()
     const network = { asn: packed.asn(owner), org: packed.ownerName(owner) }
-    kept.set(owner, network)
+    networkCache.set(owner, network)
     return network
   }
   return {

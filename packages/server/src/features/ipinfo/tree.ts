@@ -55,18 +55,18 @@ export const createFinder = (data: Buffer, reader: Reader<Response>): Finder => 
   const find = (bytes: Uint8Array): number => {
     if (bytes.length !== 4) return ipVersion === 4 ? nodeCount : walk(0, bytes, 0, 128)
     const high = ((bytes[0] ?? 0) << 8) | (bytes[1] ?? 0)
-    const known = firsts[high] ?? 0
-    const node = known > 0 ? known - 1 : walk(ipv4Root, bytes, 0, 16)
-    if (known === 0) firsts[high] = node + 1
+    const knownFirst = firsts[high] ?? 0
+    const node = knownFirst > 0 ? knownFirst - 1 : walk(ipv4Root, bytes, 0, 16)
+    if (knownFirst === 0) firsts[high] = node + 1
     return walk(node, bytes, 16, 32)
   }
-  const kept = new Map<number, unknown>()
+  const recordCache = new Map<number, unknown>()
   const recordAt = (found: number, bytes: Uint8Array): unknown => {
-    const known = kept.get(found)
-    if (known !== undefined) return known
+    const cachedRecord = recordCache.get(found)
+    if (cachedRecord !== undefined) return cachedRecord
     const record: unknown = reader.get(ipText(bytes, null))
-    if (kept.size >= mostKept) kept.clear()
-    kept.set(found, record)
+    if (recordCache.size >= mostKept) recordCache.clear()
+    recordCache.set(found, record)
     return record
   }
   /** Depth first, so that the networks come in the order of their addresses. */
@@ -91,8 +91,8 @@ export const createFinder = (data: Buffer, reader: Reader<Response>): Finder => 
     }
   }
   const finder = (bytes: Uint8Array): unknown => {
-    const found = find(bytes)
-    return found <= nodeCount ? null : recordAt(found, bytes)
+    const offset = find(bytes)
+    return offset <= nodeCount ? null : recordAt(offset, bytes)
   }
   return Object.assign(finder, {
     *entries() {

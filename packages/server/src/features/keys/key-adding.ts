@@ -89,7 +89,7 @@ export const createKeyAdding = (needs: {
     const { key, hash, prefix } = makeKey()
     const row = await events.change(async change => {
       admit(contract.createKey.leaves, { all: await countKeysOf(change.sql, userId) })
-      const made = await insertKey(change.sql, {
+      const newKey = await insertKey(change.sql, {
         name,
         permissions,
         scopes: limits.scopes && jsonText(limits.scopes),
@@ -108,16 +108,16 @@ export const createKeyAdding = (needs: {
         author: authorOf(actor),
         ...(server ? { serverNo: server.no } : {}),
         data: {
-          id: made.id,
-          name: made.name,
-          permissions: made.permissions,
+          id: newKey.id,
+          name: newKey.name,
+          permissions: newKey.permissions,
           server_id: server?.id ?? null,
-          user_id: made.user_id,
+          user_id: newKey.user_id,
           expires_at: isoOrNull(expires),
           ...limits,
         },
       })
-      return made
+      return newKey
     })
     remember(row)
     return {

@@ -84,14 +84,14 @@ export const createKeys = async (
   },
 ): Promise<KeysService> => {
   const { db, clock, events, users } = needs
-  const known = createKnownKeys(db)
+  const knownKeys = createKnownKeys(db)
   const used = new Map<number, { readonly at: number; readonly from: string }>()
 
   const actorOf = createKeyActors({
     ...needs,
     noteUse: (id, from) => void used.set(id, { at: clock(), from }),
   })
-  const add = createKeyAdding({ clock, events, remember: known.set })
+  const add = createKeyAdding({ clock, events, remember: knownKeys.set })
   const viewOf = (row: KeyRow) => {
     const use = used.get(row.id)
     const recent = use && use.at >= (row.last_used ?? 0)
@@ -142,7 +142,7 @@ export const createKeys = async (
         await removeKey(change.sql, id)
         await change.record({ name: 'key.delete', author: authorOf(actor), data: { id, name: row.name } })
       })
-      known.delete(row.hash)
+      knownKeys.delete(row.hash)
     },
     async createForServer(change, author, kind, serverNo, name) {
       const { key, hash, prefix } = makeKey()
@@ -163,7 +163,7 @@ export const createKeys = async (
       })
       return { id: row.id, key, row }
     },
-    remember: known.set,
+    remember: knownKeys.set,
     async retireAgentKeys(change, serverNo, except, at, unused = false) {
       for (const row of await agentKeysOf(change.sql, serverNo, except)) await expireKey(change.sql, row.id, at)
       if (!unused) return
@@ -176,16 +176,16 @@ export const createKeys = async (
       return rows.length
     },
     removeForServer: (change, serverNo) => removeKeysOfServer(change.sql, serverNo),
-    reload: known.readChanges,
-    reloadAll: known.readAll,
+    reload: knownKeys.readChanges,
+    reloadAll: knownKeys.readAll,
     byKey(key, ip) {
       if (key.length !== 36) return null
       const hash = sha256(key)
-      const row = known.get(hash)
+      const row = knownKeys.get(hash)
       if (row) return actorOf(row, ip)
       // Another process may have made it a moment ago; a single one knows them all.
       if (db.engine === 'sqlite') return null
-      return known.find(hash).then(found => (found ? actorOf(found, ip) : null))
+      return knownKeys.find(hash).then(found => (found ? actorOf(found, ip) : null))
     },
     async flush() {
       const batch = new Map(used)

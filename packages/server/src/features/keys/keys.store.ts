@@ -41,7 +41,7 @@ export const keysChangedSince = async (
     hash: string
   }>`select distinct hash from key_changes where place >= ${since}`.execute(sql)
   const hashes = changes.map(({ hash }) => hash)
-  const found = new Map<string, KeyRow | null>(hashes.map(hash => [hash, null]))
+  const rowByHash = new Map<string, KeyRow | null>(hashes.map(hash => [hash, null]))
   // SQLite takes 32,766 values in a statement.
   for (let from = 0; from < hashes.length; from += 1000)
     for (const row of await sql
@@ -49,8 +49,8 @@ export const keysChangedSince = async (
       .selectAll()
       .where('hash', 'in', hashes.slice(from, from + 1000))
       .execute())
-      found.set(row.hash, row)
-  return found
+      rowByHash.set(row.hash, row)
+  return rowByHash
 }
 /** By the clock of the database, which also noted them. */
 export const removeOldKeyChanges = async (sql: Sql, engine: Engine, hours: number): Promise<void> => {

@@ -58,7 +58,7 @@ export const createLicense = async (
   /** That of the environment; without one, the installation's own. */
   let publicKey = needs.publicKey
   let stored: { licence: Licence | null; key: string | null } = { licence: null, key: null }
-  let seen = 0
+  let lastSeenAt = 0
   let looked = clock()
 
   const opened = (key: string): Licence | null => {
@@ -79,7 +79,7 @@ export const createLicense = async (
     needs.publicKey === null
       ? ' This installation can issue its own: stockade license self --servers N, or POST /api/v1/settings/license/self.'
       : ''
-  const now = () => Math.max(clock(), seen)
+  const now = () => Math.max(clock(), lastSeenAt)
   const isOver = (licence: Licence, at: number) => licence.expiresAt !== null && licence.expiresAt <= at
   /** The one that counts now; null: as without any. */
   const inForce = (): Licence | null => (stored.licence && !isOver(stored.licence, now()) ? stored.licence : null)
@@ -92,7 +92,7 @@ export const createLicense = async (
       () => readKept(db.read),
       kept => {
         take(kept)
-        seen = kept.seen
+        lastSeenAt = kept.seen
       },
     )
   /** Under the lock: what it compares with is what is stored, not what this process remembers. */
@@ -105,9 +105,9 @@ export const createLicense = async (
   ): Promise<void> => {
     await events.change(async change => {
       await lockLicence(change.sql, db.engine)
-      const kept = await readKept(change.sql)
-      if (kept.key === key) return
-      const before = kept.key === null ? null : opened(kept.key)
+      const storedLicence = await readKept(change.sql)
+      if (storedLicence.key === key) return
+      const before = storedLicence.key === null ? null : opened(storedLicence.key)
       const isNewer = before === null || licence.issuedAt > before.issuedAt
       if (older === 'keep' && before !== null && (!isNewer || isOver(licence, clock()))) return
       await keepKey(change.sql, key)
@@ -219,14 +219,15 @@ export const createLicense = async (
     async observe() {
       const at = clock()
       // A time counts once it has held from one look to the next: a clock that is wrong for a moment after booting is not believed.
-      const held = Math.min(at, looked + 2 * minute)
+      const latestMoment = Math.min(at, looked + 2 * minute)
       looked = at
-      const justOver = stored.licence !== null && isOver(stored.licence, held) && !isOver(stored.licence, seen)
-      if (held < seen + seenEvery && !justOver) return
+      const justOver =
+        stored.licence !== null && isOver(stored.licence, latestMoment) && !isOver(stored.licence, lastSeenAt)
+      if (latestMoment < lastSeenAt + seenEvery && !justOver) return
       await db.write.transaction().execute(async sql => {
         await lockLicence(sql, db.engine)
-        const kept = await readKept(sql)
-        if (held > kept.seen) await keepSeen(sql, held)
+        const storedLicence = await readKept(sql)
+        if (latestMoment > storedLicence.seen) await keepSeen(sql, latestMoment)
       })
       await reload()
     },

@@ -20,16 +20,16 @@ const read = (file: string): string | null => {
 /** The pair of the installation in its data folder; it is made where there is none. */
 export const ownAuthority = (dataDir: string): Authority => {
   const privateFile = join(dataDir, 'license-private.pem')
-  const kept = read(privateFile)
-  if (kept !== null) {
-    const publicKey = createPublicKey(kept).export({ type: 'spki', format: 'pem' }).toString()
-    return { privateKey: kept, publicKey }
+  const storedKey = read(privateFile)
+  if (storedKey !== null) {
+    const publicKey = createPublicKey(storedKey).export({ type: 'spki', format: 'pem' }).toString()
+    return { privateKey: storedKey, publicKey }
   }
-  const made = makeAuthority()
-  writeFileSync(join(dataDir, 'license-public.pem'), made.publicKey, { mode: 0o644 })
+  const newAuthority = makeAuthority()
+  writeFileSync(join(dataDir, 'license-public.pem'), newAuthority.publicKey, { mode: 0o644 })
   // The private key appears whole or not at all: a part of one would block every later attempt.
   const draft = `${privateFile}.new`
-  writeFileSync(draft, made.privateKey, { mode: 0o600, flush: true })
+  writeFileSync(draft, newAuthority.privateKey, { mode: 0o600, flush: true })
   renameSync(draft, privateFile)
-  return made
+  return newAuthority
 }

@@ -143,8 +143,8 @@ export const mountLive = async (
   }
   const sendMissed = async (client: Client, missed: readonly Numbered[]) => {
     client.missed = null
-    for (const told of await messagesOf(missed)) {
-      const text = textFor(client.actor, told)
+    for (const message of await messagesOf(missed)) {
+      const text = textFor(client.actor, message)
       if (text !== null) send(client, text)
     }
   }
@@ -157,9 +157,9 @@ export const mountLive = async (
       for (const client of clients) if (client.missed) await sendMissed(client, client.missed)
       if (waiting.length === 0) return
       const batch = waiting.splice(0, 200)
-      for (const told of await messagesOf(batch))
+      for (const message of await messagesOf(batch))
         for (const client of clients) {
-          const text = told.number > client.after ? textFor(client.actor, told) : null
+          const text = message.number > client.after ? textFor(client.actor, message) : null
           if (text !== null) send(client, text)
         }
     }

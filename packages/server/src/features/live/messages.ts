@@ -82,14 +82,14 @@ export const createLiveMessages = (needs: {
   }
   /** Bodies are read once for all clients, by their ids. */
   return async (numbered: readonly Numbered[]) => {
-    const told = numbered.map(({ event }) => event)
-    const banIds = [...new Set(told.flatMap(event => (event.banId === null ? [] : [event.banId])))]
+    const events = numbered.map(({ event }) => event)
+    const banIds = [...new Set(events.flatMap(event => (event.banId === null ? [] : [event.banId])))]
     const commandIds = [
-      ...new Set(told.flatMap(event => (event.name.startsWith('command.') ? [String(event.data.id)] : []))),
+      ...new Set(events.flatMap(event => (event.name.startsWith('command.') ? [String(event.data.id)] : []))),
     ]
     const banBodies = new Map((await bans.viewsOf(banIds)).map(({ serverNo: _, ...ban }) => [ban.id, ban]))
     const commandBodies = new Map((await commands.viewsOf(commandIds)).map(command => [command.id, command]))
-    const fleetBanStates = await fleetBans.live(fleetBanIds(told))
+    const fleetBanStates = await fleetBans.live(fleetBanIds(events))
     return numbered.flatMap(({ number, event }): Told[] => {
       const { live }: { live?: LiveMessage['type'] } = eventKinds[event.name]
       if (live === 'blocklist') return [toldOfBlocklist(number, event)]

@@ -21,13 +21,13 @@ const mostKept = 500
 
 export const createRecentEvents = (): RecentEvents => {
   const process = randomBytes(8).toString('hex')
-  let kept: Numbered[] = []
+  let recentEvents: Numbered[] = []
   let last = 0
   return {
     add(event) {
       const numbered = { number: ++last, event }
-      kept.push(numbered)
-      if (kept.length > mostKept * 2) kept = kept.slice(-mostKept)
+      recentEvents.push(numbered)
+      if (recentEvents.length > mostKept * 2) recentEvents = recentEvents.slice(-mostKept)
       return numbered
     },
     last: () => last,
@@ -35,8 +35,8 @@ export const createRecentEvents = (): RecentEvents => {
     after(position) {
       const [, name, number] = /^([0-9a-f]+)-(\d{1,15})$/.exec(position) ?? []
       const from = Number(number)
-      if (name !== process || from > last || last - from > Math.min(mostKept, kept.length)) return null
-      return kept.filter(numbered => numbered.number > from)
+      if (name !== process || from > last || last - from > Math.min(mostKept, recentEvents.length)) return null
+      return recentEvents.filter(numbered => numbered.number > from)
     },
   }
 }

@@ -73,7 +73,7 @@ export const createLookup = (needs: {
       await ipinfo.ready
       const now = clock()
       const filter = { servers: actor.servers, ip }
-      const asked = reputation.check(ip)
+      const reputationCheck = reputation.check(ip)
       const name = reverse ? needs.reverse(ip.text) : null
       const rows = await pageOfBans(db.read, db.engine, filter, now, 0, mostHistory)
       const total = await countBans(db.read, db.engine, filter, now)
@@ -82,7 +82,7 @@ export const createLookup = (needs: {
       const place = ipinfo.locate(ip)
       // Both are canonical: reading the addresses of 18,000 servers takes 3 ms, or 70 ms where they are of IPv6.
       const server = registry.all().find(({ row }) => row.ip_address === ip.text && sees(actor, row.no))
-      const told = await needs.reasons.ofRows([...rows, ...active])
+      const reasonById = await needs.reasons.ofRows([...rows, ...active])
       const line = (row: (typeof rows)[number]) => ({
         id: row.id,
         server: row.hostname,
@@ -91,7 +91,7 @@ export const createLookup = (needs: {
         banned_at: iso(row.banned_at),
         ...stateOf(row, now),
         dropped_packets: row.dropped_packets,
-        reason: told.get(row.id) ?? null,
+        reason: reasonById.get(row.id) ?? null,
       })
       return {
         ip: ip.text,
@@ -104,7 +104,7 @@ export const createLookup = (needs: {
         total_bans: total,
         fleet_bans: await needs.fleetBans.covering(actor, ip),
         blocklists: await needs.blocklists.covering(actor, ip),
-        reputation: await asked,
+        reputation: await reputationCheck,
         is_you: parseIp(actor.ip)?.text === ip.text,
         is_server: server === undefined ? null : { id: server.row.id, hostname: server.row.hostname },
         reverse_name: await name,

@@ -27,13 +27,13 @@ export const countNeighbours = async (
 ): Promise<NeighbourCount[]> => {
   // The plus keeps the index of servers away: of a range there are fewer.
   const on = onServers(servers, engine === 'sqlite' ? raw`+server_no` : raw`server_no`)
-  const found = raw.join([...within(range), ...on], raw` and `)
+  const condition = raw.join([...within(range), ...on], raw` and `)
   const { rows } =
     await raw<NeighbourCount>`select network, sum(n) as bans, sum(active) as active, count(*) as addresses
     from (select substr(ip, 1, ${raw.lit(bytes)}) as network, ip, count(*) as n,
         sum(case when exists (select 1 from active_bans where active_bans.banned_at = bans.banned_at
           and active_bans.ban_id = bans.id and (expires_at is null or expires_at > ${now})) then 1 else 0 end) as active
-      from bans where ${found} group by 1, ip) as addressed
+      from bans where ${condition} group by 1, ip) as addressed
     group by network order by network`.execute(sql)
   return rows.map(row => ({
     network: row.network,

@@ -37,13 +37,13 @@ export const createNeighbours =
     const scan = scanFor(db, 'neighbours', { ip: text })
     const rows = await countNeighbours(scan, db.engine, actor.servers, range, isV4 ? 4 : 8, now)
     const days = await neighbourDays(scan, db.engine, actor.servers, range, first * day)
-    const shown = isV4 ? rows : rows.toSorted((a, b) => b.bans - a.bans).slice(0, mostNetworks)
+    const listedRows = isV4 ? rows : rows.toSorted((a, b) => b.bans - a.bans).slice(0, mostNetworks)
     return {
       range: range.text,
       total_bans: sumOf(rows, 'bans'),
       active_bans: sumOf(rows, 'active'),
       addresses: sumOf(rows, 'addresses'),
-      entries: shown.map(({ network, bans, active }) => ({
+      entries: listedRows.map(({ network, bans, active }) => ({
         ip: isV4 ? ipText(network, null) : ipText(paddedTo16(network), 64),
         octet: isV4 ? (network[3] ?? 0) : null,
         bans,

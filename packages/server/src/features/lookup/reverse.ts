@@ -8,7 +8,7 @@ export type Reverse = (ip: string) => Promise<string | null>
 /** Longest wait of a caller, in milliseconds. */
 const patience = 2 * second
 /** A name is asked for again after this; that there is none may change sooner. */
-const named = 60 * minute
+const nameLife = 60 * minute
 const nameless = minute
 const remembered = 1000
 /** Names that are being asked for at once: a slow resolver holds up nothing else. */
@@ -20,7 +20,7 @@ const longest = 253
  * @param servers other resolvers, as `address:port`
  */
 export const createReverse = (servers?: readonly string[]): Reverse => {
-  const known = new Map<string, { readonly until: number; readonly name: Promise<string | null> }>()
+  const nameCache = new Map<string, { readonly until: number; readonly name: Promise<string | null> }>()
   let asking = 0
   const ask = async (ip: string): Promise<string | null> => {
     const resolver = new Resolver({ timeout: patience / 2, tries: 2 })
@@ -39,19 +39,19 @@ export const createReverse = (servers?: readonly string[]): Reverse => {
     }
   }
   return async ip => {
-    const before = known.get(ip)
+    const before = nameCache.get(ip)
     if (before && before.until > performance.now()) return before.name
     if (asking >= atOnce) return null
     const name = ask(ip)
-    known.delete(ip)
-    known.set(ip, { until: performance.now() + patience * 2, name })
-    for (const oldest of known.keys()) {
-      if (known.size <= remembered) break
-      known.delete(oldest)
+    nameCache.delete(ip)
+    nameCache.set(ip, { until: performance.now() + patience * 2, name })
+    for (const oldest of nameCache.keys()) {
+      if (nameCache.size <= remembered) break
+      nameCache.delete(oldest)
     }
-    const found = await name
-    if (known.get(ip)?.name === name)
-      known.set(ip, { until: performance.now() + (found === null ? nameless : named), name })
-    return found
+    const reverseName = await name
+    if (nameCache.get(ip)?.name === name)
+      nameCache.set(ip, { until: performance.now() + (reverseName === null ? nameless : nameLife), name })
+    return reverseName
   }
 }

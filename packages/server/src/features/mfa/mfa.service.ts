@@ -156,18 +156,18 @@ export const createMfa = (
     async renewBackupCodes(actor, password) {
       const user = await passwordOf(actor, password)
       if (user.mfa_enabled === 0) throw conflict('2FA is off.')
-      const made = newCodes()
+      const backupCodes = newCodes()
       await events.change(async change => {
-        await replaceBackupCodes(change.sql, user.id, digests(user.id, made), 0)
+        await replaceBackupCodes(change.sql, user.id, digests(user.id, backupCodes), 0)
         await change.record({ name: 'mfa.backup_codes', author: authorOf(actor), data: userFacts(user) })
       })
-      return made
+      return backupCodes
     },
     codesLeft: userId => countBackupCodes(db.read, userId),
     async begin(userId) {
-      const made = randomText(48)
-      await addToken(db.write, sha256(made), userId, clock())
-      return made
+      const challengeToken = randomText(48)
+      await addToken(db.write, sha256(challengeToken), userId, clock())
+      return challengeToken
     },
     waiting,
     use,

@@ -22,13 +22,13 @@ const removeBackupCodes = (sql: Sql, userId: number, pending: 0 | 1) =>
 
 /** Removes a backup code. False if the user has no such code, or another request used it. */
 export const takeBackupCode = async (sql: Sql, userId: number, hash: string): Promise<boolean> => {
-  const taken = await sql
+  const removedCode = await sql
     .deleteFrom('mfa_backup_codes')
     .where('user_id', '=', userId)
     .where('pending', '=', 0)
     .where('hash', '=', hash)
     .executeTakeFirst()
-  return taken.numDeletedRows > 0n
+  return removedCode.numDeletedRows > 0n
 }
 export const countBackupCodes = (sql: Sql, userId: number): Promise<number> =>
   rowCount(sql.selectFrom('mfa_backup_codes').where('user_id', '=', userId).where('pending', '=', 0))

@@ -181,12 +181,12 @@ export const addHostSeries = (metrics: Metrics, registry: Pick<Registry, 'all'>,
   let chunkByNo = new Map<number, Chunk>()
   /** Names of hosts need not be unique, but series must be. */
   const labelled = (servers: readonly Server[]) => {
-    const named = new Set([rest])
+    const listedNames = new Set([rest])
     return servers.map(server => {
       const { hostname, id } = server.row
       let label = hostname
-      while (named.has(label)) label += `/${id.slice(-12)}`
-      named.add(label)
+      while (listedNames.has(label)) label += `/${id.slice(-12)}`
+      listedNames.add(label)
       return chunkOf(server, label, chunkByNo.get(server.row.no))
     })
   }

@@ -17,15 +17,15 @@ const agentsByVersion = (registry: Pick<Registry, 'all'>): Sample[] => {
     if (row.agent_version) counts.set(row.agent_version, (counts.get(row.agent_version) ?? 0) + 1)
   const sorted = [...counts].sort(([, one], [, other]) => other - one)
   const others = sorted.slice(mostVersions).reduce((sum, [, count]) => sum + count, 0)
-  const shown = sorted.slice(0, mostVersions).map(([version, count]): Sample => [[version], count])
-  return others === 0 ? shown : [...shown, [['(other)'], others]]
+  const samples = sorted.slice(0, mostVersions).map(([version, count]): Sample => [[version], count])
+  return others === 0 ? samples : [...samples, [['(other)'], others]]
 }
 
 const addFigures = (metrics: Core['metrics'], figures: () => Figures | null) => {
   const gauge = (name: string, help: string, labels: readonly string[], read: (known: Figures) => Reading) =>
     metrics.gauge({ name: `stockade_${name}`, help, labels }, () => {
-      const known = figures()
-      return known && read(known)
+      const figuresNow = figures()
+      return figuresNow && read(figuresNow)
     })
   gauge('commands', 'Commands that are not over, by state', ['status'], ({ commands }) => commands)
   gauge('alerts', 'Alerts that are not over, by severity and state', ['severity', 'state'], ({ alerts }) =>

@@ -91,8 +91,8 @@ export const queueFigures = async (sql: Sql): Promise<ReadonlyMap<string, QueueF
     .groupBy('channel')
     .execute()
   const channels = await sql.selectFrom('notification_channels').select(['channel', 'failing_since']).execute()
-  const named = await sql.selectFrom('channels').select(['id', 'name']).execute()
-  const nameOf = new Map(named.map(({ id, name }) => [`channel:${id}`, name]))
+  const channelRows = await sql.selectFrom('channels').select(['id', 'name']).execute()
+  const nameOf = new Map(channelRows.map(({ id, name }) => [`channel:${id}`, name]))
   const queues = new Map([
     ['siem', figure(siem, siemState?.failing_since ?? null)],
     ['reputation', figure(reputation, null)],

@@ -105,16 +105,16 @@ export const createOauth = (
   }
   const userOf = async (id: ProviderId, person: Person): Promise<UserRow> => {
     const { subject, admittedAs } = person
-    const known = await findUserBySubject(db.read, id, subject)
+    const knownUser = await findUserBySubject(db.read, id, subject)
     // An address alone proves nothing here: an existing account of that address signs in as before.
-    if (!known && (await takenName(db.read, { email: person.email })))
+    if (!knownUser && (await takenName(db.read, { email: person.email })))
       throw new SignInRefused('account_exists', 'the address has an account')
     const byLogin = id === 'provider_a' && !admittedAs.startsWith('org:')
     if (byLogin && (await isAnothers(db.read, id, { subject, admittedAs, username: nameOf(person.name) })))
       throw new SignInRefused('not_allowed', `${admittedAs} was another account of the provider before`)
-    if (known) {
-      await updateUser(db.write, known.id, { oauth_admitted_as: person.admittedAs })
-      return { ...known, oauth_admitted_as: person.admittedAs }
+    if (knownUser) {
+      await updateUser(db.write, knownUser.id, { oauth_admitted_as: person.admittedAs })
+      return { ...knownUser, oauth_admitted_as: person.admittedAs }
     }
     const username = await freeName(person.name)
     return events.change(change =>
@@ -169,9 +169,9 @@ export const createOauth = (
           )
         const provider = await open(id)
         // The address that was asked for, not the one that a proxy in between may have made of it.
-        const asked = new URL(redirectUri(id))
-        asked.search = returned.search
-        const user = await userOf(id, await provider.finish(flow, asked))
+        const redirectUrl = new URL(redirectUri(id))
+        redirectUrl.search = returned.search
+        const user = await userOf(id, await provider.finish(flow, redirectUrl))
         if (await proofs.renewByCookie(current, user, id)) return 'proved'
         return await sessions.begin(user, from, id)
       } catch (error) {

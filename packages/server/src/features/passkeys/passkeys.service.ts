@@ -87,7 +87,7 @@ export const createPasskeys = (
       operator_key: writeOperatorKey({ kind: 'webauthn', name, spki: row.spki, rp_id: hostname, origin }),
     }
   }
-  const told = (row: PasskeyRow) => ({ user_id: row.user_id, passkey_id: row.id, name: row.name })
+  const eventData = (row: PasskeyRow) => ({ user_id: row.user_id, passkey_id: row.id, name: row.name })
   const keep = async (purpose: Purpose, challenge: string, userId: number | null) => {
     await insertChallenge(db.write, { hash: sha256(challenge), purpose, user_id: userId, created_at: clock() })
   }
@@ -122,16 +122,16 @@ export const createPasskeys = (
       return (await passkeysOf(db.read, actor.userId)).map(row => view(actor.name, row))
     },
     async prepare(actor) {
-      const known = await passkeysOf(db.read, actor.userId)
-      if (known.length >= bounds.passkeysPerUser)
-        throw conflict(`You have ${known.length} passkeys, which is the most. Remove one first.`)
+      const ownPasskeys = await passkeysOf(db.read, actor.userId)
+      if (ownPasskeys.length >= bounds.passkeysPerUser)
+        throw conflict(`You have ${ownPasskeys.length} passkeys, which is the most. Remove one first.`)
       const { generateRegistrationOptions } = await library()
       const options = await generateRegistrationOptions({
         rpName: settings.get('service.site_name'),
         rpID: site().rp_id,
         userName: actor.name,
         userID: new TextEncoder().encode(`stockade-user-${actor.userId}`),
-        excludeCredentials: known.map(credentialOf),
+        excludeCredentials: ownPasskeys.map(credentialOf),
         authenticatorSelection: { residentKey: 'required', userVerification: 'required' },
         supportedAlgorithmIDs: algorithms,
       })
@@ -159,7 +159,7 @@ export const createPasskeys = (
           last_used: null,
         })
         if (count > bounds.passkeysPerUser) throw conflict('You have too many passkeys. Remove one first.')
-        await change.record({ name: 'passkey.create', author: authorOf(actor), data: told(row) })
+        await change.record({ name: 'passkey.create', author: authorOf(actor), data: eventData(row) })
         return row
       })
       return view(actor.name, row)
@@ -168,7 +168,7 @@ export const createPasskeys = (
       const row = await events.change(async change => {
         const row = await renamePasskey(change.sql, actor.userId, id, tame(name, bounds.passkeyName * 4))
         if (!row) throw notFound(`You have no passkey ${id}.`)
-        await change.record({ name: 'passkey.update', author: authorOf(actor), data: told(row) })
+        await change.record({ name: 'passkey.update', author: authorOf(actor), data: eventData(row) })
         return row
       })
       return view(actor.name, row)
@@ -177,34 +177,34 @@ export const createPasskeys = (
       await events.change(async change => {
         const row = await removePasskey(change.sql, actor.userId, id)
         if (!row) throw notFound(`You have no passkey ${id}.`)
-        await change.record({ name: 'passkey.delete', author: authorOf(actor), data: told(row) })
+        await change.record({ name: 'passkey.delete', author: authorOf(actor), data: eventData(row) })
       })
     },
     clear: (change, userId) => removePasskeysOf(change.sql, userId),
     async begin(purpose, user) {
-      const known = user ? await passkeysOf(db.read, user.id) : []
-      if (user && known.length === 0) throw conflict('This account has no passkey.')
+      const userPasskeys = user ? await passkeysOf(db.read, user.id) : []
+      if (user && userPasskeys.length === 0) throw conflict('This account has no passkey.')
       const { generateAuthenticationOptions } = await library()
       const options = await generateAuthenticationOptions({
         rpID: site().rp_id,
         userVerification: 'required',
-        allowCredentials: known.map(credentialOf),
+        allowCredentials: userPasskeys.map(credentialOf),
       })
       await keep(purpose, options.challenge, user?.id ?? null)
       return { options: { ...options } }
     },
     async verify(purpose, response, userId) {
-      const asked = await answered(purpose, response)
+      const challenge = await answered(purpose, response)
       const row = await findPasskey(db.read, response.id)
       const user = row && (await findUser(db.read, row.user_id))
       if (!row || !user) throw refused('it is not known here')
-      const owners = [asked.userId, userId].filter(id => id !== null)
+      const owners = [challenge.userId, userId].filter(id => id !== null)
       if (owners.some(id => id !== user.id)) throw refused('it belongs to another account')
       const { rp_id, origin } = site()
       const { verifyAuthenticationResponse } = await library()
       const { verified, authenticationInfo } = await verifyAuthenticationResponse({
         response: response as never,
-        expectedChallenge: asked.challenge,
+        expectedChallenge: challenge.challenge,
         expectedOrigin: origin,
         expectedRPID: rp_id,
         requireUserVerification: true,

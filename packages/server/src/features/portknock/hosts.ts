@@ -97,8 +97,8 @@ export const createKnockHosts = async (needs: {
           const waiting = new Set((await unconfirmedOf(sql, [...serverNos], now)).map(({ id }) => id))
           const confirmed: string[] = []
           for (const item of items) {
-            const named = item.told.openings.map(id => id.toLowerCase()).filter(id => waiting.has(id))
-            confirmed.push(...(await confirmOpenings(sql, item, named, now)))
+            const waitingIds = item.told.openings.map(id => id.toLowerCase()).filter(id => waiting.has(id))
+            confirmed.push(...(await confirmOpenings(sql, item, waitingIds, now)))
           }
           return confirmed
         }),
@@ -117,10 +117,10 @@ export const createKnockHosts = async (needs: {
     tell,
     reload,
     async stateFor(serverNo) {
-      const known = revision(serverNo)
-      if (known === 0) return { revision: 0, portknock: nothing }
+      const knownRevision = revision(serverNo)
+      if (knownRevision === 0) return { revision: 0, portknock: nothing }
       // The revision first: what is read after it is as new, or newer.
-      const knock_revision = Math.max(known, await hostRevision(db.read, serverNo))
+      const knock_revision = Math.max(knownRevision, await hostRevision(db.read, serverNo))
       tell([{ server_no: serverNo, knock_revision }])
       const now = clock()
       const sequences = await sequencesOfHost(db.read, serverNo)

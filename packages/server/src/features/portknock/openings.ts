@@ -36,7 +36,7 @@ export interface Openings {
   unblock(actor: Principal, ip: string, serverId: string | undefined): Promise<string>
 }
 
-const said = {
+const sentences = {
   confirmed: (port: string, ip: string) => `${port} is open for ${ip}.`,
   waiting: (port: string, ip: string) =>
     `${port} opens for ${ip} when the agent there hears of it; that is not confirmed yet.`,
@@ -62,7 +62,7 @@ export const createOpenings = (
     return server ? { id: server.row.id, hostname: server.row.hostname } : null
   }
   /** What became of an opening: known as soon as the host confirms it or somebody closes it, else after some time. */
-  const outcomeOf = async (openingId: string): Promise<keyof typeof said> => {
+  const outcomeOf = async (openingId: string): Promise<keyof typeof sentences> => {
     const until = performance.now() + patience
     for (;;) {
       const left = until - performance.now()
@@ -121,7 +121,7 @@ export const createOpenings = (
       const outcome = await outcomeOf(opening.id)
       const { protected_port } = sequence
       return {
-        message: said[outcome](`Port ${protected_port} of ${server.hostname}`, ip),
+        message: sentences[outcome](`Port ${protected_port} of ${server.hostname}`, ip),
         ip,
         protected_port,
         expires_at: iso(opening.expires_at),
@@ -152,12 +152,12 @@ export const createOpenings = (
     async close(actor, given, cut) {
       const id = given.toLowerCase()
       const gone = () => notFound(`There is no opening ${id}; it may be over already.`)
-      const seen = await findOpening(db.read, id)
-      if (!seen) throw gone()
-      if (!sees(actor, seen.server_no)) throw forbidden('You have no access to the server of this opening.')
+      const opening = await findOpening(db.read, id)
+      if (!opening) throw gone()
+      if (!sees(actor, opening.server_no)) throw forbidden('You have no access to the server of this opening.')
       const { said, raised } = await events.change(async change => {
         const now = clock()
-        const raised = await hosts.raise(change, [seen.server_no])
+        const raised = await hosts.raise(change, [opening.server_no])
         const row = await closeOpening(change.sql, id, now, cut ? now + cutFor : null)
         if (!row) throw gone()
         const sequence = await findSequence(change.sql, row.sequence_id)

@@ -38,7 +38,7 @@ export interface EventRef {
 }
 /** Answers those that were not there before. */
 export const insertKnocks = async (sql: Sql, engine: Engine, knocks: readonly NewKnock[]): Promise<EventRef[]> => {
-  const made: EventRef[] = []
+  const eventRefs: EventRef[] = []
   const columns = {
     event_id: 'text',
     server_no: 'bigint',
@@ -54,9 +54,9 @@ export const insertKnocks = async (sql: Sql, engine: Engine, knocks: readonly Ne
     const { rows } = await raw<EventRef>`insert into knock_history (${names})
       select ${names} from ${valuesTable(engine, some, columns)} where 1 = 1
       on conflict (server_no, event_id) do nothing returning server_no, event_id`.execute(sql)
-    made.push(...rows)
+    eventRefs.push(...rows)
   }
-  return made
+  return eventRefs
 }
 
 export interface Address {
@@ -98,10 +98,10 @@ export const countBlocked = (sql: Sql, serverNo: number, now: number): Promise<n
   )
 /** Which of these are blocked now. */
 export const blockedAmong = async (sql: Sql, addresses: readonly Address[], now: number): Promise<Address[]> => {
-  const found: Address[] = []
+  const rangeAddresses: Address[] = []
   for (let start = 0; start < addresses.length; start += chunk) {
     const some = addresses.slice(start, start + chunk)
-    found.push(
+    rangeAddresses.push(
       ...(await sql
         .selectFrom('knock_blocked')
         .select(['server_no', 'sequence_id', 'ip'])
@@ -112,7 +112,7 @@ export const blockedAmong = async (sql: Sql, addresses: readonly Address[], now:
         .execute()),
     )
   }
-  return found
+  return rangeAddresses
 }
 export const setFailures = async (sql: Sql, { server_no, sequence_id, ip }: Address, failed_attempts: number) => {
   await sql

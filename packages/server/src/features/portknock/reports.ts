@@ -120,9 +120,9 @@ export const createReports = (needs: { db: Database; clock: Clock; quotas: Pick<
         const places = new Set(
           (await placesAmong(sql, ids, serverNos)).map(place => `${place.server_no} ${place.sequence_id}`),
         )
-        const known = knocks.filter(({ sequence_id }) => sequences.has(sequence_id))
-        const made = await insertKnocks(sql, db.engine, known)
-        const fresh = new Set(made.map(({ server_no, event_id }) => `${server_no} ${event_id}`))
+        const knownKnocks = knocks.filter(({ sequence_id }) => sequences.has(sequence_id))
+        const newKnocks = await insertKnocks(sql, db.engine, knownKnocks)
+        const fresh = new Set(newKnocks.map(({ server_no, event_id }) => `${server_no} ${event_id}`))
         const { success, blocked } = effects(sql, now)
         const failed = new Map<string, NewKnock>()
         const errors: (string | null)[] = []
@@ -156,10 +156,10 @@ export const createReports = (needs: { db: Database; clock: Clock; quotas: Pick<
       const now = clock()
       const checked = events.map(event => check(agent.serverNo, event, now))
       const errors = await group.add(checked.flatMap(found => ('knock' in found ? [found.knock] : [])))
-      let taken = 0
+      let takenCount = 0
       return events.map(({ event_id }, index) => {
-        const found = checked[index]
-        const error = found && 'error' in found ? found.error : (errors[taken++] ?? null)
+        const checkedKnock = checked[index]
+        const error = checkedKnock && 'error' in checkedKnock ? checkedKnock.error : (errors[takenCount++] ?? null)
         return { event_id, ok: error === null, error }
       })
     },

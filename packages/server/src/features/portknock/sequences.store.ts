@@ -108,9 +108,9 @@ export const neighboursOf = async (
   sequenceId: number | null,
   serverNos: readonly number[],
 ): Promise<Neighbour[]> => {
-  const found: Neighbour[] = []
+  const neighbours: Neighbour[] = []
   for (let start = 0; start < serverNos.length; start += chunk)
-    found.push(
+    neighbours.push(
       ...(await sql
         .selectFrom('knock_sequence_servers as here')
         .innerJoin('knock_sequences as sequence', 'sequence.id', 'here.sequence_id')
@@ -127,5 +127,5 @@ export const neighboursOf = async (
         .orderBy('here.server_no')
         .execute()),
     )
-  return found
+  return neighbours
 }

@@ -77,7 +77,7 @@ export const createSequences = (
     ...new Set(ids.map((id, index) => servers.named(actor, `server_ids.${index}`, id).no)),
   ]
   const gone = (id: number) => notFound(`There is no sequence ${id}.`)
-  const taken = (name: string) => conflict(`There is a sequence "${name}" already. Choose another name.`)
+  const nameTaken = (name: string) => conflict(`There is a sequence "${name}" already. Choose another name.`)
   type Fields = Pick<SequenceRow, 'name' | 'protected_port' | 'protocol'> & { readonly knock_ports: readonly number[] }
   const checkNeighbours = async (
     sql: Parameters<typeof neighboursOf>[0],
@@ -128,7 +128,7 @@ export const createSequences = (
         await lockSequences(change.sql, db.engine)
         admit(contract.createSequence.leaves, { all: await countSequences(change.sql) })
         await checkNeighbours(change.sql, null, fields, serverNos)
-        const made = await insertSequence(change.sql, {
+        const newSequence = await insertSequence(change.sql, {
           ...fields,
           name_key: nameKeyOf(input.name),
           knock_ports: jsonText(fields.knock_ports),
@@ -136,20 +136,20 @@ export const createSequences = (
           updated_at: now,
           deleted_at: null,
         })
-        if (!made) throw taken(fields.name)
+        if (!newSequence) throw nameTaken(fields.name)
         const raised = await hosts.raise(change, serverNos)
         await putPlaces(
           change.sql,
-          made.id,
+          newSequence.id,
           raised.map(({ server_no, knock_revision }) => ({ server_no, revision: knock_revision })),
         )
         const { knock_ports: _, ...told } = fields
         await change.record({
           name: 'portknock.create',
           author: authorOf(actor),
-          data: { id: made.id, ...told, servers: serverNos.length, hostnames: hostnames(serverNos) },
+          data: { id: newSequence.id, ...told, servers: serverNos.length, hostnames: hostnames(serverNos) },
         })
-        return { row: made, raised }
+        return { row: newSequence, raised }
       })
       hosts.tell(raised)
       return {
@@ -175,14 +175,14 @@ export const createSequences = (
         )
         checkPorts(fields)
         const present = new Set((await placesOf(change.sql, id)).map(place => place.server_no))
-        const wanted = new Set(serverNos ?? present)
-        const removed = [...present].filter(no => !wanted.has(no))
-        const added = [...wanted].filter(no => !present.has(no))
+        const targetServers = new Set(serverNos ?? present)
+        const removed = [...present].filter(no => !targetServers.has(no))
+        const added = [...targetServers].filter(no => !present.has(no))
         if (changed.length + removed.length + added.length === 0) return { row: before, raised: [] }
-        await checkNeighbours(change.sql, id, fields, [...wanted])
-        if (await isNameTaken(change.sql, nameKeyOf(fields.name), id)) throw taken(fields.name)
+        await checkNeighbours(change.sql, id, fields, [...targetServers])
+        if (await isNameTaken(change.sql, nameKeyOf(fields.name), id)) throw nameTaken(fields.name)
         const isNews = changed.some(field => field !== 'name')
-        const raised = await hosts.raise(change, [...removed, ...(isNews ? wanted : added)])
+        const raised = await hosts.raise(change, [...removed, ...(isNews ? targetServers : added)])
         const row = await changeSequence(change.sql, id, {
           name: fields.name,
           name_key: nameKeyOf(fields.name),
@@ -200,10 +200,10 @@ export const createSequences = (
           change.sql,
           id,
           raised.flatMap(({ server_no, knock_revision }) =>
-            wanted.has(server_no) ? [{ server_no, revision: knock_revision }] : [],
+            targetServers.has(server_no) ? [{ server_no, revision: knock_revision }] : [],
           ),
         )
-        const shown = changed.filter(field => field !== 'knock_ports')
+        const visibleFields = changed.filter(field => field !== 'knock_ports')
         await change.record({
           name: 'portknock.update',
           author: authorOf(actor),
@@ -211,8 +211,8 @@ export const createSequences = (
             id,
             name: before.name,
             fields: [...changed, ...(added.length + removed.length > 0 ? ['server_ids'] : [])],
-            old: Object.fromEntries(shown.map(field => [field, old[field]])),
-            new: Object.fromEntries(shown.map(field => [field, fields[field]])),
+            old: Object.fromEntries(visibleFields.map(field => [field, old[field]])),
+            new: Object.fromEntries(visibleFields.map(field => [field, fields[field]])),
             ...(added.length > 0 ? { added: added.length, added_hostnames: hostnames(added) } : {}),
             ...(removed.length > 0 ? { removed: removed.length, removed_hostnames: hostnames(removed) } : {}),
           },

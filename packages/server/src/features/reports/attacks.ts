@@ -40,7 +40,7 @@ export const summedAttacks = async (
   const [jails, jailsBefore] = [await of('jail', span), await of('jail', before)]
   const [countries, countriesBefore] = [await of('country', span), await of('country', before)]
   const [hosts, hostsBefore] = [await of('server', span), await of('server', before)]
-  const named = await jailNames(sql, jails.keys())
+  const nameById = await jailNames(sql, jails.keys())
   const codes = await countryCodes(sql)
   return {
     bans: sumOf(series),
@@ -48,7 +48,7 @@ export const summedAttacks = async (
     series: series.map((bans, at) => ({ start: iso(steps[at] ?? span.from), bans })),
     jails: ranked(jails)
       .slice(0, most)
-      .map(([id, bans]) => ({ jail: named.get(id) ?? '', bans, before: jailsBefore.get(id) ?? 0 })),
+      .map(([id, bans]) => ({ jail: nameById.get(id) ?? '', bans, before: jailsBefore.get(id) ?? 0 })),
     countries: ranked(countries)
       .slice(0, most)
       .map(([id, bans]) => {

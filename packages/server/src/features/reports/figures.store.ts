@@ -42,10 +42,10 @@ export const countBy = async (
     raw`union all select ${column}, count(*) from ${bansOf(engine, servers)}
       where ${all([...on(servers), raw`banned_at >= ${start}`, raw`banned_at < ${end}`])} group by ${column}`
   const edges = [...(from < first ? [rows(from, first)] : []), ...(last < to ? [rows(last, to)] : [])]
-  const found = await raw<Counted>`select id, sum(n) as n from (
+  const reply = await raw<Counted>`select id, sum(n) as n from (
       select ${column} as id, sum(n) as n from ${table} where ${buckets} group by ${column} ${raw.join(edges, raw` `)}
     ) as counted group by id`.execute(sql)
-  return mapOf(found.rows)
+  return mapOf(reply.rows)
 }
 
 /** Bans of each of the steps, which follow each other. */

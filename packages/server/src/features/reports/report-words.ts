@@ -46,7 +46,7 @@ const attentionWords: Readonly<Record<ReportAttention, string>> = {
   old_agent: 'old agent',
   failed_commands: 'failed commands',
 }
-const named = (text: string): string => tame(text, 200)
+const nameText = (text: string): string => tame(text, 200)
 
 const tops = ({ attacks, period }: Report): Section[] => {
   const ofBans = ({ bans, before }: { bans: number; before?: number }) => ({
@@ -56,15 +56,15 @@ const tops = ({ attacks, period }: Report): Section[] => {
   return [
     {
       title: 'Servers attacked most',
-      rows: attacks.servers.map(line => ({ name: named(line.server.hostname), ...ofBans(line) })),
+      rows: attacks.servers.map(line => ({ name: nameText(line.server.hostname), ...ofBans(line) })),
       note: '',
     },
-    { title: 'Jails', rows: attacks.jails.map(line => ({ name: named(line.jail), ...ofBans(line) })), note: '' },
+    { title: 'Jails', rows: attacks.jails.map(line => ({ name: nameText(line.jail), ...ofBans(line) })), note: '' },
     { title: 'Countries', rows: attacks.countries.map(line => ({ name: line.name, ...ofBans(line) })), note: '' },
     {
       title: 'Networks',
       rows: (attacks.networks ?? []).map(line => ({
-        name: named([line.asn, line.asn_org].filter(Boolean).join(' ') || 'Unknown'),
+        name: nameText([line.asn, line.asn_org].filter(Boolean).join(' ') || 'Unknown'),
         ...ofBans(line),
       })),
       note: '',
@@ -79,9 +79,9 @@ const tops = ({ attacks, period }: Report): Section[] => {
 const attentionSection = ({ attention, attention_total }: Report): Section => ({
   title: 'Servers to look at',
   rows: attention.map(({ server, kind, detail }) => ({
-    name: named(server.hostname),
+    name: nameText(server.hostname),
     value: attentionWords[kind],
-    note: named(detail),
+    note: nameText(detail),
   })),
   note:
     attention_total === 0
@@ -106,7 +106,7 @@ const workSections = ({ work }: Report): Section[] =>
         {
           title: 'Sharing rules',
           rows: work.rules.map(({ name, banned, refused }) => ({
-            name: named(name),
+            name: nameText(name),
             value: plural(banned, 'ban'),
             note: refused > 0 ? `${number.format(refused)} refused` : '',
           })),
@@ -115,7 +115,7 @@ const workSections = ({ work }: Report): Section[] =>
         {
           title: 'Blocklists',
           rows: work.lists.map(({ name, mode, entries, packets, stale }) => ({
-            name: named(name),
+            name: nameText(name),
             value: plural(packets, 'packet'),
             note: `${plural(entries, 'entry', 'entries')}, ${mode}${stale ? ', stale' : ''}`,
           })),
@@ -141,7 +141,7 @@ const alertSection = ({ alerts, alerts_total }: Report, { timezone }: Site): Sec
   return {
     title: 'Alerts',
     rows: alerts.map(({ title, severity, fired_at, firing }) => ({
-      name: named(title),
+      name: nameText(title),
       value: firing ? `${severity}, still firing` : severity,
       note: when.format(Date.parse(fired_at)),
     })),
@@ -161,7 +161,7 @@ export const wordsOf = (report: Report, site: Site, name: string | null): Words 
   const { attackers, attackers_before } = attacks
   const uncounted = attackers === null ? ' Attackers, networks and addresses could not be counted in time.' : ''
   return {
-    title: `${name === null ? '' : `${named(name)}: `}${periodNames[period]} report, ${days}`,
+    title: `${name === null ? '' : `${nameText(name)}: `}${periodNames[period]} report, ${days}`,
     lead: `${plural(attacks.bans, 'ban')} on ${plural(report.servers, 'server')}, ${changeWords(attacks.bans, attacks.bans_before, period)}. Days are those of ${timezone}.${uncounted}`,
     facts: [
       {

@@ -76,27 +76,27 @@ export const createReports = (needs: {
     const { servers, span, before } = window
     const who = servers === 'all' ? 'all' : [...servers].sort((a, b) => a - b).join()
     const key = `${span.from} ${span.to} ${before.from} ${who}`
-    const known = counts.get(key)
-    if (known && known.until > performance.now()) return known.found
+    const cached = counts.get(key)
+    if (cached && cached.until > performance.now()) return cached.found
     const began = performance.now()
-    const kept = { until: Infinity, found: countedAttacks(db, window) }
+    const newEntry = { until: Infinity, found: countedAttacks(db, window) }
     counts.delete(key)
-    counts.set(key, kept)
+    counts.set(key, newEntry)
     for (const oldest of counts.keys()) {
       if (counts.size <= mostKept) break
       counts.delete(oldest)
     }
-    kept.found.then(
+    newEntry.found.then(
       () => {
         const now = performance.now()
-        kept.until = now + Math.min(longest, Math.max(shortest, 20 * (now - began)))
+        newEntry.until = now + Math.min(longest, Math.max(shortest, 20 * (now - began)))
       },
       () => {
         // A page that waits asks every two seconds; a count that takes too long must not run each time.
-        kept.until = performance.now() + retryAfter
+        newEntry.until = performance.now() + retryAfter
       },
     )
-    return kept.found
+    return newEntry.found
   }
 
   const workOf = async (span: Span): Promise<Report['work']> => {
@@ -120,16 +120,16 @@ export const createReports = (needs: {
   }
   const alertsOf = async (span: Span, { scope }: Subject) => {
     const rows = await alertsInPeriod(db.read, span)
-    const seen = rows.filter(
+    const visibleRows = rows.filter(
       row =>
         (scope === 'all' || (row.server_no !== null && scope.has(row.server_no))) && coverOf(row, rows) === undefined,
     )
     return {
-      alerts: seen.slice(0, mostAlerts).map(({ title, severity, state, fired_at }) => ({
+      alerts: visibleRows.slice(0, mostAlerts).map(({ title, severity, state, fired_at }) => ({
         ...{ title, severity, firing: state === 'firing' },
         fired_at: iso(fired_at ?? span.from),
       })),
-      alerts_total: seen.length,
+      alerts_total: visibleRows.length,
     }
   }
 
@@ -189,11 +189,13 @@ export const createReports = (needs: {
   return {
     async read(actor, query) {
       const { period = 'week', tag, server_id } = query
-      const named = server_id === undefined ? null : needs.servers.named(actor, 'server_id', server_id)
+      const namedServer = server_id === undefined ? null : needs.servers.named(actor, 'server_id', server_id)
       const isSeen = ({ row }: Server) => actor.servers === 'all' || actor.servers.has(row.no)
       const ofTag = needs.targeting.serversOf(tag === undefined ? 'all' : { nos: new Set(), tags: new Set([tag]) })
-      const servers = ofTag.filter(server => isSeen(server) && (named === null || server.row.no === named.no))
-      const isAll = actor.servers === 'all' && named === null && tag === undefined
+      const servers = ofTag.filter(
+        server => isSeen(server) && (namedServer === null || server.row.no === namedServer.no),
+      )
+      const isAll = actor.servers === 'all' && namedServer === null && tag === undefined
       const hasScope = actor.kind === 'user' || actor.scopes === null || actor.scopes.has('audit')
       const readsAudit = actor.permission === 'admin' && hasScope
       return build(

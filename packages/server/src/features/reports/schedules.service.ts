@@ -97,15 +97,15 @@ export const createSchedules = (
     last_error: row.last_error,
     created_by: row.created_by,
   })
-  const found = async (sql: Parameters<typeof findSchedule>[0], id: number): Promise<ScheduleRow> => {
+  const scheduleById = async (sql: Parameters<typeof findSchedule>[0], id: number): Promise<ScheduleRow> => {
     const row = await findSchedule(sql, id)
     if (!row) throw notFound(`There is no schedule ${id}.`)
     return row
   }
   const checkName = async (typed: string, own: number | null): Promise<string> => {
     const name = tame(typed, bounds.name * 4)
-    const taken = await idOfScheduleName(db.read, name)
-    if (taken !== null && taken !== own) throw conflict(`There is a schedule with the name ${name}.`)
+    const takenId = await idOfScheduleName(db.read, name)
+    if (takenId !== null && takenId !== own) throw conflict(`There is a schedule with the name ${name}.`)
     return name
   }
   const columnsOf = async (actor: Principal, input: Input) => {
@@ -146,8 +146,8 @@ export const createSchedules = (
     const ids = listed(row.channels)
     const needsMail = listed(row.recipients).length > 0 || ids.length === 0
     if (needsMail && !outbox.isReady('email')) return 'E-mail is off, or has no mail server or recipients.'
-    const known = await outbox.states()
-    return !needsMail && ids.every(id => !known.has(id)) ? 'Its channels were deleted.' : null
+    const queueStates = await outbox.states()
+    return !needsMail && ids.every(id => !queueStates.has(id)) ? 'Its channels were deleted.' : null
   }
   const messageFor = async (row: ScheduleRow) => {
     const report = await needs.reports.make(row.period, zoneOf(row), targetsOf(row.target))
@@ -200,7 +200,7 @@ export const createSchedules = (
       const name = typed === undefined ? undefined : await checkName(typed, id)
       const columns = await columnsOf(actor, input)
       const row = await events.change(async change => {
-        const before = await found(change.sql, id)
+        const before = await scheduleById(change.sql, id)
         refuseBuiltin(before)
         const after = { ...before, ...columns, ...(name === undefined ? {} : { name }) }
         // What was due by the old times is not made up for.
@@ -213,14 +213,14 @@ export const createSchedules = (
     },
     remove: (actor, id) =>
       events.change(async change => {
-        const row = await found(change.sql, id)
+        const row = await scheduleById(change.sql, id)
         refuseBuiltin(row)
         await deleteSchedule(change.sql, id)
         await record(change, 'report.delete', actor, row)
         return row.name
       }),
     async test(id) {
-      const row = bySwitches(await found(db.read, id))
+      const row = bySwitches(await scheduleById(db.read, id))
       if (row.builtin === 1 && row.enabled === 0) throw conflict('Neither chat nor e-mail asks for the daily summary.')
       const problem = await obstacle(row)
       if (problem !== null) throw conflict(problem)

@@ -77,8 +77,8 @@ const kindOf = (reply: OutgoingReply): ProviderFailure['kind'] => {
   }
 }
 const failureOf = (reply: OutgoingReply): ProviderFailure => {
-  const said = Number(reply.headers['retry-after'])
-  const retryAfter = Number.isFinite(said) && said > 0 ? Math.min(said, 2 * 86_400) : null
+  const retryHeader = Number(reply.headers['retry-after'])
+  const retryAfter = Number.isFinite(retryHeader) && retryHeader > 0 ? Math.min(retryHeader, 2 * 86_400) : null
   return new ProviderFailure(kindOf(reply), wordsOf(reply), retryAfter)
 }
 

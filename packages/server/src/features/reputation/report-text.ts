@@ -44,16 +44,16 @@ export const commentOf = (
   const escaped = hosts.map(name => name.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'))
   const ours = escaped.length > 0 ? new RegExp(`(?<![\\w-])(?:${escaped.join('|')})(?![\\w-])`, 'gi') : null
   const clean = (line: string) => {
-    const said = line
+    const cleanLine = line
       .replace(mails, '[user]')
       .replace(names, (_, before: string, quote: string) => `${before}${quote}[user]`)
       .replace(addresses, found => (found.toLowerCase() === ban.ip ? found : '[address]'))
-    return ours ? said.replace(ours, '[host]') : said
+    return ours ? cleanLine.replace(ours, '[host]') : cleanLine
   }
-  const shown = ban.logLines
+  const lastLines = ban.logLines
     .split('\n')
     .filter(line => line.trim() !== '')
     .slice(0, lines)
     .map(line => clean(line.slice(0, 2000)))
-  return [`Banned by fail2ban, jail ${ban.jail}.`, ...shown].join('\n').slice(0, most)
+  return [`Banned by fail2ban, jail ${ban.jail}.`, ...lastLines].join('\n').slice(0, most)
 }

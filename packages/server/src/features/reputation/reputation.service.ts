@@ -77,7 +77,7 @@ export const createReputation = (
   const { db, clock, events, settings, secrets, registry, log } = needs
   const provider = createAbuseIpdb(needs.outgoing, needs.url)
   const reader = createReader(db, 'reputation')
-  const known = new Map<string, { at: number; found: Reputation }>()
+  const cache = new Map<string, { at: number; found: Reputation }>()
   /** Null: not looked at since the start. */
   let wasOn: boolean | null = null
 
@@ -116,8 +116,8 @@ export const createReputation = (
     await keepPause(db.write, { until, reason })
   }
   const pauseNow = async () => {
-    const kept = await readPause(db.read)
-    return kept && kept.until > clock() ? kept : null
+    const storedPause = await readPause(db.read)
+    return storedPause && storedPause.until > clock() ? storedPause : null
   }
 
   /** Answers whether the next report may be sent. */
@@ -156,14 +156,14 @@ export const createReputation = (
       const key = keyOf()
       if (key === null || isSpecial(ip.bytes)) return null
       const now = clock()
-      const before = known.get(ip.text)
+      const before = cache.get(ip.text)
       if (before && before.at > now - hour) return before.found
       try {
-        const found = await provider.check(key, ip.text)
-        if (known.size >= remembered) for (const text of [...known.keys()].slice(0, remembered / 10)) known.delete(text)
-        known.delete(ip.text)
-        known.set(ip.text, { at: now, found })
-        return found
+        const verdict = await provider.check(key, ip.text)
+        if (cache.size >= remembered) for (const text of [...cache.keys()].slice(0, remembered / 10)) cache.delete(text)
+        cache.delete(ip.text)
+        cache.set(ip.text, { at: now, found: verdict })
+        return verdict
       } catch (error) {
         if (error instanceof ProviderFailure) return null
         throw error
@@ -227,7 +227,7 @@ export const createReputation = (
         const bans = (await bansById(db.read, ids)).filter(
           ban => isReportable(ban) && ban.banned_by === null && ban.banned_at >= now - oldest,
         )
-        const taken = new Set<string>(
+        const reportedAddresses = new Set<string>(
           await knownAddresses(
             db.read,
             bans.map(ban => ban.ip),
@@ -240,9 +240,9 @@ export const createReputation = (
         for (const ban of bans.sort((a, b) => a.id - b.id)) {
           const text = Buffer.from(ban.ip).toString('hex')
           const mine = used.get(ban.server_no) ?? 0
-          if (taken.has(text) || isQuarantined(ban.server_no) || mine >= share) continue
+          if (reportedAddresses.has(text) || isQuarantined(ban.server_no) || mine >= share) continue
           if (await needs.isListed({ bytes: ban.ip, prefix: null, text: ipText(ban.ip, null) })) continue
-          taken.add(text)
+          reportedAddresses.add(text)
           used.set(ban.server_no, mine + 1)
           rows.push({ ban_id: ban.id, ip: ban.ip })
         }

@@ -39,13 +39,13 @@ export const forgetFromPostgres = async (
     const cells = sums[index] ?? []
     const columns = [...keys, 'gone_n']
     const values = columns.map((_, column) => cells.map(cell => cell[column]))
-    const given = `unnest(${columns.map((_, at) => `$${at + 1}::bigint[]`).join(', ')}) as gone (${columns.join(', ')})`
+    const goneRows = `unnest(${columns.map((_, at) => `$${at + 1}::bigint[]`).join(', ')}) as gone (${columns.join(', ')})`
     const same = keys.map(key => `kept.${key} = gone.${key}`).join(' and ')
     await client.query(
-      `update ${table} as kept set ${value} = kept.${value} - gone.gone_n from ${given} where ${same}`,
+      `update ${table} as kept set ${value} = kept.${value} - gone.gone_n from ${goneRows} where ${same}`,
       values,
     )
-    await client.query(`delete from ${table} as kept using ${given} where ${same} and kept.${value} = 0`, values)
+    await client.query(`delete from ${table} as kept using ${goneRows} where ${same} and kept.${value} = 0`, values)
   }
   const moved = lastBansLeft(
     ips.map(ip => ({ before: before.get(keyOfIp(ip)) ?? null, after: after.get(keyOfIp(ip)) ?? null })),

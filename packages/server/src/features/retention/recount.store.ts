@@ -19,10 +19,10 @@ export interface Difference {
 
 const hour = 3_600_000
 const day = 86_400_000
-const kept = raw`coalesce((select cast(value as bigint) from meta where key = ${raw.lit(keptFromKey)}), 0)`
+const keptFrom = raw`coalesce((select cast(value as bigint) from meta where key = ${raw.lit(keptFromKey)}), 0)`
 /** The first whole bucket of which every ban is still there. */
 const firstWhole = (length: number) =>
-  raw`((${kept} + ${raw.lit(length - 1)}) / ${raw.lit(length)}) * ${raw.lit(length)}`
+  raw`((${keptFrom} + ${raw.lit(length - 1)}) / ${raw.lit(length)}) * ${raw.lit(length)}`
 const bucketOf = (length: number) => raw`(banned_at / ${raw.lit(length)}) * ${raw.lit(length)}`
 /** The latest bans are not in the sums yet; they are counted as they are read. */
 const summedOn = (engine: Engine) => raw.raw(summedBans[engine])
@@ -102,7 +102,7 @@ const countingsOf = (engine: Engine, summed = summedOn(engine)): readonly Counti
     held: raw`1 = 1`,
     counted: raw`select server_no, count(*) as n from bans where ${summed} group by server_no`,
     // Retention takes nothing from what a server ever reported.
-    wrong: raw`sum(held) < sum(counted) or (${kept} = 0 and ${differs})`,
+    wrong: raw`sum(held) < sum(counted) or (${keptFrom} = 0 and ${differs})`,
   },
 ]
 
@@ -118,7 +118,7 @@ const listings: readonly Counting[] = listingTables.map(({ name, column, select 
 
 /** Compares each sum with the rows, in one statement each, so that a server that runs meanwhile does not disturb. */
 export const recount = async (sql: Sql, engine: Engine): Promise<Difference[]> => {
-  const found: Difference[] = []
+  const differences: Difference[] = []
   for (const { name, columns, value, held, counted, wrong } of [
     ...countingsOf(engine),
     ...(engine === 'sqlite' ? listings : []),
@@ -132,14 +132,14 @@ export const recount = async (sql: Sql, engine: Engine): Promise<Difference[]> =
       ) as different`.execute(sql)
     const row = rows[0]
     if (row && Number(row.cells) > 0)
-      found.push({
+      differences.push({
         table: name.replace(/^rolled_/, ''),
         cells: Number(row.cells),
         held: Number(row.held ?? 0),
         counted: Number(row.counted ?? 0),
       })
   }
-  return found
+  return differences
 }
 
 /** Writes what the rows say, as far back as they are all there. Reports of bans wait as long as it takes. */
@@ -162,7 +162,7 @@ export const repair = (db: Database): Promise<void> =>
         await raw`delete from ${raw.table(name)}`.execute(sql)
         await raw.raw(fill).execute(sql)
       }
-    await raw`delete from rolled_server_totals where ${kept} = 0`.execute(sql)
+    await raw`delete from rolled_server_totals where ${keptFrom} = 0`.execute(sql)
     await raw`insert into rolled_server_totals (server_no, total_bans)
       select server_no, count(*) from bans where ${summed} group by server_no
       on conflict (server_no) do update set total_bans = excluded.total_bans

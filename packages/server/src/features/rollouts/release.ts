@@ -25,11 +25,11 @@ const readOrNull = (file: string): Promise<Buffer | null> =>
  * of this server.
  */
 export const createOffer = (folder: string, ownVersion: string): (() => Promise<OfferedRelease | null>) => {
-  let known: { readonly mark: string; readonly offer: OfferedRelease | null } | null = null
+  let lastOffer: { readonly mark: string; readonly offer: OfferedRelease | null } | null = null
   const markOf = async (): Promise<string> => {
     const marks = ['stockade-agent.mjs', 'MANIFEST', 'MANIFEST.sig'].map(async name => {
-      const found = await stat(join(folder, name)).catch(() => null)
-      return found ? `${found.ino} ${found.size} ${found.mtimeMs}` : ''
+      const fileState = await stat(join(folder, name)).catch(() => null)
+      return fileState ? `${fileState.ino} ${fileState.size} ${fileState.mtimeMs}` : ''
     })
     return (await Promise.all(marks)).join('\n')
   }
@@ -39,8 +39,10 @@ export const createOffer = (folder: string, ownVersion: string): (() => Promise<
     const manifest = await readOrNull(join(folder, 'MANIFEST'))
     const signature = await readOrNull(join(folder, 'MANIFEST.sig'))
     const isSigned = manifest !== null && signature !== null
-    const named = isSigned ? /^version ([0-9][0-9A-Za-z.+-]{0,60})$/m.exec(manifest.toString('utf8'))?.[1] : undefined
-    const version = named ?? ownVersion
+    const manifestVersion = isSigned
+      ? /^version ([0-9][0-9A-Za-z.+-]{0,60})$/m.exec(manifest.toString('utf8'))?.[1]
+      : undefined
+    const version = manifestVersion ?? ownVersion
     const sum = digest(program)
     return {
       version,
@@ -51,7 +53,7 @@ export const createOffer = (folder: string, ownVersion: string): (() => Promise<
   }
   return async () => {
     const mark = await markOf()
-    if (known?.mark !== mark) known = { mark, offer: await read() }
-    return known.offer
+    if (lastOffer?.mark !== mark) lastOffer = { mark, offer: await read() }
+    return lastOffer.offer
   }
 }

@@ -106,7 +106,7 @@ export const createRollouts = (
     const now = clock()
     const row = await events.change(async change => {
       if (await findOpen(change.sql)) throw conflict(another)
-      const made = await insertRollout(change.sql, {
+      const newRollout = await insertRollout(change.sql, {
         ...head,
         state: 'running',
         reason: null,
@@ -120,7 +120,7 @@ export const createRollouts = (
       })
       const hosts = waves.flatMap((nos, wave) =>
         nos.map((server_no): RolloutHostRow => ({
-          rollout_id: made.id,
+          rollout_id: newRollout.id,
           server_no,
           wave,
           state: 'waiting',
@@ -133,10 +133,10 @@ export const createRollouts = (
         })),
       )
       await insertHosts(change.sql, hosts)
-      const { id, kind, version } = made
+      const { id, kind, version } = newRollout
       const data = { id, kind, version, servers: hosts.length, waves: waves.length }
       await change.record({ name: 'rollout.create', author: authorOf(actor), data })
-      return made
+      return newRollout
     })
     return viewOf(row)
   }
@@ -189,8 +189,8 @@ export const createRollouts = (
       checkShares(shares)
       const offered = await offer()
       if (!offered) throw conflict('This server offers no agent: it was not built here. Run: npm run build')
-      const named = server_ids?.map(id => registry.byNo(servers.named(actor, 'server_ids', id).no))
-      const candidates = named ?? registry.all().filter(hasAgent)
+      const targetServers = server_ids?.map(id => registry.byNo(servers.named(actor, 'server_ids', id).no))
+      const candidates = targetServers ?? registry.all().filter(hasAgent)
       const chosen = [...new Set(candidates)].flatMap(server => (server && !runs(server, offered) ? [server] : []))
       if (!chosen.some(server => hasAgent(server) && whyUnable(server) === null))
         throw conflict(

@@ -124,10 +124,10 @@ export interface RuleNeeds {
 
 const nameFilter = (names: readonly string[] | null, nameOf: (id: number) => string | undefined) => {
   if (names === null) return () => true
-  const wanted = new Set(names)
+  const nameSet = new Set(names)
   return (id: number) => {
     const name = nameOf(id)
-    return name !== undefined && wanted.has(name)
+    return name !== undefined && nameSet.has(name)
   }
 }
 

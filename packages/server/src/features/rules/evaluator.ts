@@ -211,8 +211,8 @@ export const createEvaluator = (
   ): JudgedMatch | null => {
     const { logic } = state
     if (past && past.until > ban.at) return null
-    const found = evidence(place, rule, logic, past)
-    if (!found) return null
+    const proof = evidence(place, rule, logic, past)
+    if (!proof) return null
     const entry = entryOf(ban.ip)
     const verdict = judge(state, entry)
     const before = past && past.matchedAt > ban.at - rememberedFor ? past.times : 0
@@ -226,7 +226,7 @@ export const createEvaluator = (
       banId: ban.id,
       times,
       until: length === null ? null : ban.at + length,
-      ...found,
+      ...proof,
       ...verdict,
     }
     note(state, key, match)
@@ -241,7 +241,7 @@ export const createEvaluator = (
   }
   const byId = new Map(states.map(state => [state.logic.id, state]))
   /** Bans of an address and the servers that made them: most addresses have too few for any rule, so no rule is asked. */
-  const held = { bans: 0, servers: 0 }
+  const heldBack = { bans: 0, servers: 0 }
   const countChain = (place: number): void => {
     let bans = 0
     let servers = 0
@@ -251,8 +251,8 @@ export const createEvaluator = (
       while (at < servers && scratch[at] !== server) at++
       if (at === servers) scratch[servers++] = server
     }
-    held.bans = bans
-    held.servers = servers
+    heldBack.bans = bans
+    heldBack.servers = servers
   }
   const fewestServers = Math.min(...logics.map(({ minServers }) => minServers))
   const fewestBans = Math.min(...logics.map(({ minBans }) => minBans))
@@ -269,12 +269,12 @@ export const createEvaluator = (
       // Two thirds of the bans are the only one of their address.
       if (fewestBans > 1 && history.before(place) < 0) return none
       countChain(place)
-      if (held.servers < fewestServers || held.bans < fewestBans) return none
+      if (heldBack.servers < fewestServers || heldBack.bans < fewestBans) return none
       const key = keyOfAddress(ban.ip)
       const matches: JudgedMatch[] = []
       for (let rule = 0; rule < states.length; rule++) {
         const state = states[rule]
-        if (!state || held.servers < state.logic.minServers || held.bans < state.logic.minBans) continue
+        if (!state || heldBack.servers < state.logic.minServers || heldBack.bans < state.logic.minBans) continue
         if (state.isTripped || !history.meets(place, rule)) continue
         const match = matchOf(state, rule, place, { ban, key, past: entryState(state, key) })
         if (match) matches.push(match)
@@ -311,7 +311,7 @@ const keyOfEntry = (entry: string): AddressKey | null => {
 
 /** Which of the rules take a value, asked once for each value: many bans share jail, country, network and server. */
 const createFilter = (tests: readonly ((value: number) => boolean)[]) => {
-  const known = new Map<number, RuleBits>()
+  const bitsByRule = new Map<number, RuleBits>()
   const find = (value: number): RuleBits => {
     let low = 0
     let high = 0
@@ -324,10 +324,10 @@ const createFilter = (tests: readonly ((value: number) => boolean)[]) => {
   }
   return {
     bits(value: number): RuleBits {
-      let bits = known.get(value)
-      if (bits === undefined) known.set(value, (bits = find(value)))
+      let bits = bitsByRule.get(value)
+      if (bits === undefined) bitsByRule.set(value, (bits = find(value)))
       return bits
     },
-    clear: () => known.clear(),
+    clear: () => bitsByRule.clear(),
   }
 }

@@ -101,8 +101,8 @@ export const createHistory = (window: number, limit = mostBans): BanHistory => {
 
   return {
     add({ id, at, serverNo, key, rules }) {
-      const held = placeOf(key, id)
-      if (held >= 0) return held
+      const storedPlace = placeOf(key, id)
+      if (storedPlace >= 0) return storedPlace
       newestAt = Math.max(newestAt, at)
       makeRoom()
       tidyHeads()

@@ -85,7 +85,7 @@ export const createRules = (
 ): RulesService => {
   const { db, clock, events, fleetBans, targeting, names } = needs
 
-  const found = async (id: number): Promise<RuleRow> => {
+  const ruleById = async (id: number): Promise<RuleRow> => {
     const row = await findRule(db.read, id)
     if (!row) throw notFound(`There is no sharing rule ${id}.`)
     return row
@@ -98,7 +98,7 @@ export const createRules = (
     return [from, target].some(text => targeting.isVisible(actor, targetsOf(text)))
   }
   const visible = async (actor: Principal, id: number): Promise<RuleRow> => {
-    const row = await found(id)
+    const row = await ruleById(id)
     if (!isVisible(actor, row)) throw notFound(`There is no sharing rule ${id}.`)
     return row
   }
@@ -172,7 +172,7 @@ export const createRules = (
       return view(actor, row)
     },
     async change(actor, id, { name: typed, ...input }) {
-      await found(id)
+      await ruleById(id)
       const row = await events.change(async change => {
         const before = await findRule(change.sql, id)
         if (!before) throw notFound(`There is no sharing rule ${id}.`)
@@ -197,7 +197,7 @@ export const createRules = (
       return view(actor, row)
     },
     async remove(actor, id, isLifted) {
-      const row = await found(id)
+      const row = await ruleById(id)
       await events.change(async change => {
         if (!(await deleteRule(change.sql, id))) throw notFound(`There is no sharing rule ${id}.`)
         await liftIfAsked(change, actor, id, isLifted)
@@ -209,7 +209,7 @@ export const createRules = (
     simulateInput: (actor, { days, ...input }) =>
       run(actor, conditionsFrom(actor, usualConditions, input), limitsWith(usualLimits, input), days),
     async simulateRule(actor, id, days) {
-      const before = await found(id)
+      const before = await ruleById(id)
       const simulation = await run(actor, conditionsOf(before), limitsOf(before), days)
       await events.change(async change => {
         const row = await findRule(change.sql, id)
@@ -249,7 +249,7 @@ export const createRules = (
       return view(actor, row)
     },
     async disarm(actor, id, isLifted) {
-      await found(id)
+      await ruleById(id)
       const row = await events.change(async change => {
         const before = await findRule(change.sql, id)
         if (!before) throw notFound(`There is no sharing rule ${id}.`)

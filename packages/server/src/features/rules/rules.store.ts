@@ -93,7 +93,7 @@ interface SeenRow {
   readonly asn: number | null
   readonly ip: Uint8Array
 }
-const seen = raw`id, banned_at, server_no, jail_id, country_id, asn, ip`
+const banColumns = raw`id, banned_at, server_no, jail_id, country_id, asn, ip`
 /** Bans by operators, of ranges, and from before the enrolment do not count. */
 const counts = raw`banned_by is null and prefix is null and origin is null`
 /** @param arrivedAt when the report arrived, as far as that is known to differ */
@@ -116,7 +116,7 @@ export const bansForRules = async (
   arrivals: ReadonlyMap<number, number>,
 ): Promise<ReadonlyMap<number, SeenBan>> => {
   if (arrivals.size === 0) return new Map()
-  const { rows } = await raw<SeenRow>`select ${seen} from bans
+  const { rows } = await raw<SeenRow>`select ${banColumns} from bans
     where id in (${raw.join([...arrivals.keys()])}) and ${counts}`.execute(sql)
   return new Map(rows.map(row => [row.id, seenOf(row, arrivals.get(row.id))]))
 }
@@ -141,14 +141,14 @@ const pageOf = (rows: readonly WalkRow[], most: number): Page => {
 const counting = raw`case when ${counts} then 1 else 0 end as counts`
 /** Bans that were reported in time, which is about when they were made. */
 const nextInTime = async (sql: Sql, place: BanPlace, bounds: WalkBounds, most: number): Promise<Page> => {
-  const { rows } = await raw<WalkRow>`select ${seen}, banned_at as arrived_at, case
+  const { rows } = await raw<WalkRow>`select ${banColumns}, banned_at as arrived_at, case
       when exists (select 1 from late_bans where ban_id = bans.id) then 0 when ${counts} then 1 else 0 end as counts
     from bans where (banned_at, id) > (${place.at}, ${place.id}) and banned_at <= ${bounds.to} and id < ${bounds.belowId}
     order by banned_at, id limit ${most}`.execute(sql)
   return pageOf(rows, most)
 }
 const nextLate = async (sql: Sql, place: BanPlace, bounds: WalkBounds, most: number): Promise<Page> => {
-  const { rows } = await raw<WalkRow>`select ${seen}, arrived_at, ${counting}
+  const { rows } = await raw<WalkRow>`select ${banColumns}, arrived_at, ${counting}
     from late_bans join bans on bans.id = late_bans.ban_id
     where (arrived_at, ban_id) > (${place.at}, ${place.id}) and arrived_at <= ${bounds.to} and ban_id < ${bounds.belowId}
     order by arrived_at, ban_id limit ${most}`.execute(sql)

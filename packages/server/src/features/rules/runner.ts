@@ -97,15 +97,15 @@ export const createRuleRunner = (
     )
     if (arrivals.size === 0) return []
     const bans = await bansForRules(db.read, arrivals)
-    const seen = [...arrivals.keys()].flatMap((id): SeenBan[] => {
+    const newBans = [...arrivals.keys()].flatMap((id): SeenBan[] => {
       const ban = bans.get(id)
       return ban ? [ban] : []
     })
-    if (seen.length === 0) return []
+    if (newBans.length === 0) return []
     await needs.names.refresh()
     refusal = await lookAtGuard(needs)
     watched.evaluator.refreshFilters()
-    return seen.flatMap(ban => watched.evaluator.take(ban))
+    return newBans.flatMap(ban => watched.evaluator.take(ban))
   }
 
   return {

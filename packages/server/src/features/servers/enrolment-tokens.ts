@@ -173,7 +173,7 @@ export const createEnrolmentTokens = (
   const addServer = async (change: Change, row: EnrolmentTokenRow, host: Newcomer): Promise<ServerRow> => {
     await needs.admit(change)
     const now = clock()
-    const made = await insertServer(change.sql, {
+    const newServer = await insertServer(change.sql, {
       id: uuid7(now),
       hostname: await nameFor(change, host),
       ip_address: null,
@@ -187,16 +187,16 @@ export const createEnrolmentTokens = (
     await countUse(change.sql, row)
     await insertEnrolment(change.sql, {
       token_id: row.id,
-      server_no: made.no,
-      server_id: made.id,
-      hostname: made.hostname,
+      server_no: newServer.no,
+      server_id: newServer.id,
+      hostname: newServer.hostname,
       machine: host.machine,
       ip: host.ip,
       enrolled_at: now,
     })
     if (row.used + 1 === row.servers) await warn(change, row, 'used_up', host.ip)
-    const [tagged] = await needs.tags.edit(change, taggerOf(row, host.ip), [made.no], () => parseJson(row.tags))
-    return tagged ?? made
+    const [tagged] = await needs.tags.edit(change, taggerOf(row, host.ip), [newServer.no], () => parseJson(row.tags))
+    return tagged ?? newServer
   }
 
   return {
@@ -270,9 +270,10 @@ export const createEnrolmentTokens = (
     async take(change, token, host) {
       const row = await lockToken(change.sql, db.engine, sha256(token))
       if (!row) return null
-      const known = host.machine === null ? undefined : await silentServerOf(change.sql, row.id, host.machine, host.ip)
-      await refuse(change, row, host.ip, known !== undefined)
-      const before = known === undefined ? undefined : await findServerRow(change.sql, known)
+      const silentServer =
+        host.machine === null ? undefined : await silentServerOf(change.sql, row.id, host.machine, host.ip)
+      await refuse(change, row, host.ip, silentServer !== undefined)
+      const before = silentServer === undefined ? undefined : await findServerRow(change.sql, silentServer)
       return { row: before ?? (await addServer(change, row, host)), token: row.name }
     },
     async noteRefusal(change, token, ip) {

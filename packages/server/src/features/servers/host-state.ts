@@ -123,8 +123,9 @@ export const withTemplate = (
   jails: readonly Jail[],
   { name, isThere }: { readonly name: string; readonly isThere: boolean },
 ): readonly Jail[] => {
-  const known = jails.find(jail => jail.name === name)
-  if (!isThere) return known ? jails.map(jail => (jail === known ? { ...known, template: null } : jail)) : jails
-  const deployed = { ...noDetails, current_bans: 0, ...known, name, enabled: true, template: name }
-  return known ? jails.map(jail => (jail === known ? deployed : jail)) : [...jails, deployed]
+  const knownJail = jails.find(jail => jail.name === name)
+  if (!isThere)
+    return knownJail ? jails.map(jail => (jail === knownJail ? { ...knownJail, template: null } : jail)) : jails
+  const deployed = { ...noDetails, current_bans: 0, ...knownJail, name, enabled: true, template: name }
+  return knownJail ? jails.map(jail => (jail === knownJail ? deployed : jail)) : [...jails, deployed]
 }

@@ -50,7 +50,7 @@ export const saveHours = async (sql: Sql, engine: Engine, rows: readonly HourRow
       )
       .orderBy('server_no')
       .orderBy('hour')
-    const known = new Map(
+    const storedSteps = new Map(
       (await (engine === 'postgres' ? stored.forUpdate() : stored).execute()).map(row => [
         `${row.server_no} ${row.hour}`,
         row.steps,
@@ -58,7 +58,7 @@ export const saveHours = async (sql: Sql, engine: Engine, rows: readonly HourRow
     )
     const merged = part.map(({ server_no, hour, steps }) => {
       const sum = Uint8Array.from(steps)
-      addHour(sum, known.get(`${server_no} ${hour}`) ?? new Uint8Array())
+      addHour(sum, storedSteps.get(`${server_no} ${hour}`) ?? new Uint8Array())
       return { server_no, hour, steps: sum }
     })
     const bytes = engine === 'sqlite' ? raw`unhex(steps)` : raw`decode(steps, 'hex')`

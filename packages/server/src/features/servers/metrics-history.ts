@@ -39,11 +39,11 @@ export const createMetricsHistory = ({ db, clock }: { db: Database; clock: Clock
   const partOf = (serverNo: number, at: number): Part => {
     const step = Math.floor(at / stepLength)
     const key = `${serverNo} ${step}`
-    const known = unwritten.get(key)
-    if (known) return known
-    const made = { serverNo, step, steps: new Uint8Array(hourBytes) }
-    unwritten.set(key, made)
-    return made
+    const knownHour = unwritten.get(key)
+    if (knownHour) return knownHour
+    const newHour = { serverNo, step, steps: new Uint8Array(hourBytes) }
+    unwritten.set(key, newHour)
+    return newHour
   }
   return {
     note(serverNo, { lastHeartbeat, metrics, jails }) {
@@ -86,20 +86,20 @@ export const createMetricsHistory = ({ db, clock }: { db: Database; clock: Clock
     async read(serverNo, hours) {
       const length = hours * stepsInHour
       const from = (Math.floor(clock() / stepLength) - length + 1) * stepLength
-      const found = new Map<number, Uint8Array>()
+      const stepsByHour = new Map<number, Uint8Array>()
       for (const row of await findHours(db.read, serverNo, hourOf(from)))
-        found.set(row.hour, Uint8Array.from(row.steps))
+        stepsByHour.set(row.hour, Uint8Array.from(row.steps))
       for (const { serverNo: no, step, steps } of unwritten.values()) {
         if (no !== serverNo) continue
         const start = hourOfStep(step)
-        const merged = found.get(start) ?? new Uint8Array(hourBytes)
+        const merged = stepsByHour.get(start) ?? new Uint8Array(hourBytes)
         addHour(merged, steps)
-        found.set(start, merged)
+        stepsByHour.set(start, merged)
       }
       const seriesOf = (valueOf: (bytes: Uint8Array, step: number) => StepValue): StepValue[] =>
         Array.from({ length }, (_, index) => {
           const at = from + index * stepLength
-          const bytes = found.get(hourOf(at))
+          const bytes = stepsByHour.get(hourOf(at))
           return bytes?.length === hourBytes
             ? valueOf(bytes, Math.floor(at / stepLength) % stepsInHour)
             : { value: null, peak: null }

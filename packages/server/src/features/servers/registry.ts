@@ -97,13 +97,13 @@ export const createRegistry = async (
   }
   const put = (row: ServerRow) => {
     if (row.deleted_at !== null) return remove(row.no)
-    const known = byNo.get(row.no)
-    if (known?.row.hostname !== row.hostname) {
-      if (known) leave(known.row)
+    const knownServer = byNo.get(row.no)
+    if (knownServer?.row.hostname !== row.hostname) {
+      if (knownServer) leave(knownServer.row)
       const place = placeOf(row.hostname, row.no)
       if (order) order.splice(indexIn(order, place), 0, place)
     }
-    byNo.set(row.no, { ...(known ?? silentHost), row })
+    byNo.set(row.no, { ...(knownServer ?? silentHost), row })
     nos.set(row.id, row.no)
   }
   const remove = (no: number) => {
@@ -138,8 +138,8 @@ export const createRegistry = async (
   const readSettled = async (no: number) => {
     for (;;) {
       const before = byNo.get(no)?.row
-      const found = await Promise.all([findServerRow(db.read, no), findHeartbeats(db.read, db.engine, [no])])
-      if (byNo.get(no)?.row === before) return found
+      const storedParts = await Promise.all([findServerRow(db.read, no), findHeartbeats(db.read, db.engine, [no])])
+      if (byNo.get(no)?.row === before) return storedParts
     }
   }
   for (const row of await liveServers(db.read)) put(row)
@@ -173,8 +173,8 @@ export const createRegistry = async (
     },
     async writeJails(sql, no, change = jails => jails) {
       const stored = await lockHeartbeat(sql, db.engine, no)
-      const known = byNo.get(no) ?? silentHost
-      const merged = stored ? mergeStates(known, stored) : known
+      const knownServer = byNo.get(no) ?? silentHost
+      const merged = stored ? mergeStates(knownServer, stored) : knownServer
       const { boot, report, lastHeartbeat, metrics, jails, revision, protection } = merged
       const changed = change(jails)
       const after = {

@@ -73,17 +73,17 @@ const isFoundBy = ({ field, values }: QueryTerm, server: Server): boolean => {
 
 /** Whether a server is one that a list asks for. */
 const filterOf = ({ status = 'all', protection, tag, search, q }: ListQuery): ((server: Server) => boolean) => {
-  const asked = readSearch(q, 'servers')
-  const wanted = search?.toLowerCase()
+  const searchTree = readSearch(q, 'servers')
+  const searchText = search?.toLowerCase()
   // A search for an address finds it however it is written.
   const address = search ? parseIp(search)?.text : undefined
   const isNamed = ({ hostname, ip_address }: ServerRow) =>
-    wanted === undefined ||
-    hostname.toLowerCase().includes(wanted) ||
-    (ip_address?.includes(wanted) ?? false) ||
+    searchText === undefined ||
+    hostname.toLowerCase().includes(searchText) ||
+    (ip_address?.includes(searchText) ?? false) ||
     (address !== undefined && ip_address === address)
   return server =>
-    queryHolds(asked, term => isFoundBy(term, server)) &&
+    queryHolds(searchTree, term => isFoundBy(term, server)) &&
     (status === 'all' || server.row.status === status) &&
     (protection === undefined || levelOf(server) === protection) &&
     (tag === undefined || tagsOf(server.row).includes(tag)) &&
@@ -170,14 +170,14 @@ export const createServerReading = (needs: {
     async list(actor, query) {
       const { bans_24h = false, page = 1, limit = 20 } = query
       const rows = visible(actor).filter(filterOf(query))
-      const shown = rows.slice((page - 1) * limit, page * limit)
-      const nos = shown.map(server => server.row.no)
+      const pageRows = rows.slice((page - 1) * limit, page * limit)
+      const nos = pageRows.map(server => server.row.no)
       const totals = await totalsOf(db.read, nos)
       const whitelist = await whitelistMarksOf(db.read, nos)
       const from = hourOf(clock()) - 23 * hour
       const hours = bans_24h ? await bansByHour(db.read, nos, from) : null
       return {
-        servers: shown.map(server => ({
+        servers: pageRows.map(server => ({
           ...view(server, totals, whitelist),
           ...(hours ? { bans_24h: dayOfHours(hours.get(server.row.no), from) } : {}),
         })),

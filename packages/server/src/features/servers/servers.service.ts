@@ -74,7 +74,7 @@ export const createServers = (
       const hostname = tameLine(input.hostname, bounds.hostname * 4)
       const { made, tagged, key } = await events.change(async change => {
         await needs.admit(change)
-        const made = await insertServer(change.sql, {
+        const newServer = await insertServer(change.sql, {
           id: uuid7(now),
           hostname,
           ip_address: input.ip_address ? (parseIp(input.ip_address)?.text ?? null) : null,
@@ -88,17 +88,17 @@ export const createServers = (
           change,
           authorOf(actor),
           'server',
-          made.no,
+          newServer.no,
           hostname.slice(0, bounds.name),
         )
         await change.record({
           name: 'server.create',
           author: authorOf(actor),
-          serverNo: made.no,
-          data: { id: made.id, hostname },
+          serverNo: newServer.no,
+          data: { id: newServer.id, hostname },
         })
-        const [tagged] = await needs.tags.edit(change, actor, [made.no], () => input.tags ?? [])
-        return { made, tagged, key }
+        const [tagged] = await needs.tags.edit(change, actor, [newServer.no], () => input.tags ?? [])
+        return { made: newServer, tagged, key }
       })
       const row = tagged ?? made
       // What follows tags wakes the polls of all hosts.

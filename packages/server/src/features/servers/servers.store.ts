@@ -128,8 +128,8 @@ export const lockHeartbeat = async (sql: Sql, engine: Engine, serverNo: number):
     // SQLite has one writer, and the transaction holds it.
     return (engine === 'postgres' ? rows.forUpdate() : rows).executeTakeFirst()
   }
-  const found = await select()
-  if (found) return stateOf(found)[1]
+  const serverRows = await select()
+  if (serverRows) return stateOf(serverRows)[1]
   const { numInsertedOrUpdatedRows: inserted } = await sql
     .insertInto('heartbeats')
     .values(rowOf([serverNo, silentHost]))
@@ -249,11 +249,11 @@ export const bansByHour = async (
     .where('bucket', '>=', from)
     .groupBy(['server_no', 'bucket'])
     .execute()
-  const found = new Map<number, Map<number, number>>()
+  const countsByServer = new Map<number, Map<number, number>>()
   for (const { server_no, bucket, n } of rows) {
-    const hours = found.get(server_no) ?? new Map<number, number>()
+    const hours = countsByServer.get(server_no) ?? new Map<number, number>()
     hours.set(Number(bucket), Number(n))
-    found.set(server_no, hours)
+    countsByServer.set(server_no, hours)
   }
-  return found
+  return countsByServer
 }

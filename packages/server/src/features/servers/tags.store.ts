@@ -12,8 +12,8 @@ const most = 20_000
 const lists = new Map<string, readonly string[]>()
 
 export const tagsOf = ({ tags: text }: Pick<ServerRow, 'tags'>): readonly string[] => {
-  const known = lists.get(text)
-  if (known) return known
+  const cachedTags = lists.get(text)
+  if (cachedTags) return cachedTags
   const list = parseJson(text)
   if (lists.size >= most) lists.clear()
   lists.set(text, list)
@@ -25,13 +25,13 @@ export const lockServers = async (sql: Sql, engine: Engine, nos: readonly number
   const sorted = [...new Set(nos)].sort((a, b) => a - b)
   const rows: ServerRow[] = []
   for (let start = 0; start < sorted.length; start += chunk) {
-    const found = sql
+    const query = sql
       .selectFrom('servers')
       .selectAll()
       .where('no', 'in', sorted.slice(start, start + chunk))
       .where('deleted_at', 'is', null)
       .orderBy('no')
-    rows.push(...(await (engine === 'postgres' ? found.forUpdate() : found).execute()))
+    rows.push(...(await (engine === 'postgres' ? query.forUpdate() : query).execute()))
   }
   return rows
 }

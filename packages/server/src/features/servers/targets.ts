@@ -71,8 +71,8 @@ export const createTargeting = (registry: Pick<Registry, 'all' | 'byId' | 'byNo'
   /** The tags that the caller's access is by, or that a server has that the caller sees. */
   const tagsSeen = (actor: Seeing, tags: ReadonlySet<string>) => {
     if (actor.servers === 'all') return [...tags]
-    const seen = new Set([...actor.servers].flatMap(tagsOfNo))
-    return [...tags].filter(tag => actor.accessTags.has(tag) || seen.has(tag))
+    const visibleTags = new Set([...actor.servers].flatMap(tagsOfNo))
+    return [...tags].filter(tag => actor.accessTags.has(tag) || visibleTags.has(tag))
   }
   const tagsOfNo = (no: number) => {
     const server = registry.byNo(no)

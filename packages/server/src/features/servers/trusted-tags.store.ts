@@ -50,7 +50,7 @@ export const trustedTags = async (
   const routes = await sql.selectFrom('alert_routes').select('content').execute()
   const silences = await sql.selectFrom('alert_silences').select('target').where('ends_at', '>', now).execute()
   const feeds = await sql.selectFrom('feeds').select('contents').execute()
-  const named: readonly (readonly [what: string, targets: readonly string[]])[] = [
+  const targetsByUse: readonly (readonly [what: string, targets: readonly string[]])[] = [
     [
       'a sharing rule',
       rules.map(({ conditions }) => parseJson(conditions)).flatMap(({ from, target }) => [from, target]),
@@ -63,11 +63,11 @@ export const trustedTags = async (
     ['a report', await targetsIn(sql, 'report_schedules')],
   ]
   const searches = feeds.flatMap(({ contents }) => parseJson(contents).q ?? [])
-  const found = new Map<string, string>()
+  const useByTag = new Map<string, string>()
   for (const tag of tags) {
-    const by = named.find(([, targets]) => targets.some(isNamedBy(tag)))?.[0]
+    const by = targetsByUse.find(([, targets]) => targets.some(isNamedBy(tag)))?.[0]
     const what = by ?? (searches.some(isSearchedBy(tag)) ? 'a feed' : null)
-    if (what !== null) found.set(tag, what)
+    if (what !== null) useByTag.set(tag, what)
   }
-  return found
+  return useByTag
 }

@@ -41,7 +41,11 @@ export const createFirstUse = (
         // Of two set-ups at the same moment, only the first finds the code.
         if (!(await takeSetupCode(change.sql)) || (await countUsers(change.sql)) > 0)
           throw conflict('Stockade is set up already. Sign in.')
-        const made = await users.create(change, { ...system, ip: from.ip }, { ...input, passwordHash, role: 'Admin' })
+        const newUser = await users.create(
+          change,
+          { ...system, ip: from.ip },
+          { ...input, passwordHash, role: 'Admin' },
+        )
         await settings.set(
           change,
           {
@@ -50,7 +54,7 @@ export const createFirstUse = (
           },
           at,
         )
-        return made
+        return newUser
       })
       await settings.reload()
       return begin(user, from, 'password')
@@ -72,11 +76,15 @@ export const createFirstUse = (
       if (!(await findInvited(db.read, hash, clock()))) throw badInvite()
       const passwordHash = await users.preparePassword('password', password, refuse_common)
       const user = await events.change(async change => {
-        const taken = await takeInvite(change.sql, hash, passwordHash, clock())
-        if (!taken) throw badInvite()
-        const author = { name: taken.username, userId: taken.id, ip: from.ip }
-        await change.record({ name: 'user.accept_invite', author, data: { id: taken.id, username: taken.username } })
-        return taken
+        const invitedUser = await takeInvite(change.sql, hash, passwordHash, clock())
+        if (!invitedUser) throw badInvite()
+        const author = { name: invitedUser.username, userId: invitedUser.id, ip: from.ip }
+        await change.record({
+          name: 'user.accept_invite',
+          author,
+          data: { id: invitedUser.id, username: invitedUser.username },
+        })
+        return invitedUser
       })
       return begin(user, from, 'password')
     },

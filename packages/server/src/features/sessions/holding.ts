@@ -37,10 +37,10 @@ export const createHolding = (
 ): Holding => {
   const { db, clock, events, tokens, settings, users } = needs
   /** Activity is written at intervals, not on each request. */
-  const seen = new Map<string, number>()
+  const lastSeen = new Map<string, number>()
 
   const alive = (session: SessionRow): boolean => {
-    const active = Math.max(session.last_activity, seen.get(session.id) ?? 0)
+    const active = Math.max(session.last_activity, lastSeen.get(session.id) ?? 0)
     const now = clock()
     return (
       active + settings.get('security.session_timeout') * second > now &&
@@ -57,7 +57,7 @@ export const createHolding = (
     const grant = await users.grantOf(session.user_id)
     if (!grant) return null
     if (session.method.startsWith('provider') && !users.isVouchedFor(grant.user)) return null
-    if (!quietly) seen.set(session.id, clock())
+    if (!quietly) lastSeen.set(session.id, clock())
     return {
       kind: 'user',
       name: grant.user.username,
@@ -81,7 +81,7 @@ export const createHolding = (
         ip_address: row.ip_address,
         user_agent: row.user_agent,
         created_at: iso(row.created_at),
-        last_activity: iso(Math.max(row.last_activity, seen.get(row.id) ?? 0)),
+        last_activity: iso(Math.max(row.last_activity, lastSeen.get(row.id) ?? 0)),
         current: row.id === current,
       }))
     },
@@ -113,7 +113,7 @@ export const createHolding = (
           data: { session_id: actor.sessionId },
         })
       })
-      seen.delete(actor.sessionId)
+      lastSeen.delete(actor.sessionId)
     },
     async byToken(token, ip, quietly) {
       const claim = await tokens.verify(token)
@@ -124,8 +124,8 @@ export const createHolding = (
       return actorOf(await findSession(db.read, 'cookie_hash', sha256(value)), ip, 'cookie', quietly)
     },
     async flush() {
-      const batch = new Map(seen)
-      seen.clear()
+      const batch = new Map(lastSeen)
+      lastSeen.clear()
       if (batch.size > 0) await db.write.transaction().execute(sql => touchSessions(sql, batch))
     },
     async sweep() {

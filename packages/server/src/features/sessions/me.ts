@@ -29,8 +29,9 @@ export const createMe = (needs: {
     const byAddress = new Map<string, Awaited<ReturnType<SessionsService['listOf']>>[number]>()
     for (const session of await sessions.listOf(actor.userId, actor.sessionId)) {
       const { ip_address: ip, current, last_activity } = session
-      const known = byAddress.get(ip)
-      if (!known || current || (!known.current && known.last_activity < last_activity)) byAddress.set(ip, session)
+      const knownAddress = byAddress.get(ip)
+      if (!knownAddress || current || (!knownAddress.current && knownAddress.last_activity < last_activity))
+        byAddress.set(ip, session)
     }
     const addresses = [...byAddress.values()]
       .sort((a, b) => (a.last_activity < b.last_activity ? 1 : -1))

@@ -19,8 +19,8 @@ export const makeSetupCode = async (db: Database): Promise<string> => {
 
 /** Removes the code in the transaction of the set-up. False if another set-up used it. */
 export const takeSetupCode = async (sql: Kysely<Schema>): Promise<boolean> => {
-  const taken = await sql.deleteFrom('meta').where('key', '=', key).executeTakeFirst()
-  return taken.numDeletedRows > 0n
+  const removedRow = await sql.deleteFrom('meta').where('key', '=', key).executeTakeFirst()
+  return removedRow.numDeletedRows > 0n
 }
 
 export const isSetupCode = async (db: Database, code: string): Promise<boolean> => {

@@ -108,17 +108,17 @@ export const createSignIn = (
     async login({ username, password }, from) {
       await requirePasswords()
       const user = await findUserByName(db.read, username)
-      const known = await isKnownNetwork(db.read, user?.id ?? 0, from.ip, clock())
+      const isKnown = await isKnownNetwork(db.read, user?.id ?? 0, from.ip, clock())
       const check = async (): Promise<UserRow> => {
-        const attempt = await throttle.login(username, from.ip, known)
-        if (!(await checkPassword(user?.password_hash ?? null, password, known)) || !user) {
+        const attempt = await throttle.login(username, from.ip, isKnown)
+        if (!(await checkPassword(user?.password_hash ?? null, password, isKnown)) || !user) {
           await fail(user ?? null, username, from, attempt.last)
           throw unauthorized('Wrong username or password.')
         }
         await attempt.succeeded()
         return user
       }
-      return welcome(await (known ? check() : amongStrangers(check)), from)
+      return welcome(await (isKnown ? check() : amongStrangers(check)), from)
     },
     async verifyMfa({ mfa_token, code }, from) {
       const user = await mfa.finish(mfa_token, code, from.ip, failed => fail(failed, failed.username, from))

@@ -22,7 +22,7 @@ const claims = { issuer: 'stockade', audience: 'stockade-api' } as const
 
 export const createTokens = (key: Uint8Array, clock: Clock): Tokens => {
   // A verification costs 20 us, a look-up half a microsecond. The session itself is checked on every request.
-  const known = new LRUCache<string, { claim: SessionClaim; until: number }>({ max: 5000 })
+  const claimCache = new LRUCache<string, { claim: SessionClaim; until: number }>({ max: 5000 })
   return {
     sign: (userId, { id, secret }) =>
       new SignJWT({ sid: id, ssk: secret })
@@ -35,7 +35,7 @@ export const createTokens = (key: Uint8Array, clock: Clock): Tokens => {
         .sign(key),
     async verify(token) {
       const hash = sha256(token)
-      const cached = known.get(hash)
+      const cached = claimCache.get(hash)
       if (cached) return cached.until > clock() ? cached.claim : null
       try {
         const { payload } = await jwtVerify(token, key, {
@@ -48,7 +48,7 @@ export const createTokens = (key: Uint8Array, clock: Clock): Tokens => {
         const { sid: id, ssk: secret } = payload
         if (typeof id !== 'string' || typeof secret !== 'string') return null
         const claim = { id, secret }
-        known.set(hash, { claim, until: (payload.exp ?? 0) * 1000 })
+        claimCache.set(hash, { claim, until: (payload.exp ?? 0) * 1000 })
         return claim
       } catch {
         return null

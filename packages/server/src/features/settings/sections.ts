@@ -81,11 +81,11 @@ export const storedOf = (
   at = '',
 ): Partial<Settings> => {
   const url = checkedAddress(change, at)
-  const given: Record<string, Record<string, unknown> | undefined> = change
+  const fieldsBySection: Record<string, Record<string, unknown> | undefined> = change
   const values: Mutable<Record<SettingName, unknown>> = {}
   for (const [path, names] of fields) {
     const [section = '', field = ''] = path.split('.')
-    const value = given[section]?.[field]
+    const value = fieldsBySection[section]?.[field]
     if (value !== undefined) for (const name of names) values[name] = value
   }
   if (url !== null) {

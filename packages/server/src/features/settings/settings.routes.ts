@@ -30,11 +30,11 @@ export const mountSettings = (
   }))
   http.serve(contract.importSettings, async ({ actor, body }) => {
     const { merge = true } = body
-    const given = storedOf(body.settings, shownUrl(), 'settings.')
+    const storedSettings = storedOf(body.settings, shownUrl(), 'settings.')
     const updated_sections = merge
       ? contract.sectionNames.filter(name => body.settings[name] !== undefined)
       : [...contract.sectionNames]
-    await settings.update(authorOf(actor), merge ? given : { ...defaultsOfSections(), ...given }, {
+    await settings.update(authorOf(actor), merge ? storedSettings : { ...defaultsOfSections(), ...storedSettings }, {
       name: 'settings.import',
       author: authorOf(actor),
       data: { merge, sections: updated_sections },

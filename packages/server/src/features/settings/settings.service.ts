@@ -47,11 +47,11 @@ export const createSettings = async (db: Database, clock: Clock, events: Events)
         for (const watcher of watchers) await watcher(change, values, { ...values, ...changed })
         for (const name of names) {
           if (silentSettings.has(name)) continue
-          const shown = (value: unknown) => (secretSettings.has(name) && value !== null ? '***' : value)
+          const maskedValue = (value: unknown) => (secretSettings.has(name) && value !== null ? '***' : value)
           await change.record({
             name: 'settings.update',
             author,
-            data: { field: name, old_value: shown(values[name]), new_value: shown(given[name]) },
+            data: { field: name, old_value: maskedValue(values[name]), new_value: maskedValue(given[name]) },
           })
         }
         if (entry) await change.record(entry)

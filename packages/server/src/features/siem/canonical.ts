@@ -74,8 +74,8 @@ export const createCanonical = (needs: {
   return {
     idOf,
     async load(sql, ids) {
-      const found = new Map<number, SiemEvent>()
-      if (ids.length === 0) return found
+      const siemEventById = new Map<number, SiemEvent>()
+      if (ids.length === 0) return siemEventById
       const rows = await eventRows(sql, ids)
       const events = rows.flatMap(row => eventOf(row) ?? [])
       const nos = [...new Set(events.flatMap(({ serverNo }) => serverNo ?? []))]
@@ -87,15 +87,16 @@ export const createCanonical = (needs: {
         const type = siemTypeOf(event.name)
         if (type === null) continue
         const server = event.serverNo === null ? null : (serverOf.get(event.serverNo) ?? null)
-        const made = canonical(event, type, server, event.banId === null ? undefined : banOf.get(event.banId))
-        if (made) found.set(event.id, made)
+        const siemEvent = canonical(event, type, server, event.banId === null ? undefined : banOf.get(event.banId))
+        if (siemEvent) siemEventById.set(event.id, siemEvent)
       }
-      return found
+      return siemEventById
     },
   }
 }
 
-const shown = (value: unknown): string => (typeof value === 'string' || typeof value === 'number' ? String(value) : '')
+const valueText = (value: unknown): string =>
+  typeof value === 'string' || typeof value === 'number' ? String(value) : ''
 
 /** Good news is less severe than bad news of the same type. */
 const severityOf = (type: SiemType, { data }: StockadeEvent): number =>
@@ -111,19 +112,19 @@ const messageOf = ({ name, data, author }: StockadeEvent, type: SiemType, server
   const by = author ? ` by ${author.name}` : ''
   switch (type) {
     case 'server_offline':
-      return `${server?.hostname ?? shown(data.hostname)} is offline`
+      return `${server?.hostname ?? valueText(data.hostname)} is offline`
     case 'protection':
-      return `${server?.hostname ?? shown(data.hostname)} is ${shown(data.to)}: ${shown(data.summary)}`
+      return `${server?.hostname ?? valueText(data.hostname)} is ${valueText(data.to)}: ${valueText(data.summary)}`
     case 'login_success':
       return `${author?.name ?? 'somebody'} signed in${from}`
     case 'login_failed':
       return `Sign-in of ${author?.name ?? 'somebody'} failed${from}`
     case 'whitelist_add':
-      return `${shown(data.ip)} added to the whitelist${by}`
+      return `${valueText(data.ip)} added to the whitelist${by}`
     case 'whitelist_remove':
-      return `${shown(data.ip)} removed from the whitelist${by}`
+      return `${valueText(data.ip)} removed from the whitelist${by}`
     case 'settings_change':
-      return name === 'settings.import' ? `Settings imported${by}` : `Setting ${shown(data.field)} changed${by}`
+      return name === 'settings.import' ? `Settings imported${by}` : `Setting ${valueText(data.field)} changed${by}`
     case 'audit':
       return `${name}${by}${from}`
     case 'ban':

@@ -37,10 +37,10 @@ export const createCollection = (needs: {
       const read = await reader.read(1000)
       more = read.more
       const { events: found, position } = read
-      const wanted = new Set<SiemType>(get('siem.events'))
+      const chosenTypes = new Set<SiemType>(get('siem.events'))
       const rows = found.flatMap(({ id, name, at }) => {
         const type = siemTypeOf(name)
-        if (type === null || !wanted.has(type) || allSiemTypes[type] < get('siem.min_severity')) return []
+        if (type === null || !chosenTypes.has(type) || allSiemTypes[type] < get('siem.min_severity')) return []
         return at < since || (off_at !== null && at > off_at) ? [] : [{ event_id: id, type, at }]
       })
       if (found.length > 0)

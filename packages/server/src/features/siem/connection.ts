@@ -14,7 +14,7 @@ export const within = <T>(ms: number, work: Promise<T>, words: string): Promise<
   return Promise.race([work, late.promise]).finally(() => clearTimeout(timer))
 }
 export const messageOf = (error: unknown, token: string | null): string => {
-  const known: Record<string, string> = {
+  const sentenceByCode: Record<string, string> = {
     ECONNREFUSED: 'nothing listens there (connection refused)',
     ECONNRESET: 'the other side broke the connection (reset)',
     EPIPE: 'the other side has closed the connection',
@@ -22,7 +22,7 @@ export const messageOf = (error: unknown, token: string | null): string => {
     EHOSTUNREACH: 'no route to that address',
     ENETUNREACH: 'no route to that network',
   }
-  return known[codeOf(error) ?? ''] ?? saidBy(errorText(error), [token])
+  return sentenceByCode[codeOf(error) ?? ''] ?? saidBy(errorText(error), [token])
 }
 
 /** One step of the connection, timed and reported; an error names its step. */

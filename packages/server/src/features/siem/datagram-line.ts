@@ -20,19 +20,19 @@ export const datagramLine = (target: Target, needs: LineNeeds): Line => {
       drop()
       heard = null
       const to = await resolveTarget(target, needs)
-      const made = createSocket(to.family === 4 ? 'udp4' : 'udp6')
-      made.on('error', error => (heard = messageOf(error, null)))
+      const newSocket = createSocket(to.family === 4 ? 'udp4' : 'udp6')
+      newSocket.on('error', error => (heard = messageOf(error, null)))
       await new Promise<void>((resolve, reject) => {
-        made.once('error', reject)
-        made.connect(to.port, to.address, () => {
-          made.off('error', reject)
+        newSocket.once('error', reject)
+        newSocket.connect(to.port, to.address, () => {
+          newSocket.off('error', reject)
           resolve()
         })
       }).catch((error: unknown) => {
-        made.close()
+        newSocket.close()
         throw new Unreached('connect', messageOf(error, null))
       })
-      socket = made
+      socket = newSocket
     },
     async send(messages) {
       const now = socket

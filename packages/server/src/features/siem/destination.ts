@@ -56,14 +56,14 @@ export const createDestination = (needs: {
   }
   const targetOf = (): Target | string => {
     const [format, host] = [get('siem.format'), get('siem.host')]
-    const found = wayOf(format, get('siem.protocol'), get('siem.tls_enabled'))
-    if ('words' in found) return found.words
+    const way = wayOf(format, get('siem.protocol'), get('siem.tls_enabled'))
+    if ('words' in way) return way.words
     if (host === null) return 'No host is set.'
     if (get('siem.token') !== null && token() === null)
       return 'The token was stored with another secret key and can’t be read. Enter it again.'
     return {
       format,
-      ...found,
+      ...way,
       framing: get('siem.framing'),
       verify: get('siem.tls_verify'),
       ca: get('siem.ca_cert'),

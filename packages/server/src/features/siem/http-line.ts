@@ -44,7 +44,7 @@ interface Reply {
 /** A batch is one POST; connections are kept, bodies compressed where the target says that it takes it (RFC 7694). */
 export const httpLine = (target: Target, needs: LineNeeds): Line => {
   const times = { ...lineTimes, ...needs.times }
-  let seen: number | null = null
+  let lastStatus: number | null = null
   let zips = false
   const abort = new AbortController()
   const agent = Object.assign(new Agent({ keepAlive: true, maxSockets: 1 }), {
@@ -117,14 +117,14 @@ export const httpLine = (target: Target, needs: LineNeeds): Line => {
     try {
       const reply = await step(needs, 'answer', target.token, async () => {
         const got = await post(body, zipped ? { 'content-encoding': 'gzip' } : {})
-        const said = saidBy(got.text.slice(0, 2000), [target.token])
-        const words = `HTTP ${got.status}${said ? `: ${said}` : ''}`
+        const answerText = saidBy(got.text.slice(0, 2000), [target.token])
+        const words = `HTTP ${got.status}${answerText ? `: ${answerText}` : ''}`
         if (needs.note && (got.status < 200 || got.status > 299)) throw new Unreached('answer', words)
         return [got, words]
       })
       const { status, text, retryAfter, unzips } = reply
       if (status >= 200 && status <= 299) {
-        seen = needs.clock()
+        lastStatus = needs.clock()
         zips = unzips
         return { ok: true, status, bytes: body.length }
       }
@@ -132,30 +132,30 @@ export const httpLine = (target: Target, needs: LineNeeds): Line => {
         zips = false
         return await send(messages)
       }
-      const said = saidBy(text.slice(0, 2000), [target.token])
+      const replyText = saidBy(text.slice(0, 2000), [target.token])
       const moved = status >= 300 && status <= 399 ? ' (redirects are not followed)' : ''
       return {
         ok: false,
         about: isAboutEvents(target, reply) ? 'events' : 'target',
         status,
-        words: `HTTP ${status}${moved}${said ? `: ${said}` : ''}`,
+        words: `HTTP ${status}${moved}${replyText ? `: ${replyText}` : ''}`,
         retryAfter: retryAfterOf(retryAfter, Date.now()),
         bytes: body.length,
       }
     } catch (error) {
-      seen = null
+      lastStatus = null
       // The listener learns which step failed.
       if (!(error instanceof Unreached) || needs.note) throw error
       return failure(error.step === 'answer' ? error.message : `${error.step}: ${error.message}`, body.length)
     }
   }
   return {
-    isOpen: () => seen !== null && needs.clock() - seen < times.fresh,
+    isOpen: () => lastStatus !== null && needs.clock() - lastStatus < times.fresh,
     brokenAt: () => null,
     async open() {
       const socket = await openSocket(target, needs)
       socket.on('error', () => {}).destroy()
-      seen = needs.clock()
+      lastStatus = needs.clock()
     },
     send,
     async end() {

@@ -114,7 +114,7 @@ export const createOutcomes = (needs: {
     looked = 0
     await noteSpan(false)
   }
-  const taken = async (
+  const recordDelivered = async (
     plan: Plan,
     outcome: Outcome & { ok: true },
     events: number,
@@ -195,5 +195,5 @@ export const createOutcomes = (needs: {
     inARow = 0
     takenBefore.clear()
   }
-  return { keep, noteSpan, failed, taken, giveUp, refused, causeOf, forget }
+  return { keep, noteSpan, failed, taken: recordDelivered, giveUp, refused, causeOf, forget }
 }

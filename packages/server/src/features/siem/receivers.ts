@@ -67,7 +67,7 @@ const listen = (server: Server, port: number): Promise<number> =>
 
 export const httpReceiver = async (): Promise<HttpReceiver> => {
   const sockets = new Set<Socket>()
-  let made = 0
+  let receiverCount = 0
   const server = createHttp((request, reply) => {
     const pieces: Buffer[] = []
     request.on('data', (piece: Buffer) => pieces.push(piece))
@@ -87,7 +87,7 @@ export const httpReceiver = async (): Promise<HttpReceiver> => {
     })
   })
   server.on('connection', socket => {
-    made++
+    receiverCount++
     sockets.add(socket)
     socket.on('error', () => {})
     socket.on('close', () => sockets.delete(socket))
@@ -98,7 +98,7 @@ export const httpReceiver = async (): Promise<HttpReceiver> => {
     requests: [],
     answer: null,
     delay: 0,
-    connections: () => made,
+    connections: () => receiverCount,
     async stop() {
       for (const socket of sockets) socket.destroy()
       await new Promise(resolve => server.close(resolve))

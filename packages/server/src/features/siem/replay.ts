@@ -55,9 +55,9 @@ export const createReplays = (
     let [low, high] = [ends.first, ends.last + 1]
     while (low < high) {
       const middle = Math.floor((low + high) / 2)
-      const found = await eventFrom(db.read, middle)
-      if (!found || found.at >= time) high = middle
-      else low = found.id + 1
+      const middleEvent = await eventFrom(db.read, middle)
+      if (!middleEvent || middleEvent.at >= time) high = middle
+      else low = middleEvent.id + 1
     }
     return low
   }
@@ -126,8 +126,8 @@ export const createReplays = (
         const until = Math.min(at + window, job.last_id)
         const ids = await pastIds(db.read, pastOf(job, at, until), most)
         if (ids.length > 0) {
-          const found = await canonical.load(db.read, ids)
-          const there = ids.flatMap(id => found.get(id) ?? [])
+          const siemEvents = await canonical.load(db.read, ids)
+          const there = ids.flatMap(id => siemEvents.get(id) ?? [])
           const nextId = ids.length < most ? until : (ids.at(-1) ?? until)
           return { job, events: there, missing: ids.length - there.length, nextId, ended: nextId >= job.last_id }
         }

@@ -96,17 +96,17 @@ export const createSiemSettings = (needs: {
     const willHost = host === undefined ? get('siem.host') : host
     if (!of('enabled')) return
     if (willHost === null) throw invalid('host', 'Forwarding needs a host. Set one, or leave it disabled.')
-    const found = wayOf(of('format'), of('protocol'), of('tls_enabled'))
-    if ('words' in found) throw invalid(found.field, found.words)
+    const way = wayOf(of('format'), of('protocol'), of('tls_enabled'))
+    if ('words' in way) throw invalid(way.field, way.words)
   }
   const valuesOf = (change: Omit<SettingsChange, 'token_set'>): Partial<Settings> => {
     const values: Record<string, unknown> = {}
     for (const name of fields) if (change[name] !== undefined) values[`siem.${name}`] = change[name]
     if (change.events) values['siem.events'] = keysOf(allSiemTypes).filter(type => change.events?.includes(type))
     if (change.token !== undefined) {
-      const given = change.token === '' ? null : change.token
-      const same = given !== null && token() === given
-      values['siem.token'] = given === null ? null : same ? get('siem.token') : secrets.seal(given, 'siem.token')
+      const newToken = change.token === '' ? null : change.token
+      const same = newToken !== null && token() === newToken
+      values['siem.token'] = newToken === null ? null : same ? get('siem.token') : secrets.seal(newToken, 'siem.token')
     }
     const parts = (of: <K extends (typeof bound)[number]>(name: K) => Settings[`siem.${K}`]) =>
       [of('host'), ...bound.slice(1).map(of)] as const
@@ -120,7 +120,7 @@ export const createSiemSettings = (needs: {
   }
 
   /** As the audit log may show it. */
-  const shown = (name: SettingName, value: unknown) => {
+  const maskedValue = (name: SettingName, value: unknown) => {
     if (name === 'siem.token') return value === null ? null : '***'
     return name === 'siem.ca_cert' && typeof value === 'string' ? `SHA-256 ${sha256(value)}` : value
   }
@@ -147,7 +147,7 @@ export const createSiemSettings = (needs: {
     await applyToQueue(change, changed, now)
     for (const name of names) {
       if (name === 'siem.token_target') continue
-      const data = { field: name, old_value: shown(name, get(name)), new_value: shown(name, values[name]) }
+      const data = { field: name, old_value: maskedValue(name, get(name)), new_value: maskedValue(name, values[name]) }
       await change.record({ name: 'siem.update', author, data })
     }
   }

@@ -8,7 +8,7 @@ import type { Http } from '../../http/http.ts'
 import type { SiemService } from './siem.service.ts'
 
 const all = keysOf(siemTypes)
-const told: Readonly<Record<SiemType, readonly [name: string, description: string]>> = {
+const wordsByType: Readonly<Record<SiemType, readonly [name: string, description: string]>> = {
   ban: ['IP banned', 'A server has banned an address.'],
   unban: ['IP unbanned', 'A ban was lifted, or its time was up.'],
   server_offline: ['Server offline', 'A server sends no heartbeats any more.'],
@@ -25,10 +25,10 @@ const told: Readonly<Record<SiemType, readonly [name: string, description: strin
 }
 
 const additional = keysOf(additionalSiemTypes)
-const shown = (id: SiemType) => ({
+const typeView = (id: SiemType) => ({
   id,
-  name: told[id][0],
-  description: told[id][1],
+  name: wordsByType[id][0],
+  description: wordsByType[id][1],
   default_severity: allSiemTypes[id],
 })
 
@@ -46,8 +46,8 @@ export const mountSiem = (http: Http, siem: SiemService): void => {
   http.serve(contract.siemDeliveries, () => siem.deliveries())
   http.serve(contract.siemStats, ({ query }) => siem.stats(query.period ?? 'day'))
   http.serve(contract.listEventTypes, () => ({
-    event_types: all.map(shown),
-    additional_event_types: additional.map(shown),
+    event_types: all.map(typeView),
+    additional_event_types: additional.map(typeView),
   }))
   http.serve(contract.startReplay, ({ actor, body }) => {
     const types = body.event_types ?? all

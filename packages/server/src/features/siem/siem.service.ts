@@ -94,7 +94,7 @@ export const createSiem = (
   /** Asks the sending process, which may be another one, for a flush, and waits for its end. */
   const flushQueue = async (author: Author): Promise<ReplyOf<typeof contract.flushSiem>> => {
     const sentBefore = (await countsSince(db.read, 0)).reduce((sum, row) => sum + row.sent, 0)
-    const asked = await events.change(async change => {
+    const flushResult = await events.change(async change => {
       await change.record({ name: 'siem.flush', author })
       return askFlush(change.sql)
     })
@@ -103,7 +103,7 @@ export const createSiem = (
       // Another process may be the one that sends; then this does nothing.
       await sender.run()
       const { flush_done, flush_sent, flush_failed } = await readState(db.read)
-      if (flush_done >= asked) {
+      if (flush_done >= flushResult) {
         const left = flush_failed === 0 ? 'Nothing waits any more.' : `${flush_failed} still wait.`
         return {
           message: `${flush_sent} events were sent. ${left}`,

@@ -138,7 +138,7 @@ export const dropWaiting = async (sql: Sql, ids: readonly number[]): Promise<Wai
 }
 /** Notes that rows were written to a stream; answers them as they were before. */
 export const markWritten = async (sql: Sql, rows: readonly Waiting[], now: number): Promise<Waiting[]> => {
-  const found = new Set<number>()
+  const idSet = new Set<number>()
   for (const part of chunks(rows)) {
     const done = await sql
       .updateTable('siem_queue')
@@ -150,9 +150,9 @@ export const markWritten = async (sql: Sql, rows: readonly Waiting[], now: numbe
       )
       .returning('id')
       .execute()
-    for (const { id } of done) found.add(id)
+    for (const { id } of done) idSet.add(id)
   }
-  return rows.filter(({ id }) => found.has(id))
+  return rows.filter(({ id }) => idSet.has(id))
 }
 export const countTry = async (sql: Sql, ids: readonly number[]): Promise<void> => {
   for (const part of chunks(ids))

@@ -160,15 +160,15 @@ export const createTemplates = (needs: { db: Database; clock: Clock; events: Eve
   return {
     get,
     async list({ category, type, search }) {
-      const wanted = search?.toLowerCase()
+      const searchText = search?.toLowerCase()
       return (await all())
         .filter(
           template =>
             (category === undefined || template.category === category) &&
             (type === undefined || template.type === type) &&
-            (wanted === undefined ||
+            (searchText === undefined ||
               [template.name, template.display_name, template.description].some(text =>
-                text.toLowerCase().includes(wanted),
+                text.toLowerCase().includes(searchText),
               )),
         )
         .map(summaryOf)
@@ -187,16 +187,16 @@ export const createTemplates = (needs: { db: Database; clock: Clock; events: Eve
     async check({ jail_config, filter_config = '', sample }) {
       const lines = sample === undefined ? null : readSample(sample)
       const problems = [...validate({ jail_config, filter_config }, { knownFilters }).problems]
-      const told = (severity: 'error' | 'warning') =>
+      const problemsOf = (severity: 'error' | 'warning') =>
         problems
           .filter(problem => problem.severity === severity)
           .map(({ file, line, message }) => `${file}${line === null ? '' : `, line ${line}`}: ${message}`)
-      const errors = told('error')
+      const errors = problemsOf('error')
       if (errors.length > 0) {
         const untried = { matches: [], sample_note: 'Lines are tried once the template has no errors.' }
         return { valid: false, errors, problems, ...(lines ? untried : {}) }
       }
-      const valid = { valid: true, warnings: told('warning'), problems } as const
+      const valid = { valid: true, warnings: problemsOf('warning'), problems } as const
       if (!lines) return valid
       const { matches, note } = await trials.try({ jail_config, filter_config }, lines)
       return { ...valid, matches: [...matches], sample_note: note }
@@ -207,12 +207,12 @@ export const createTemplates = (needs: { db: Database; clock: Clock; events: Eve
       const settings = set(checkSettings(input.settings ?? {}, 'settings'))
       const verdict = validate({ jail_config, filter_config }, { name, knownFilters })
       refuseFaults(verdict)
-      const taken = () => conflict(`There is a template ${name} already. Choose another name.`)
-      if (builtinTemplates.some(builtin => builtin.name === name)) throw taken()
+      const nameTaken = () => conflict(`There is a template ${name} already. Choose another name.`)
+      if (builtinTemplates.some(builtin => builtin.name === name)) throw nameTaken()
       const now = clock()
       const row = await events.change(async change => {
         admit(contract.createTemplate.leaves, { all: await countTemplates(change.sql) })
-        const made = await insertTemplate(change.sql, {
+        const newTemplate = await insertTemplate(change.sql, {
           name,
           display_name: word(input.display_name ?? name, bounds.name),
           description: word(input.description ?? '', bounds.description),
@@ -224,9 +224,9 @@ export const createTemplates = (needs: { db: Database; clock: Clock; events: Eve
           created_at: now,
           updated_at: now,
         })
-        if (!made) throw taken()
-        await change.record({ name: 'template.create', author: authorOf(actor), data: { id: made.id, name } })
-        return made
+        if (!newTemplate) throw nameTaken()
+        await change.record({ name: 'template.create', author: authorOf(actor), data: { id: newTemplate.id, name } })
+        return newTemplate
       })
       return {
         id: row.id,

@@ -98,60 +98,60 @@ const reserve = (rows: number): void => {
 }
 
 const narrowTime = ({ at }: ColumnArrays, test: RowTest, { rows, from, count }: Hits): Hits => {
-  const kept = buffer
+  const hitBuffer = buffer
   let n = 0
   for (let index = 0; index < count; index++) {
     const row = rows === null ? from + index : (rows[index] ?? 0)
     const time = at[row] ?? 0
-    kept[n] = row
+    hitBuffer[n] = row
     // Without a branch that the processor would guess wrong; a ban that is gone is NaN.
     n += time >= test.from && time < test.to ? 1 : 0
   }
-  return { rows: kept, from, count: n }
+  return { rows: hitBuffer, from, count: n }
 }
 const narrowNumber = (column: Uint16Array | Uint32Array, value: number, { rows, from, count }: Hits): Hits => {
-  const kept = buffer
+  const hitBuffer = buffer
   let n = 0
   for (let index = 0; index < count; index++) {
     const row = rows === null ? from + index : (rows[index] ?? 0)
-    kept[n] = row
+    hitBuffer[n] = row
     n += column[row] === value ? 1 : 0
   }
-  return { rows: kept, from, count: n }
+  return { rows: hitBuffer, from, count: n }
 }
 const narrowServers = ({ server }: ColumnArrays, seen: Uint8Array, { rows, from, count }: Hits): Hits => {
-  const kept = buffer
+  const hitBuffer = buffer
   let n = 0
   for (let index = 0; index < count; index++) {
     const row = rows === null ? from + index : (rows[index] ?? 0)
-    kept[n] = row
+    hitBuffer[n] = row
     n += seen[server[row] ?? 0] === 1 ? 1 : 0
   }
-  return { rows: kept, from, count: n }
+  return { rows: hitBuffer, from, count: n }
 }
 const narrowMask = (mask: Uint8Array, { rows, from, count }: Hits): Hits => {
-  const kept = buffer
+  const hitBuffer = buffer
   let n = 0
   for (let index = 0; index < count; index++) {
     const row = rows === null ? from + index : (rows[index] ?? 0)
-    kept[n] = row
+    hitBuffer[n] = row
     n += mask[row] ?? 0
   }
-  return { rows: kept, from, count: n }
+  return { rows: hitBuffer, from, count: n }
 }
 const narrowActive = ({ at, lasts }: ColumnArrays, test: RowTest, { rows, from, count }: Hits): Hits => {
   const { active, now } = test
-  const kept = buffer
+  const hitBuffer = buffer
   let n = 0
   for (let index = 0; index < count; index++) {
     const row = rows === null ? from + index : (rows[index] ?? 0)
     const seconds = lasts[row] ?? 0
-    kept[n] = row
+    hitBuffer[n] = row
     // No branch here either. What has no known end is a number of seconds that lasts beyond any present.
     const isOver = seconds === ends.over ? 1 : (at[row] ?? 0) + seconds * 1000 <= now ? 1 : 0
     n += isOver ^ active
   }
-  return { rows: kept, from, count: n }
+  return { rows: hitBuffer, from, count: n }
 }
 const isBetween = (at: Float64Array, row: number, from: number, to: number): boolean => {
   const time = at[row] ?? 0
@@ -166,17 +166,17 @@ const rowsOfServer = (columns: Columns, { from, to, server }: RowTest, span: Spa
   if (columns.goneRows() === 0 && from === -Infinity && to === Infinity)
     return { rows: rows.subarray(index, stop), from: span.from, count: stop - index }
   reserve(stop - index)
-  const kept = buffer
+  const hitBuffer = buffer
   const { first, last } = stampWindow(from, to)
   let n = 0
   for (; index < stop; index++) {
     const row = rows[index] ?? 0
     const second = (stamps[index] ?? 0) >>> 1
-    kept[n] = row
+    hitBuffer[n] = row
     const isInside = second > first && second < last
     n += isInside || ((second === first || second === last) && isBetween(at, row, from, to)) ? 1 : 0
   }
-  return { rows: kept, from: span.from, count: n }
+  return { rows: hitBuffer, from: span.from, count: n }
 }
 /** The settled rows of a span that match. They hold until the next call. */
 export const hitsOf = (columns: Columns, test: RowTest, span: Span): Hits => {

@@ -134,19 +134,19 @@ export const createBouncers = (needs: {
   }
 
   const render = async (told: Told, scope: Scope, { held }: Changes): Promise<Answer> => {
-    const wanted = (entry: string) => scope === 'both' || scope === scopeOf(entry)
+    const isInScope = (entry: string) => scope === 'both' || scope === scopeOf(entry)
     const text = createText()
     text.add('{"deleted":')
-    await text.list(told.removed, wanted, deletionText)
+    await text.list(told.removed, isInScope, deletionText)
     text.add(',"new":')
-    await text.list(told.isFull ? held : told.added, wanted, decisionsAt(clock()))
+    await text.list(told.isFull ? held : told.added, isInScope, decisionsAt(clock()))
     text.add('}')
     return text.answer()
   }
   /** The text for all that stand at the same place. */
   const shared = (key: string, make: () => Promise<Answer>): Promise<Answer> => {
-    const known = texts.get(key)
-    if (known && Math.abs(clock() - known.at) < textKept) return known.answer
+    const cachedText = texts.get(key)
+    if (cachedText && Math.abs(clock() - cachedText.at) < textKept) return cachedText.answer
     const answer = make()
     texts.delete(key)
     texts.set(key, { at: clock(), answer })
@@ -181,14 +181,14 @@ export const createBouncers = (needs: {
     async ask(caller, { ip, range, contains, scope, type, value, ...filters }) {
       const bouncer = await admission.admit(caller)
       const [one, all] = [scopesWanted({ scopes: scope }), scopesWanted(filters)]
-      const asked = rangeOf('ip', ip) ?? rangeOf('range', range)
+      const askedRange = rangeOf('ip', ip) ?? rangeOf('range', range)
       const state = await freshState(bouncer)
       if ((type ?? 'ban') !== 'ban' || one === 'none' || all === 'none') return none
       const matches = (entry: string) =>
         (one === 'both' || one === scopeOf(entry)) &&
         (all === 'both' || all === scopeOf(entry)) &&
         (value === undefined || value === entry)
-      if (!asked && value === undefined) {
+      if (!askedRange && value === undefined) {
         admission.spendFull(bouncer)
         return shared(`${bouncer.row.id} list ${state.changes.seq} ${one} ${all}`, () =>
           listOf(state.changes.held, matches, clock()),
@@ -196,9 +196,9 @@ export const createBouncers = (needs: {
       }
       state.lookup ??= createLookup(state.changes.held)
       const isInside = /^(false|0|f)$/i.test(contains ?? '')
-      if (asked && isInside) admission.spendFull(bouncer)
-      const entries = asked
-        ? await (isInside ? state.lookup.inside(asked) : state.lookup.around(asked))
+      if (askedRange && isInside) admission.spendFull(bouncer)
+      const entries = askedRange
+        ? await (isInside ? state.lookup.inside(askedRange) : state.lookup.around(askedRange))
         : [value ?? ''].filter(entry => state.changes.held.has(entry))
       return listOf(entries, matches, clock())
     },

@@ -27,14 +27,14 @@ const after = 1
  */
 export const createChanges = () => {
   let seq = 0
-  const held = new Set<string>()
+  const heldEntries = new Set<string>()
   const added: Change[] = []
   let removed: Change[] = []
   let forgotten = 0
   let toldUntil: number | null = null
 
   const remove = (entry: string, at: number) => {
-    held.delete(entry)
+    heldEntries.delete(entry)
     removed.push({ seq: ++seq, entry, at })
   }
   /** Tells again what is due by the clock: shortly before a lease ends, and after its end, for bouncers that do not extend one. */
@@ -49,7 +49,7 @@ export const createChanges = () => {
     }
     // Each reading looks at all entries: that costs less than to keep them by slice.
     if (due.size > 0)
-      await inSlices(held, entry => {
+      await inSlices(heldEntries, entry => {
         if (due.has(sliceOf(entry))) added.push({ seq: ++seq, entry, at: now })
       })
   }
@@ -58,8 +58,8 @@ export const createChanges = () => {
       const dropped = added.splice(0, added.length - mostAdded)
       forgotten = Math.max(forgotten, dropped.at(-1)?.seq ?? 0)
     }
-    const kept = removed.findIndex(({ at }) => now - at < day)
-    removed = kept < 0 ? [] : removed.slice(Math.max(kept, removed.length - mostRemoved))
+    const firstKept = removed.findIndex(({ at }) => now - at < day)
+    removed = firstKept < 0 ? [] : removed.slice(Math.max(firstKept, removed.length - mostRemoved))
   }
   const since = (changes: readonly Change[], cursor: number): string[] => {
     let [low, high] = [0, changes.length]
@@ -71,19 +71,19 @@ export const createChanges = () => {
     return [...new Set(changes.slice(low).map(({ entry }) => entry))]
   }
   return {
-    held: held as ReadonlySet<string>,
+    held: heldEntries as ReadonlySet<string>,
     get seq() {
       return seq
     },
     /** Takes over what the feed holds now; one call at a time. */
     async take(next: ReadonlySet<string>, now: number): Promise<void> {
       const isFirst = seq === 0
-      await inSlices(held, entry => {
+      await inSlices(heldEntries, entry => {
         if (!next.has(entry)) remove(entry, now)
       })
       await inSlices(next, entry => {
-        if (held.has(entry)) return
-        held.add(entry)
+        if (heldEntries.has(entry)) return
+        heldEntries.add(entry)
         // Whoever stands before the first reading gets everything.
         if (isFirst) seq = forgotten = 1
         else added.push({ seq: ++seq, entry, at: now })
@@ -91,7 +91,7 @@ export const createChanges = () => {
     },
     /** Notes that something was removed before this process began. */
     recall(entries: Iterable<string>, at: number): void {
-      for (const entry of entries) if (!held.has(entry)) removed.push({ seq: ++seq, entry, at })
+      for (const entry of entries) if (!heldEntries.has(entry)) removed.push({ seq: ++seq, entry, at })
     },
     /** Renews leases and forgets what is old. */
     async advance(now: number): Promise<void> {
@@ -99,7 +99,7 @@ export const createChanges = () => {
       forget(now)
     },
     removals: (): readonly { readonly entry: string; readonly at: number }[] =>
-      removed.filter(({ entry }) => !held.has(entry)),
+      removed.filter(({ entry }) => !heldEntries.has(entry)),
     /** Whether a bouncer that stands at `cursor` is told everything. */
     isBehind: (cursor: number | null): boolean => cursor === null || cursor < forgotten,
     /** What a bouncer that stands at `cursor` is told; null: a bouncer that nobody knows. */
@@ -108,8 +108,8 @@ export const createChanges = () => {
       const from = cursor ?? 0
       return {
         isFull,
-        added: isFull ? [] : since(added, from).filter(entry => held.has(entry)),
-        removed: since(removed, isFull ? 0 : from).filter(entry => !held.has(entry)),
+        added: isFull ? [] : since(added, from).filter(entry => heldEntries.has(entry)),
+        removed: since(removed, isFull ? 0 : from).filter(entry => !heldEntries.has(entry)),
       }
     },
   }

@@ -45,8 +45,8 @@ const text = (entry: string, hash: number, duration: string): string =>
 export const decisionsAt = (now: number): ((entry: string) => string) => {
   const durations = new Map<number, string>()
   const durationOf = (slice: number) => {
-    const known = durations.get(slice)
-    if (known !== undefined) return known
+    const cachedDuration = durations.get(slice)
+    if (cachedDuration !== undefined) return cachedDuration
     const duration = asDuration(leaseLeft(slice, now) - textKept)
     durations.set(slice, duration)
     return duration

@@ -21,9 +21,9 @@ const mark = '[cut]'
 /** At most `bytes` of UTF-8, never half a character; a mark says that something is missing. */
 export const cut = (text: string, bytes: number): string => {
   if (Buffer.byteLength(text) <= bytes) return text
-  const kept = Buffer.from(text.toWellFormed()).subarray(0, Math.max(0, bytes - mark.length))
+  const keptBytes = Buffer.from(text.toWellFormed()).subarray(0, Math.max(0, bytes - mark.length))
   // As part of a stream: the beginning of a character that goes on is left out.
-  return new TextDecoder('utf-8', { ignoreBOM: true }).decode(kept, { stream: true }) + mark
+  return new TextDecoder('utf-8', { ignoreBOM: true }).decode(keptBytes, { stream: true }) + mark
 }
 
 const longest = 256

@@ -152,12 +152,12 @@ const draftOf = (pattern: string, conversions: ReadonlyMap<string, string>): Dra
     const seconds = `(${key.includes('LEPOCH') ? longEpoch : epoch})`
     return bound(`(${pattern.replace(/(?<!\\)\{L?EPOCH\}/gi, () => seconds)})`, pattern, 'word', true)
   }
-  const named = /^(\{\^LN-BEG\}|\^)?(L?EPOCH|TAI64N)$/.exec(key)
-  if (named) {
-    const byLine = named[1] !== undefined
-    if (named[2] === 'TAI64N') return bound('@[0-9a-f]{24}', 'TAI64N', byLine ? 'line' : 'none', true)
-    const seconds = named[2] === 'EPOCH' ? epoch : longEpoch
-    const name = named[2] === 'EPOCH' ? 'Epoch' : 'LongEpoch'
+  const epochForm = /^(\{\^LN-BEG\}|\^)?(L?EPOCH|TAI64N)$/.exec(key)
+  if (epochForm) {
+    const byLine = epochForm[1] !== undefined
+    if (epochForm[2] === 'TAI64N') return bound('@[0-9a-f]{24}', 'TAI64N', byLine ? 'line' : 'none', true)
+    const seconds = epochForm[2] === 'EPOCH' ? epoch : longEpoch
+    const name = epochForm[2] === 'EPOCH' ? 'Epoch' : 'LongEpoch'
     return byLine
       ? bound(`((?<=^\\[)${seconds}(?=\\])|${seconds})`, name, 'line', true)
       : bound(`((?:^|(?<=^\\[)|(?<=\\baudit\\())${seconds})`, name, 'none', true)
@@ -209,15 +209,15 @@ const ownList = (conversions: ReadonlyMap<string, string>): Listed[] => {
 export const dateForms = (patterns: readonly string[], now: number): readonly DateForm[] => {
   const conversions = conversionsAt(now)
   const listed: Listed[] = []
-  const known = new Set<string>()
+  const knownForms = new Set<string>()
   let length = 0
   const add = (more: readonly Listed[], ignoreKnown: boolean) => {
     for (const each of more) {
-      if (known.has(each.draft.name)) {
+      if (knownForms.has(each.draft.name)) {
         if (ignoreKnown) continue
         throw new Untriable('The same datepattern stands there twice: the engine refuses that.')
       }
-      known.add(each.draft.name)
+      knownForms.add(each.draft.name)
       listed.push(each)
       length += each.draft.text.length
       if (length > longest) throw new Untriable('The datepattern is longer than can be tried here.')

@@ -43,7 +43,7 @@ export const createDetector = (forms: readonly DateForm[]): Detector => {
     distance: nowhere,
   }))
   /** Forms that have ever matched, whether they were taken or not. */
-  const seen = new Set<DateForm>()
+  const usedForms = new Set<DateForm>()
   let lastIndex = nowhere
   let last = { from: 1, to: nowhere, before: '', first: '', final: '', behind: '' }
   let firstUnused = 0
@@ -54,7 +54,7 @@ export const createDetector = (forms: readonly DateForm[]): Detector => {
     candidate.regex.lastIndex = text.toUnits(from)
     const match = candidate.regex.exec(to >= text.length ? text.line : text.line.slice(0, text.toUnits(to)))
     if (!match) return null
-    seen.add(candidate.form)
+    usedForms.add(candidate.form)
     const [begin, end] = match.indices?.[0] ?? [0, 0]
     return { match, from: text.toPoints(begin), to: text.toPoints(end), index }
   }
@@ -75,14 +75,14 @@ export const createDetector = (forms: readonly DateForm[]): Detector => {
     let best = reserve
     for (const [index, candidate] of order.entries()) {
       if (index === skipped) continue
-      const found = search(index, text)
-      if (!found) continue
+      const dateMatch = search(index, text)
+      if (!dateMatch) continue
       const next = order[index + 1]
-      if (!next || candidate.form.anchored) return found
-      if (found.from === 0 && candidate.wins > 0 && !seen.has(next.form)) return found
+      if (!next || candidate.form.anchored) return dateMatch
+      if (dateMatch.from === 0 && candidate.wins > 0 && !usedForms.has(next.form)) return dateMatch
       // Further right than before it may stand in the message itself.
-      if (found.from <= candidate.distance && found.from <= last.from) return found
-      if (found.from < (best?.from ?? nowhere)) best = found
+      if (dateMatch.from <= candidate.distance && dateMatch.from <= last.from) return dateMatch
+      if (dateMatch.from < (best?.from ?? nowhere)) best = dateMatch
     }
     return best
   }
@@ -116,24 +116,24 @@ export const createDetector = (forms: readonly DateForm[]): Detector => {
   return {
     find(line) {
       const text = textOf(line)
-      const found = choose(text)
-      if (!found) return null
-      const candidate = order[found.index]
+      const choice = choose(text)
+      if (!choice) return null
+      const candidate = order[choice.index]
       if (!candidate) return null
       candidate.wins++
-      candidate.distance = found.from
-      if (firstUnused === found.index) firstUnused++
-      if (found.from >= text.length) throw new Stumble('There is no character where the date would be.')
+      candidate.distance = choice.from
+      if (firstUnused === choice.index) firstUnused++
+      if (choice.from >= text.length) throw new Stumble('There is no character where the date would be.')
       last = {
-        from: found.from,
-        to: found.to,
-        before: text.at(found.from - 1),
-        first: text.at(found.from),
-        final: text.at(found.to === 0 ? text.length - 1 : found.to - 1),
-        behind: text.at(found.to),
+        from: choice.from,
+        to: choice.to,
+        before: text.at(choice.from - 1),
+        first: text.at(choice.from),
+        final: text.at(choice.to === 0 ? text.length - 1 : choice.to - 1),
+        behind: text.at(choice.to),
       }
-      lastIndex = found.index > 0 && found.index !== lastIndex ? moveUp(found.index) : found.index
-      const { indices, groups } = found.match
+      lastIndex = choice.index > 0 && choice.index !== lastIndex ? moveUp(choice.index) : choice.index
+      const { indices, groups } = choice.match
       return { span: indices?.[1] ?? null, groups: groups ?? {} }
     },
   }

@@ -56,26 +56,26 @@ interface Scope {
 /** @throws Untriable */
 export const toJavaScript = (expression: Expression): Script => {
   if (expression.conditional) untriable('A condition, (?(group)...), can not be tried here.')
-  const kept = new Set<number>()
+  const keptNumbers = new Set<number>()
   for (const node of nodesOf(expression.node)) {
-    if (node.kind === 'back') kept.add(node.number)
-    if (node.kind === 'group' && node.number !== null && decisive.test(node.name ?? '')) kept.add(node.number)
-    if (node.kind === 'tag' && node.tag !== 'F-PORT/') for (const number of node.numbers) kept.add(number)
+    if (node.kind === 'back') keptNumbers.add(node.number)
+    if (node.kind === 'group' && node.number !== null && decisive.test(node.name ?? '')) keptNumbers.add(node.number)
+    if (node.kind === 'tag' && node.tag !== 'F-PORT/') for (const number of node.numbers) keptNumbers.add(number)
   }
-  const source = write(expression.node, { folds: expression.folds, kept, sure: new Set() })
+  const source = write(expression.node, { folds: expression.folds, kept: keptNumbers, sure: new Set() })
   return { source, flags: expression.folds ? 'iv' : 'v' }
 }
 
 const nodesOf = (root: Node): Node[] => {
-  const found: Node[] = []
+  const groupNodes: Node[] = []
   const work = [root]
   for (let node = work.pop(); node; node = work.pop()) {
-    found.push(node)
+    groupNodes.push(node)
     if ('body' in node) work.push(node.body)
     else if (node.kind === 'sequence') work.push(...node.items)
     else if (node.kind === 'either') work.push(...node.branches)
   }
-  return found
+  return groupNodes
 }
 
 // oxlint-disable-next-line complexity -- one case for each kind of node

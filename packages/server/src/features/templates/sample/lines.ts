@@ -52,17 +52,17 @@ const createJudge = (plan: Plan): ((line: string) => LineVerdict) => {
     if (ignores.length > 0 && ignores.length < fails.length - 2 && ignored(text)) return null
     let before: Groups | null = null
     if (prefix) {
-      const found = prefix.exec(text)
-      if (!found) return null
-      const { content, ...others } = found.groups ?? {}
+      const prefixMatch = prefix.exec(text)
+      if (!prefixMatch) return null
+      const { content, ...others } = prefixMatch.groups ?? {}
       if (Object.keys(others).length > 0) before = others
       if (content !== undefined && content !== '') text = `${content}\n`
     }
     for (const fail of fails) {
-      const found = fail.exec(text)
-      if (!found) continue
+      const failMatch = fail.exec(text)
+      if (!failMatch) continue
       if (ignored(text)) return null
-      const groups = before ? { ...before, ...found.groups } : (found.groups ?? {})
+      const groups = before ? { ...before, ...failMatch.groups } : (failMatch.groups ?? {})
       if (idGroups.some(name => groups[name] !== undefined)) return blamedOf(groups)
       // The expression matched without a host group: fail2ban goes on with an empty rest of the line.
       text = '\n'

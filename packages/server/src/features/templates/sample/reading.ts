@@ -21,14 +21,14 @@ const months = 'jan feb mar apr may jun jul aug sep oct nov dec'.split(' ')
 
 /** `groups` are named as the conversions of a datepattern. */
 export const readingOf = (groups: Groups): Reading => {
-  const given = (...names: readonly string[]) => names.some(name => groups[name] !== undefined)
-  if (given('I') && 'p' in groups && !given('p')) return 'stumbles'
+  const hasGroup = (...names: readonly string[]) => names.some(name => groups[name] !== undefined)
+  if (hasGroup('I') && 'p' in groups && !hasGroup('p')) return 'stumbles'
   const zone = zoneReading(groups['z'] ?? groups['Z'])
   if (zone !== 'reads') return zone
   if (Number(groups['Y'] ?? 2000) < 1900) return { unknown: 'its date lies before 1900' }
-  const byWeek = given('U', 'W') && given('a', 'A', 'w')
-  if (!byWeek && !given('j') && given('m', 'b', 'B') !== given('d')) return 'stumbles'
-  return isDate(groups) && !given('j', 'U', 'W') ? 'reads' : 'may fail'
+  const byWeek = hasGroup('U', 'W') && hasGroup('a', 'A', 'w')
+  if (!byWeek && !hasGroup('j') && hasGroup('m', 'b', 'B') !== hasGroup('d')) return 'stumbles'
+  return isDate(groups) && !hasGroup('j', 'U', 'W') ? 'reads' : 'may fail'
 }
 
 const zoneReading = (zone: string | undefined): Reading => {
@@ -45,8 +45,8 @@ const zoneReading = (zone: string | undefined): Reading => {
 /** Whether that day and that time of day certainly exist. */
 const isDate = (groups: Groups): boolean => {
   const number = (name: string, otherwise: number) => Number(groups[name]?.trim() ?? otherwise)
-  const named = (groups['b'] ?? groups['B'])?.slice(0, 3).toLowerCase()
-  const month = named === undefined ? number('m', 1) : months.indexOf(named) + 1
+  const monthName = (groups['b'] ?? groups['B'])?.slice(0, 3).toLowerCase()
+  const month = monthName === undefined ? number('m', 1) : months.indexOf(monthName) + 1
   // Without a year it is this one or the last, which need not be leap years.
   const year = groups['Y'] === undefined && groups['y'] === undefined ? 2001 : number('Y', 2000 + number('y', 0))
   const day = number('d', 1)

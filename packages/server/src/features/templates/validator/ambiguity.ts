@@ -141,12 +141,12 @@ export const isAmbiguous = (root: Node, length: number): boolean => {
   const overlaps = new Map<number, boolean>()
   const overlap = (a: number, b: number): boolean => {
     const key = a * mostStates + b
-    let known = overlaps.get(key)
-    if (known === undefined) {
-      known = sets[a]?.some((in_, code) => in_ === 1 && sets[b]?.[code] === 1) === true
-      overlaps.set(key, known)
+    let knownOverlap = overlaps.get(key)
+    if (knownOverlap === undefined) {
+      knownOverlap = sets[a]?.some((in_, code) => in_ === 1 && sets[b]?.[code] === 1) === true
+      overlaps.set(key, knownOverlap)
     }
-    return known
+    return knownOverlap
   }
   /** Whether two paths over the same text begin in one state of the loop, part, and end in it again. */
   // oxlint-disable-next-line complexity -- one algorithm over pairs of states, forwards and backwards
@@ -164,8 +164,8 @@ export const isAmbiguous = (root: Node, length: number): boolean => {
           spend(1)
           if (!states.has(x) || !states.has(y) || !overlap(x, y)) continue
           const next = x * mostStates + y
-          const known = before.get(next)
-          if (known) known.push(pair)
+          const knownStep = before.get(next)
+          if (knownStep) knownStep.push(pair)
           else before.set(next, [pair])
           if (!reached.has(next)) {
             reached.add(next)
@@ -173,12 +173,12 @@ export const isAmbiguous = (root: Node, length: number): boolean => {
           }
         }
     }
-    const seen = new Set(start)
+    const visitedStates = new Set(start)
     for (const work = [...start]; work.length > 0;)
       for (const pair of before.get(work.pop() ?? 0) ?? []) {
         if (Math.floor(pair / mostStates) !== pair % mostStates && reached.has(pair)) return true
-        if (!seen.has(pair)) {
-          seen.add(pair)
+        if (!visitedStates.has(pair)) {
+          visitedStates.add(pair)
           work.push(pair)
         }
       }
@@ -199,7 +199,7 @@ const loopsOf = (follow: readonly ReadonlyMap<number, number>[]): ReadonlySet<nu
   const low: number[] = []
   const stack: number[] = []
   const on = new Set<number>()
-  const found: Set<number>[] = []
+  const components: Set<number>[] = []
   let count = 0
   const enter = (state: number) => {
     index[state] = low[state] = count++
@@ -215,7 +215,7 @@ const loopsOf = (follow: readonly ReadonlyMap<number, number>[]): ReadonlySet<nu
       on.delete(each)
       loop.add(each)
     }
-    if (loop.size > 1 || follow[state]?.has(state) === true) found.push(loop)
+    if (loop.size > 1 || follow[state]?.has(state) === true) components.push(loop)
   }
   for (let root = 0; root < follow.length; root++) {
     const work = index[root] === undefined ? [enter(root)] : []
@@ -231,5 +231,5 @@ const loopsOf = (follow: readonly ReadonlyMap<number, number>[]): ReadonlySet<nu
       else if (on.has(next.value)) low[state] = Math.min(low[state] ?? 0, index[next.value] ?? 0)
     }
   }
-  return found
+  return components
 }

@@ -9,12 +9,12 @@ const special = /\{(?:\^LN-BEG|UNB|NONE|DATE|L?EPOCH)\}/gi
 /** What is wrong with a pattern for dates, in which `%%` has become `%`; null when nothing is. */
 export const datepatternFault = (pattern: string): string | null => {
   if (/^(?:EPOCH|LONGEPOCH|TAI64N|ISO8601|\{?NONE\}?|\{?LN-BEG\}?)$/i.test(pattern.trim())) return null
-  const seen = new Set<string>()
+  const usedDirectives = new Set<string>()
   let twice: string | null = null
   const text = pattern.replace(special, '(?:x)').replace(conversion, found => {
     const group = { k: 'H', l: 'I' }[found.at(-1) ?? ''] ?? found.at(-1) ?? ''
-    if (seen.has(group)) twice = found
-    seen.add(group)
+    if (usedDirectives.has(group)) twice = found
+    usedDirectives.add(group)
     return '(?:x)'
   })
   if (twice) return `${String(twice)} can stand there once.`
