@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { eventually, openPoll, raw } from '../../testing/index.ts'
+import { raw } from '../../testing/index.ts'
 import type { EnrolledHost, Signed, TestServer } from '../../testing/index.ts'
 import { aUser, withTwoHosts } from '../../testing/scene.ts'
 
@@ -134,25 +134,6 @@ describe('many servers at once', () => {
     expect((await change({ server_ids: [web.id], add: ['mine'] }, limited)).status).toBe(200)
     expect(await tagsOf(web)).toContain('mine')
     expect(await tagsOf(db)).not.toContain('mine')
-  })
-
-  test('wake the host whose tags changed, and no other one', async () => {
-    // Tests before this one may have woken them.
-    for (const { id, client } of [web, db])
-      await client.call('GET /servers/{serverId}/commands/pending', { params: { serverId: id }, query: { wait: 1 } })
-    const [changed, other] = [await openPoll(web), await openPoll(db)]
-    try {
-      let count = 0
-      // A change that comes before the poll has begun to wait wakes nobody.
-      await eventually(async () => {
-        await change({ server_ids: [web.id], [count++ % 2 === 0 ? 'add' : 'remove']: ['awake'] })
-        expect(changed.isOpen()).toBe(false)
-      })
-      expect(other.isOpen()).toBe(true)
-    } finally {
-      await changed.close()
-      await other.close()
-    }
   })
 
   test('stand in the audit log', async () => {
