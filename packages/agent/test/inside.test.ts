@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import type { Pickled } from '../src/engine/pickle.ts'
 import { createInsideInterpreter } from '../src/python/inside.ts'
 
-/* Programs that run in the container of fail2ban, whose answers come from whoever rules it. */
+/* Programs that run in the container of fail2ban, whose answers cannot be trusted. */
 
 const attachedAction = { name: 'stockade', file: '/share/stockade_action.py', spool: '/share/events.jsonl' }
 

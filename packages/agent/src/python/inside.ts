@@ -25,7 +25,7 @@ type EngineForPrograms = Pick<
 
 /** Milliseconds between two looks at a program. */
 const [firstLook, longestWait] = [20, 250]
-/** Bytes. Whoever rules the container answers what he likes. */
+/** Bytes. A hostile container may answer anything, so its answer has a bound. */
 const mostOutput = 8 * 1024 * 1024
 
 /**

@@ -3,8 +3,8 @@ import type { Kysely } from 'kysely'
 import type { Engine } from '../database.ts'
 
 /*
- * The switches of chat and e-mail become routes of the alerts, and their daily summary a schedule of reports. Notifications told of the
- * same incidents before: an alert that stands is told nowhere a second time, and one that they had not told yet is told once.
+ * The switches of chat and e-mail become routes of the alerts, and their daily summary becomes a report schedule. Notifications reported the
+ * same incidents before: no channel gets an open alert a second time, and an alert that was not sent yet is sent once.
  */
 
 type Sql = Kysely<unknown>
@@ -47,7 +47,7 @@ const addSummary = async (db: Sql, get: Get): Promise<void> => {
   )
 }
 
-/** What notifications told of, by the kind of the alert that says the same. */
+/** The notification for each kind of alert that reports the same incident. */
 const eventNames: Readonly<Record<string, string>> = {
   'server-unprotected': 'server.protection',
   'server-degraded': 'server.protection',
@@ -93,7 +93,7 @@ const unreadOf = async (db: Sql, engine: Engine): Promise<readonly Unread[]> => 
   return rows
 }
 
-/** Marks each alert that stands with the channels that were told of it. */
+/** Notes in each open alert the channels that got it already. */
 const markTold = async (db: Sql, engine: Engine, listeners: readonly string[]): Promise<void> => {
   const unread = await unreadOf(db, engine)
   const offline = await sql<{ no: number }>`select no from servers where status = 'offline'`.execute(db)

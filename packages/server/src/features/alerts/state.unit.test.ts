@@ -146,9 +146,9 @@ test('a channel that heard of an alert before it was told is not told again, and
   const heard = { ...fired, told_channels: jsonText(['1']) }
   const first = tellFiring(rule, [heard], [heard], context)
   expect(first.messages).toEqual([])
-  const told = first.changed.get(heard)
-  if (!told) throw new Error('it was not told')
-  const over = { ...told, state: 'resolved' as const, resolved_at: start + 90_000 }
+  const sentState = first.changed.get(heard)
+  if (!sentState) throw new Error('it was not told')
+  const over = { ...sentState, state: 'resolved' as const, resolved_at: start + 90_000 }
   expect(tellResolved(rule, [over], context).messages).toMatchObject([
     { channels: ['1'], message: { title: 'Over: host-1 is silent', text: 'It lasted 2 min.' } },
   ])

@@ -49,7 +49,7 @@ const previewed = async () => {
   const idOn = (host: EnrolledHost) => commands.find(({ server_id }) => server_id === host.id)?.id ?? ''
   return { batch_id, onWeb: idOn(web), onDb: idOn(db) }
 }
-const asked = async () => (await admin.client.call('GET /commands', { query: { type: 'jail-preview' } })).total
+const countPreviews = async () => (await admin.client.call('GET /commands', { query: { type: 'jail-preview' } })).total
 
 describe.each<[string, () => Promise<string>]>([
   ['an operator who may see the servers of a tag', async () => team.token],
@@ -72,15 +72,15 @@ describe.each<[string, () => Promise<string>]>([
   })
 
   test('previews on its servers', async () => {
-    const made = await ask(token, 'POST', `/servers/${web.id}/commands`, { type: 'jail-preview', params })
-    expect(made.status).toBe(201)
+    const reply = await ask(token, 'POST', `/servers/${web.id}/commands`, { type: 'jail-preview', params })
+    expect(reply.status).toBe(201)
     await answer(web, open)
-    const { id } = made.json as { id: string }
+    const { id } = reply.json as { id: string }
     expect((await ask(token, 'GET', `/commands/${id}`)).text).toContain(open)
   })
 
   test('asks no other server, alone or among its own', async () => {
-    const before = await asked()
+    const before = await countPreviews()
     const type = 'jail-preview'
     for (const [path, body] of [
       [`/servers/${db.id}/commands`, { type, params }],
@@ -94,7 +94,7 @@ describe.each<[string, () => Promise<string>]>([
       expect(status, `${path} ${JSON.stringify(body)}: ${text}`).toBeGreaterThanOrEqual(400)
       expect(status).toBeLessThan(500)
     }
-    expect(await asked(), 'nothing was queued, for its own server neither').toBe(before)
+    expect(await countPreviews(), 'nothing was queued, for its own server neither').toBe(before)
   })
 
   test('reads nothing that another server answered', async () => {
@@ -116,9 +116,9 @@ describe.each<[string, () => Promise<string>]>([
     expect([403, 404]).toContain((await ask(token, 'GET', `/commands/${onDb}`)).status)
     const { json } = await ask(token, 'GET', `/commands?batch_id=${batch_id}`)
     expect(json).toMatchObject({ total: 1, commands: [{ id: onWeb }] })
-    const before = await asked()
+    const before = await countPreviews()
     expect([403, 404]).toContain((await ask(token, 'POST', `/commands/${onDb}/retry`)).status)
-    expect(await asked()).toBe(before)
+    expect(await countPreviews()).toBe(before)
   })
 })
 

@@ -177,12 +177,12 @@ test('the window holds what a plain list holds, also after it has grown and turn
   for (let n = 0; n < 20; n++)
     for (let m = 0; m < 250; m += 7) {
       const ip = `198.51.${n}.${m}`
-      const wanted = (plain.get(ip) ?? []).filter(({ at }) => at >= newest - 1000).map(({ id }) => id)
+      const expectedIds = (plain.get(ip) ?? []).filter(({ at }) => at >= newest - 1000).map(({ id }) => id)
       const found: number[] = []
       const key = keyOfAddress(parseIp(ip)?.bytes ?? new Uint8Array(4))
       for (let place = history.head(key); place >= 0; place = history.before(place))
         if (history.at(place) >= newest - 1000) found.push(history.id(place))
-      expect(found.reverse(), ip).toEqual(wanted)
+      expect(found.reverse(), ip).toEqual(expectedIds)
     }
 })
 

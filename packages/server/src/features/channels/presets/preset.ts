@@ -35,7 +35,7 @@ export interface HttpCall {
 export interface AnswerRule {
   /** Statuses that mean taken; all from 200 to 299 unless given. */
   readonly accepted?: readonly number[]
-  /** The status alone decides. Else an answer of 2xx that tells of an error is a refusal (`answers.ts`). */
+  /** True: the status alone decides. Absent: a 2xx answer whose body reports an error is a refusal, too (`answers.ts`). */
   readonly isFinal?: true
   /** A field of the JSON answer that must have this value. */
   readonly field?: { readonly path: string; readonly equals: string | boolean }
