@@ -7,8 +7,10 @@ import { onStage } from './stage.ts'
 
 const hour = 3600
 
-if (clockLibrary === null) loudly('SKIPPED: a host whose clock is set: needs libfaketime')
-else
+if (clockLibrary === null) {
+  loudly('SKIPPED: a host whose clock is set: needs libfaketime')
+  it.skip('a host whose clock is set')
+} else
   onStage(
     'a host whose clock is set',
     [],
@@ -54,7 +56,7 @@ else
           const { host } = scene()
           const from = reports(scene()).length
           host.setClock(to)
-          const attacker = to < 0 ? '203.0.113.5' : '203.0.113.4'
+          const [attacker, short] = to < 0 ? ['203.0.113.5', '203.0.113.7'] : ['203.0.113.4', '203.0.113.6']
           await host.attack(attacker)
           isNow((await reported(scene(), attacker)).banned_at)
           if (to > 0) await ended(scene(), '203.0.113.1')
@@ -62,9 +64,9 @@ else
           expect(await left('203.0.113.2')).toBeGreaterThan(300)
           for (const ip of ['203.0.113.2', '203.0.113.3'])
             expect(await bansOf(scene(), ip)).toMatchObject([{ unbanned_at: null }])
-          await order('ban-ip', { ip: '203.0.113.6', jail: 'sshd', duration: 5 })
-          await ended(scene(), '203.0.113.6')
-          expect(await host.bannedInEngine('sshd', '203.0.113.6')).toBe(false)
+          await order('ban-ip', { ip: short, jail: 'sshd', duration: 5 })
+          await ended(scene(), short)
+          expect(await host.bannedInEngine('sshd', short)).toBe(false)
           await host.client('set', 'sshd', 'unbanip', attacker)
           await ended(scene(), attacker)
           // A later report only says what the checks found after all of this.

@@ -24,8 +24,13 @@ export async function reported(scene: Scene, ip: string): Promise<ReportedBan> {
   return ban
 }
 
+/** Waits until every ban of the address has ended; one whose report is still under way has not. */
 export async function ended(scene: Scene, ip: string): Promise<void> {
-  await until(async () => (await bansOf(scene, ip)).every(ban => ban.unbanned_at !== null), `the end of ${ip}`)
+  const isOver = async (): Promise<boolean> => {
+    const bans = await bansOf(scene, ip)
+    return bans.length > 0 && bans.every(ban => ban.unbanned_at !== null)
+  }
+  await until(isOver, `the end of ${ip}`)
 }
 
 /** Orders a command and waits for its result. */
