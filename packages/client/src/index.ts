@@ -1,4 +1,14 @@
-import type { BodyOf, Contract, EndpointName, ParamsOf, ProblemBody, QueryOf, ReplyOf } from '@stockade/contract'
+import { reasonOfStatus } from '@stockade/contract/problem-reasons.ts'
+import type {
+  BodyOf,
+  Contract,
+  EndpointName,
+  ParamsOf,
+  ProblemBody,
+  ProblemReason,
+  QueryOf,
+  ReplyOf,
+} from '@stockade/contract'
 
 type Given<K extends string, T> = T extends undefined | Record<string, never>
   ? { [P in K]?: undefined }
@@ -18,6 +28,10 @@ export class ApiError extends Error {
   readonly status: number
   readonly body: ProblemBody
   readonly retryAfter: number | null
+  /** The code to decide by, never the sentence. */
+  get reason(): ProblemReason {
+    return this.body.reason
+  }
   constructor(status: number, body: ProblemBody, retryAfter: number | null) {
     super(body.message)
     this.name = 'ApiError'
@@ -87,12 +101,17 @@ const problemOf = (status: number, text: string): ProblemBody => {
   } catch {
     // Not ours: a proxy in between may answer with a page of its own.
   }
-  return { error: `Status ${status}`, message: `The server answered ${status} without an explanation.` }
+  return {
+    error: `Status ${status}`,
+    message: `The server answered ${status} without an explanation.`,
+    reason: reasonOfStatus(status),
+  }
 }
 
 /** No endpoint answers with a page: a proxy or a hotspot in between did, and calls it a success. */
 const strangePage: ProblemBody = {
   error: 'Bad Gateway',
+  reason: 'bad-gateway',
   message: 'A web page came in place of the answer, from a proxy or a network that asks you to sign in.',
 }
 

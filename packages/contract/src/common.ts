@@ -2,6 +2,8 @@ import { Type } from 'typebox'
 import type { Static, TSchema } from 'typebox'
 import { bounds } from './limits.ts'
 import { jailNamePattern } from './names.ts'
+import { problemReasons } from './problem-reasons.ts'
+import type { ProblemReason } from './problem-reasons.ts'
 import { queryBounds } from './query/fields.ts'
 import { field, nullable, oneOf, oneOfAnyCase, resource, shape } from './shapes.ts'
 
@@ -70,10 +72,16 @@ export const listOf = <K extends string, T extends TSchema>(key: K, row: T) =>
     limit: count,
   })
 
+export const problemReason = field(
+  oneOf(Object.keys(problemReasons) as ProblemReason[]),
+  'Why, as a code to decide by. Treat one that you do not know like the status.',
+)
+
 /** Every refusal has this body; validation adds `details`, one a field. */
 export const problem = resource('Problem', {
   error: field(Type.String(), 'Short name of the kind of refusal.'),
   message: field(Type.String(), 'What was wrong and what to do.'),
+  reason: problemReason,
   details: field(
     Type.Optional(
       Type.Array(

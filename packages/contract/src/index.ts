@@ -63,6 +63,7 @@ export * as shapes from './shapes.ts'
 export * from './tags.ts'
 export type { Target, TargetInput } from './targets.ts'
 export type { ProblemBody } from './common.ts'
+export type { ProblemReason } from './problem-reasons.ts'
 export {
   auth,
   passkeys,

@@ -4,9 +4,14 @@ import { notReached, stepsOf } from './step-list.ts'
 
 it('a refused test tells of its steps; what is none is left out', () => {
   const good = { name: 'resolve', ok: true, ms: 3, detail: '192.0.2.7' }
-  const body = { error: 'Connection failed', message: 'x', steps: [good, { name: 'nonsense' }, null, 'text'] }
+  const body = {
+    error: 'Connection failed',
+    message: 'x',
+    reason: 'connection-failed' as const,
+    steps: [good, { name: 'nonsense' }, null, 'text'],
+  }
   expect(stepsOf(new ApiError(400, body, null))).toEqual([good])
-  expect(stepsOf(new ApiError(400, { error: 'x', message: 'x' }, null))).toEqual([])
+  expect(stepsOf(new ApiError(400, { error: 'x', message: 'x', reason: 'invalid' as const }, null))).toEqual([])
   expect(stepsOf(new TypeError('no answer'))).toEqual([])
 })
 it('what was not come to follows the step that failed', () => {

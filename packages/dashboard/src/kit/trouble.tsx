@@ -1,7 +1,7 @@
 import { useState } from 'react'
 import { Button } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
-import { ApiError, statusOf } from '../api/client.ts'
+import { ApiError, reasonOf, statusOf } from '../api/client.ts'
 import { roleMay } from '../api/roles.ts'
 import { useMe } from '../api/session.ts'
 import { textsOf } from '../lib/texts/catalogue.ts'
@@ -10,13 +10,19 @@ import { useWords } from './now.ts'
 import parts from './parts.module.css'
 import { TimeSentence } from './time.tsx'
 
-/** What went wrong as a sentence: the API's own, or that nothing answered. */
-export const sentenceOf = (error: unknown): string =>
-  error instanceof ApiError ? error.message : textsOf(commonTexts).noAnswer
+/** What went wrong as a sentence: the API's own, or that nothing answered. Where it is done by force, only what speaks against it. */
+export const sentenceOf = (error: unknown): string => {
+  if (!(error instanceof ApiError)) return textsOf(commonTexts).noAnswer
+  const { details = [] } = error.body
+  return canForce(error) && details.length > 0 ? details.map(({ message }) => message).join(' ') : error.message
+}
+
+/** Whether the same request with `force` would be taken. */
+export const canForce = (error: unknown): boolean => reasonOf(error) === 'force-required'
 
 /** The message that belongs to a field of what was sent, or to one of its values (`recipients.2`), if the refusal names it. */
 export const fieldProblem = (error: unknown, field: string): string | undefined =>
-  error instanceof ApiError
+  error instanceof ApiError && !canForce(error)
     ? error.body.details?.find(({ path }) => {
         const fieldName = path.replace(/^\//, '').replaceAll('/', '.')
         return fieldName === field || fieldName.startsWith(`${field}.`)

@@ -13,7 +13,7 @@ export const proofRefusal = (actor: Principal): Problem | null =>
         403,
         'Forbidden',
         `This needs a proof of identity from the last ${times.proof / 60} minutes. ${waysOf(actor.mustProve)}`,
-        { extra: { step_up: { methods: actor.mustProve } } },
+        { reason: 'proof-required', extra: { step_up: { methods: actor.mustProve } } },
       )
     : null
 

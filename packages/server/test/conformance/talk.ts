@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { createHmac } from 'node:crypto'
 import type { AddressInfo, Server } from 'node:net'
 import { expect } from 'vitest'
@@ -115,17 +116,23 @@ const names = (body: { message?: unknown; details?: unknown }, naming: string) =
   String(body.message).includes(naming) ||
   (Array.isArray(body.details) &&
     body.details.some(({ path }: { path?: unknown }) => String(path).split('.').includes(naming)))
+const errorsPage = readFileSync(new URL('../../../../docs/spec/errors.md', import.meta.url), 'utf8')
+/** Whether the table of reasons has a row for it that names the status. */
+const isReason = (reason: unknown, status: number): boolean =>
+  errorsPage.split('\n').some(row => row.startsWith(`| \`${String(reason)}\` |`) && row.endsWith(`Status ${status}. |`))
+
 /** How an error body deviates from spec errors; `naming`: the field that its message has to name. */
 export const refusalDeviations = (reply: Reply, status: number, naming?: string): string[] => {
   if (reply.status !== status) return [`status ${reply.status}, not ${status}: ${reply.text.slice(0, 200)}`]
-  const body = (reply.json ?? {}) as { error?: unknown; message?: unknown; details?: unknown }
+  const body = (reply.json ?? {}) as { error?: unknown; message?: unknown; reason?: unknown; details?: unknown }
   const wrong: [string, boolean][] = [
     ['it is not JSON', !/^application\/json/.test(reply.headers.get('content-type') ?? '')],
     [
-      'it has more than error, message and details',
-      !Object.keys(body).every(name => /^(error|message|details)$/.test(name)),
+      'it has more than error, message, reason and details',
+      !Object.keys(body).every(name => /^(error|message|reason|details)$/.test(name)),
     ],
     [`error is ${String(body.error)}, not ${phrases[status] ?? ''}`, body.error !== phrases[status]],
+    [`no row of the specification says ${String(body.reason)} of ${status}`, !isReason(body.reason, status)],
     ['message is no sentence', typeof body.message !== 'string' || body.message.length < 8],
     ['it shows what is inside', inner.test(reply.text)],
     [

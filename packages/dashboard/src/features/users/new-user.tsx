@@ -114,8 +114,7 @@ const useNewUser = (onAdded: (user: Added) => void) => {
       email: isEmail(email.trim()) ? undefined : t.invalidEmail,
       access: role !== 'Admin' && isNoAccess(access) ? textsOf(identityTexts).servers.missing : undefined,
     }),
-    refusalOf: (name, error) =>
-      name === 'username' || name === 'email' ? takenProblem(error, name === 'email' ? 'e-mail' : name) : undefined,
+    refusalOf: (name, error) => (name === 'username' || name === 'email' ? takenProblem(error, name) : undefined),
     parts: [
       {
         send: async values => {

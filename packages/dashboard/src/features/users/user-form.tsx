@@ -46,7 +46,7 @@ const useUser = (user: UserDetail, own: boolean) => {
       email: isEmail(email.trim()) ? undefined : t.invalidEmail,
       access: role !== 'Admin' && isNoAccess(access) ? textsOf(identityTexts).servers.missing : undefined,
     }),
-    refusalOf: (name, error) => (name === 'email' ? takenProblem(error, 'e-mail') : undefined),
+    refusalOf: (name, error) => (name === 'email' ? takenProblem(error, name) : undefined),
     parts: [
       {
         has: name => name !== 'access',

@@ -38,7 +38,11 @@ export const createCommandChecks = (needs: { templates: Pick<TemplatesService, '
   const guard = (actor: Principal, command: CheckedCommand): void => {
     if (command.type !== 'ban-ip') return
     if (isWide(command.params.ip)) requireProof(actor)
-    guardBan(actor, command.params)
+    try {
+      guardBan(actor, command.params)
+    } catch (error) {
+      throw error instanceof Problem ? error.under('params') : error
+    }
   }
   return {
     freeze,
@@ -61,21 +65,29 @@ export const createCommandChecks = (needs: { templates: Pick<TemplatesService, '
     /** Refuses the bans of a batch that must not be, naming each by its place, so that the rest can be sent without them. */
     async guardAll(actor: Principal, entries: readonly { readonly at: string; readonly command: CheckedCommand }[]) {
       if (entries.some(({ command }) => command.type === 'ban-ip' && isWide(command.params.ip))) requireProof(actor)
-      const refused: { path: string; message: string }[] = []
+      const refused: { readonly path: string; readonly problem: Problem }[] = []
       let count = 0
+      let isForcible = true
       await inSlices(entries, ({ at, command }) => {
         if (command.type !== 'ban-ip') return
         try {
           guardBan(actor, command.params)
         } catch (error) {
           if (!(error instanceof Problem)) throw error
-          if (++count <= namedRefusals) refused.push({ path: `${at}.ip`, message: error.message })
+          isForcible &&= error.reason === 'force-required'
+          if (++count <= namedRefusals) refused.push({ path: `${at}.ip`, problem: error })
         }
       })
       const [first] = refused
       if (!first) return
       const more = count > 1 ? ` ${count - 1} more of these bans can't be, either; nothing is queued.` : ''
-      throw new Problem(409, 'Conflict', `${first.path}: ${first.message}${more}`, { details: refused })
+      throw new Problem(409, 'Conflict', `${first.path}: ${first.problem.message}${more}`, {
+        ...(isForcible ? { reason: 'force-required' } : {}),
+        details: refused.map(({ path, problem }) => ({
+          path,
+          message: problem.details?.[0]?.message ?? problem.message,
+        })),
+      })
     },
   }
 }

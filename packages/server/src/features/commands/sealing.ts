@@ -112,7 +112,7 @@ export const createSealing = (needs: {
         409,
         'Conflict',
         `${listed(hosts)} ${hosts.length === 1 ? 'takes' : 'take'} this only with an operator's signature. Sign it with a passkey in the dashboard, or with "--sign" on the command line.`,
-        { extra: { seal_required: { servers: hosts.slice(0, bounds.named) } } },
+        { reason: 'signature-required', extra: { seal_required: { servers: hosts.slice(0, bounds.named) } } },
       )
     },
     /** What is to be signed for a batch; nothing is queued. */

@@ -3,7 +3,7 @@ import type { Principal } from '../../core/actor.ts'
 import { sees } from '../../core/actor.ts'
 import { covers, parseIp, parseRange } from '../../core/ip.ts'
 import type { IpRange } from '../../core/ip.ts'
-import { conflict, invalid } from '../../core/problem.ts'
+import { conflict, forceRequired, invalid } from '../../core/problem.ts'
 import type { Protection } from '../reach/protected.ts'
 import type { Registry } from '../servers/registry.ts'
 import type { Mirror } from '../whitelist/mirror.ts'
@@ -22,6 +22,7 @@ export const createEntryGuard =
     const range = parseRange(text)
     if (!range) throw invalid('entry', 'entry must be an IPv4 or IPv6 address or a CIDR.')
     const refuse = (what: string) => conflict(`${range.text} ${what}`)
+    const refuseUnforced = (what: string) => forceRequired('entry', `${range.text} ${what}`)
     const { hits } = await needs.protection.now()
     if (hits(range, 'unbannable'))
       throw refuse(
@@ -44,13 +45,10 @@ export const createEntryGuard =
         `holds the address of ${server ? `the managed server ${server.row.hostname}` : 'a managed server'}, which is never banned on the fleet.`,
       )
     }
-    if (isIn(range, actor.ip) && !isForced)
-      throw refuse('holds the address that you come from. Send "force": true to ban it all the same.')
+    if (isIn(range, actor.ip) && !isForced) throw refuseUnforced('holds the address that you come from.')
     // Where others work is only for a caller who sees everything.
     if (actor.servers === 'all' && !isForced && hits(range, 'people'))
-      throw refuse(
-        'holds an address from which people signed in or use API keys. Send "force": true to ban it all the same.',
-      )
+      throw refuseUnforced('holds an address from which people signed in or use API keys.')
     return range
   }
 

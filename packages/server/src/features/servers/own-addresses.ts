@@ -2,7 +2,7 @@ import { sees } from '../../core/actor.ts'
 import type { Principal } from '../../core/actor.ts'
 import { covers, isLoopback, parseIp, parseRange } from '../../core/ip.ts'
 import type { IpRange } from '../../core/ip.ts'
-import { conflict } from '../../core/problem.ts'
+import { forceRequired } from '../../core/problem.ts'
 import type { Registry } from './registry.ts'
 
 /** Refuses a ban of the caller's own address or of a managed server, unless it is forced. @throws Problem 409 */
@@ -11,7 +11,7 @@ export const guardOwnAddresses =
   (actor: Principal, params: Readonly<Record<string, unknown>>): void => {
     const ip = typeof params.ip === 'string' ? parseRange(params.ip) : null
     if (!ip || params.force === true) return
-    const why = (what: string) => conflict(`${ip.text} ${what}. Send "force": true to ban it all the same.`)
+    const why = (what: string) => forceRequired('ip', `${ip.text} ${what}.`)
     if (isLoopback(ip) || (ip.prefix !== null && covers(ip, loopback))) throw why('is a loopback address')
     const touches = (text: string | null) => {
       // Both are canonical. A batch compares thousands of addresses with every server.

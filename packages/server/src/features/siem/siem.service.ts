@@ -135,7 +135,8 @@ export const createSiem = (
       }
       await events.change(change => change.record({ name: 'siem.test', author, data: { event_id: event.id } }))
       const steps: Step[] = []
-      const fail = (message: string) => new Problem(400, 'Connection failed', message, { extra: { steps } })
+      const fail = (message: string) =>
+        new Problem(400, 'Connection failed', message, { reason: 'connection-failed', extra: { steps } })
       const target = destination.target()
       if (typeof target === 'string') throw fail(target)
       const message = formatted(target.format, event, teller(), target.way === 'udp' ? datagramBytes : streamBytes)

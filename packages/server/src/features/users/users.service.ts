@@ -99,7 +99,11 @@ export const createUsers = (db: Database, clock: Clock, settings: Pick<SettingsS
   },
   async create(change, author, { username, email, passwordHash, role, provider, mfaRequired = false, invite }) {
     const takenField = await takenName(change.sql, { username, email })
-    if (takenField) throw conflict(`This ${takenField === 'email' ? 'e-mail address' : 'username'} is taken.`)
+    if (takenField)
+      throw conflict(
+        `This ${takenField === 'email' ? 'e-mail address' : 'username'} is taken.`,
+        takenField === 'email' ? 'email-taken' : 'username-taken',
+      )
     admit(contract.createUser.leaves, { all: await countUsers(change.sql) })
     const at = clock()
     const user = await insertUser(change.sql, {

@@ -42,7 +42,10 @@ export const guardCoverage = (
       409,
       'Conflict',
       `The whitelist would cover ${figure} % of ${name}; without confirmation it may cover ${percent(largestShare)} %. Addresses that it covers are never banned, on any server. An administrator who means it sends confirm_share: ${figure}.`,
-      { extra: { coverage: { family, percent: figure, limit_percent: percent(largestShare) } } },
+      {
+        reason: 'share-confirmation-required',
+        extra: { coverage: { family, percent: figure, limit_percent: percent(largestShare) } },
+      },
     )
   if (actor.kind !== 'user' || actor.role !== 'Admin')
     throw forbidden('Only an administrator who is signed in can confirm a whitelist that covers so much.')
