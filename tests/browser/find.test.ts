@@ -3,7 +3,7 @@ import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Page } from 'playwright-core'
 import type { Client } from '@stockade/client'
-import { password, startServer } from '@stockade/server/testing'
+import { password, startServer, within } from '@stockade/server/testing'
 import type { TestServer } from '@stockade/server/testing'
 import { breaches, hasBrowser, overflows, signIn } from './browser.ts'
 import { aNewHost } from './host.ts'
@@ -26,6 +26,7 @@ describe.runIf(hasBrowser)('the find box', () => {
     admin = client
     host = await aNewHost(server, client, 'web-01')
     await host.beat()
+    await host.hold()
     await host.ban('203.0.113.7')
     ;({ page, close } = await visit(server.url))
     await signIn(page, 'admin', password)
@@ -41,6 +42,8 @@ describe.runIf(hasBrowser)('the find box', () => {
     await page.keyboard.press('Control+k')
     await box().waitFor()
   }
+  const fleetBans = async () =>
+    (await admin.call('GET /fleet/bans', { query: { active: true } })).fleet_bans.map(({ entry }) => entry)
   const find = async (typed: string) => {
     await open()
     await box().fill(typed)
@@ -65,27 +68,54 @@ describe.runIf(hasBrowser)('the find box', () => {
     await page.keyboard.press('Enter')
     const dialog = page.getByRole('dialog')
     await expect.poll(() => dialog.getByLabel('Address or range', { exact: true }).inputValue()).toBe('198.51.100.9')
-    await dialog.getByRole('button', { name: 'Ban', exact: true }).click()
-    await expect
-      .poll(async () => (await host.orders()).map(({ type, params }) => [type, params.ip]))
-      .toContainEqual(['ban-ip', '198.51.100.9'])
+    await dialog.getByRole('button', { name: 'Ban on all servers' }).click()
+    await expect.poll(fleetBans).toContain('198.51.100.9')
     await page.keyboard.press('Escape')
     await dialog.waitFor({ state: 'detached' })
   })
   it('bans on all servers with one click, unless the address is one that must get in', async () => {
     await find('198.51.100.10')
     const dialog = page.getByRole('dialog')
-    await dialog.getByRole('button', { name: 'Ban on 1 server' }).click()
+    await dialog.getByRole('button', { name: 'Ban on all servers' }).click()
     await dialog.waitFor({ state: 'detached' })
-    await page.getByText('Banning 198.51.100.10 on web-01').first().waitFor()
-    await expect
-      .poll(async () => (await host.orders()).map(({ type, params }) => [type, params.ip, params.jail]))
-      .toContainEqual(['ban-ip', '198.51.100.10', 'stockade'])
+    await page.getByText('Banning 198.51.100.10 on all servers…').first().waitFor()
+    expect(await fleetBans()).toContain('198.51.100.10')
+    await page.getByRole('region', { name: 'News' }).getByRole('button', { name: 'Undo' }).last().click()
+    await expect.poll(fleetBans).not.toContain('198.51.100.10')
     await admin.call('POST /whitelist', { body: { ip: '198.51.100.11' } })
     await find('198.51.100.11')
     await dialog.getByText('Whitelisted').first().waitFor()
     expect(await dialog.getByRole('button', { name: /^Ban/ }).count()).toBe(0)
     await page.keyboard.press('Escape')
+  })
+  it('loses no key that is typed while it loads, and lets none act on the page', async () => {
+    const slow = await visit(server.url)
+    const held = Promise.withResolvers<void>()
+    try {
+      await signIn(slow.page, 'admin', password)
+      await slow.page.route(/find-dialog/, async route => {
+        await within(held.promise, 'the end of the typing')
+        await route.continue()
+      })
+      // Its key `a` adds an entry, and `z` takes the last change back.
+      await slow.page.goto('whitelist')
+      await slow.page.getByRole('heading', { name: 'Whitelist', level: 1 }).waitFor()
+      await slow.page.getByText('Live', { exact: true }).waitFor()
+      await slow.page.keyboard.press('Control+k')
+      await slow.page.keyboard.type('azanna 203.0.113.66', { delay: 20 })
+      await slow.page.keyboard.press('Backspace')
+      await slow.page.getByText('azanna 203.0.113.6', { exact: true }).waitFor()
+      expect(await slow.page.getByRole('dialog').count()).toBe(0)
+      held.resolve()
+      const typed = slow.page.getByRole('combobox', { name: 'Find an address, server or page' })
+      await expect.poll(() => typed.inputValue()).toBe('azanna 203.0.113.6')
+      await slow.page.keyboard.type('6')
+      await expect.poll(() => typed.inputValue()).toBe('azanna 203.0.113.66')
+      expect(await slow.page.getByRole('dialog').count()).toBe(1)
+    } finally {
+      held.resolve()
+      await slow.close()
+    }
   })
   it('offers the ways of an address that is banned, also to lift it', async () => {
     await find('203.0.113.7')

@@ -10,11 +10,13 @@ import { Modal } from '@mantine/core'
 import { textsOf } from '../lib/texts/catalogue.ts'
 import { commonTexts } from '../lib/texts/common.texts.ts'
 import styles from './modal.module.css'
+import { useTypeAhead } from './type-ahead.ts'
 import { usePhone } from './width.ts'
 
 /** A dialog; the whole screen on phones. Loaded when the first one opens. */
 export const Dialog = (props: { title: string; wide?: boolean; onClose: () => void; children: ReactNode }) => {
   const phone = usePhone()
+  useTypeAhead()
   // It is there only while it is open, so it gives the focus back itself.
   const [opener] = useState(() => document.activeElement)
   useEffect(

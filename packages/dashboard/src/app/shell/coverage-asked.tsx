@@ -1,5 +1,6 @@
-import { Suspense, lazy, useEffect } from 'react'
+import { lazy, useEffect } from 'react'
 import { refuseCoverage, useCoverageAsked } from '../../api/coverage.ts'
+import { Dialogs } from '../../kit/dialogs.tsx'
 
 const CoverageDialog = lazy(() => import('../../features/whitelist/coverage-dialog.tsx'))
 
@@ -7,5 +8,5 @@ const CoverageDialog = lazy(() => import('../../features/whitelist/coverage-dial
 export const CoverageAsked = () => {
   const question = useCoverageAsked()
   useEffect(() => refuseCoverage, [])
-  return <Suspense>{question && <CoverageDialog coverage={question} answer={question.answer} />}</Suspense>
+  return <Dialogs>{question && <CoverageDialog coverage={question} answer={question.answer} />}</Dialogs>
 }

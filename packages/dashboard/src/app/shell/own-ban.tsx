@@ -1,4 +1,4 @@
-import { Suspense, lazy, useState } from 'react'
+import { lazy, useState } from 'react'
 import { Button } from '@mantine/core'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
@@ -10,6 +10,7 @@ import { lookUpQuery } from '../../features/fleet/queries.ts'
 import type { LookUp } from '../../features/fleet/queries.ts'
 import { browserWords } from '../../features/identity/browser-words.ts'
 import { textsOf } from '../../lib/texts/catalogue.ts'
+import { Dialogs } from '../../kit/dialogs.tsx'
 import { Shape } from '../../kit/state.tsx'
 import { TimeSentence } from '../../kit/time.tsx'
 import { toasts } from '../../kit/toasts.ts'
@@ -35,7 +36,7 @@ export const OwnBan = () => {
   return (
     <>
       {banned && <Card key={banned.ip} address={banned} onUnban={setUnbanning} />}
-      <Suspense>{unbanning && <UnbanDialog found={unbanning} onClose={() => setUnbanning(null)} />}</Suspense>
+      <Dialogs>{unbanning && <UnbanDialog found={unbanning} onClose={() => setUnbanning(null)} />}</Dialogs>
     </>
   )
 }

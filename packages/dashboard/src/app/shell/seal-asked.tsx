@@ -1,5 +1,6 @@
-import { Suspense, lazy, useEffect } from 'react'
+import { lazy, useEffect } from 'react'
 import { refuseSeal, useSealAsked } from '../../api/sealing.ts'
+import { Dialogs } from '../../kit/dialogs.tsx'
 
 const SealDialog = lazy(() => import('../../features/commands/seal-dialog.tsx'))
 
@@ -7,5 +8,5 @@ const SealDialog = lazy(() => import('../../features/commands/seal-dialog.tsx'))
 export const SealAsked = () => {
   const question = useSealAsked()
   useEffect(() => refuseSeal, [])
-  return <Suspense>{question && <SealDialog asked={question} />}</Suspense>
+  return <Dialogs>{question && <SealDialog asked={question} />}</Dialogs>
 }

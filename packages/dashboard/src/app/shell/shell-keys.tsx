@@ -1,6 +1,7 @@
-import { Suspense, lazy, useMemo } from 'react'
+import { lazy, useMemo } from 'react'
 import { useNavigate } from '@tanstack/react-router'
 import { useMe } from '../../api/session.ts'
+import { Dialogs } from '../../kit/dialogs.tsx'
 import { keyList, useKeys } from '../../kit/keys.ts'
 import type { Key } from '../../kit/keys.ts'
 import { keysTexts } from '../../kit/keys.texts.ts'
@@ -40,8 +41,8 @@ export const ShellKeys = () => {
   }, [role, navigate])
   useKeys(keys)
   return listed ? (
-    <Suspense>
+    <Dialogs>
       <KeyList />
-    </Suspense>
+    </Dialogs>
   ) : null
 }

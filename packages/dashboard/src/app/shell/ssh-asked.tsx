@@ -1,5 +1,6 @@
-import { Suspense, lazy, useEffect } from 'react'
+import { lazy, useEffect } from 'react'
 import { refuseSsh, useSshAsked } from '../../features/fleet/ssh-asked.ts'
+import { Dialogs } from '../../kit/dialogs.tsx'
 
 const SshDialog = lazy(() => import('../../features/commands/ssh-question.tsx'))
 
@@ -8,10 +9,10 @@ export const SshAsked = () => {
   const question = useSshAsked()
   useEffect(() => refuseSsh, [])
   return (
-    <Suspense>
+    <Dialogs>
       {question && (
         <SshDialog question={question} onYes={() => question.answer(true)} onNo={() => question.answer(false)} />
       )}
-    </Suspense>
+    </Dialogs>
   )
 }

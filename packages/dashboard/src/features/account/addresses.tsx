@@ -1,8 +1,9 @@
-import { Suspense, lazy, useState } from 'react'
+import { lazy, useState } from 'react'
 import { Link } from '@tanstack/react-router'
 import { meQuery, queries } from '../../api/queries.ts'
 import type { Me } from '../../api/queries.ts'
 import { useMay } from '../../api/session.ts'
+import { Dialogs } from '../../kit/dialogs.tsx'
 import { Panel } from '../../kit/page.tsx'
 import parts from '../../kit/parts.module.css'
 import { SmallButton } from '../../kit/small-button.tsx'
@@ -62,9 +63,9 @@ export const Addresses = ({ me }: { me: Me }) => {
       </ul>
       {!may && reason && <p className={parts.help}>{reason}</p>}
       {whitelisting !== undefined && (
-        <Suspense>
+        <Dialogs>
           <AddDialog given={`${whitelisting} # ${t.note(me.username)}`} onClose={close} />
-        </Suspense>
+        </Dialogs>
       )}
     </Panel>
   )

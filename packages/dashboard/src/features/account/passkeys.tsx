@@ -1,4 +1,4 @@
-import { Suspense, useState } from 'react'
+import { useState } from 'react'
 import { Button } from '@mantine/core'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { api } from '../../api/client.ts'
@@ -6,6 +6,7 @@ import { queries } from '../../api/queries.ts'
 import { announce } from '../../kit/announce.tsx'
 import { CopyField } from '../../kit/copy.tsx'
 import { useKeptState } from '../../kit/draft.ts'
+import { Dialogs } from '../../kit/dialogs.tsx'
 import { TextField } from '../../kit/form-fields.tsx'
 import { Panel } from '../../kit/page.tsx'
 import parts from '../../kit/parts.module.css'
@@ -88,7 +89,7 @@ const Line = ({ passkey }: { passkey: Passkey }) => {
         </SmallButton>
       </span>
       {doing === 'remove' && (
-        <Suspense>
+        <Dialogs>
           <Confirm
             title={t.removeTitle}
             text={<bdi>{t.removeText(name)}</bdi>}
@@ -96,7 +97,7 @@ const Line = ({ passkey }: { passkey: Passkey }) => {
             act={remove}
             onClose={() => setDoing(null)}
           />
-        </Suspense>
+        </Dialogs>
       )}
     </li>
   )

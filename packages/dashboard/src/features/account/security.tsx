@@ -1,4 +1,4 @@
-import { Suspense, useRef, useState } from 'react'
+import { useRef, useState } from 'react'
 import type { RefObject } from 'react'
 import { Button } from '@mantine/core'
 import { useMutation, useQuery } from '@tanstack/react-query'
@@ -7,6 +7,7 @@ import { mayBeWrong, meQuery, queries } from '../../api/queries.ts'
 import type { Me } from '../../api/queries.ts'
 import { useMe } from '../../api/session.ts'
 import { announce } from '../../kit/announce.tsx'
+import { Dialogs } from '../../kit/dialogs.tsx'
 import { Panel } from '../../kit/page.tsx'
 import parts from '../../kit/parts.module.css'
 import { PlainForm } from '../../kit/plain-form.tsx'
@@ -193,7 +194,7 @@ const Factor = ({ me, user }: { me: Me; user: UserDetail }) => {
         <FactorOn me={me} user={user} renewing={renewing} onAsk={setAsking} />
       )}
       {asking && (
-        <Suspense>
+        <Dialogs>
           {asking === 'codes' ? (
             <WithPassword
               title={t.newCodes}
@@ -212,7 +213,7 @@ const Factor = ({ me, user }: { me: Me; user: UserDetail }) => {
               onClose={() => setAsking(undefined)}
             />
           )}
-        </Suspense>
+        </Dialogs>
       )}
     </Panel>
   )

@@ -1,10 +1,11 @@
-import { Suspense, lazy, useState } from 'react'
+import { lazy, useState } from 'react'
 import { Button } from '@mantine/core'
 import { IconPlus, IconTicket } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { Link, useSearch } from '@tanstack/react-router'
 import { api, statusOf } from '../../api/client.ts'
 import { ButtonLink } from '../../kit/button-link.tsx'
+import { Dialogs } from '../../kit/dialogs.tsx'
 import { GonePage } from '../../kit/gone-page.tsx'
 import { Empty } from '../../kit/list-states.tsx'
 import { Loading } from '../../kit/loading.tsx'
@@ -67,10 +68,10 @@ const Tokens = () => {
           </ul>
         </Panel>
       )}
-      <Suspense>
+      <Dialogs>
         {open === 'new' && <NewTokenDialog onMade={setOpen} onClose={close} />}
         {open !== null && open !== 'new' && <CommandDialog made={open} onClose={close} />}
-      </Suspense>
+      </Dialogs>
     </Page>
   )
 }
@@ -144,7 +145,7 @@ const Revoke = ({ token }: { token: EnrolmentToken }) => {
         {t.revoke}
       </SmallButton>
       {isAsked && (
-        <Suspense>
+        <Dialogs>
           <Confirm
             title={t.revokeOf(name)}
             text={t.revokeText(name)}
@@ -152,7 +153,7 @@ const Revoke = ({ token }: { token: EnrolmentToken }) => {
             act={revoke}
             onClose={() => setAsked(false)}
           />
-        </Suspense>
+        </Dialogs>
       )}
     </div>
   )

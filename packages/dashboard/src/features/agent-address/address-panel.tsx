@@ -1,9 +1,10 @@
-import { Suspense, lazy, useState } from 'react'
+import { lazy, useState } from 'react'
 import { Button } from '@mantine/core'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { api } from '../../api/client.ts'
 import { queries } from '../../api/queries.ts'
+import { Dialogs } from '../../kit/dialogs.tsx'
 import { Loading } from '../../kit/loading.tsx'
 import { Coverage } from '../../kit/coverage.tsx'
 import { Panel } from '../../kit/page.tsx'
@@ -148,7 +149,7 @@ const Acts = ({ is }: { is: Address }) => {
           </Button>
         )}
       </div>
-      <Suspense>
+      <Dialogs>
         {asked === 'order' && <OrderDialog is={is} order={order} onClose={close} />}
         {asked === 'withdraw' && (
           <Confirm
@@ -159,7 +160,7 @@ const Acts = ({ is }: { is: Address }) => {
             onClose={close}
           />
         )}
-      </Suspense>
+      </Dialogs>
     </>
   )
 }

@@ -1,10 +1,11 @@
-import { Suspense, lazy, useState } from 'react'
+import { lazy, useState } from 'react'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { valueAt } from '@stockade/contract/records.ts'
 import { api } from '../../api/client.ts'
 import { queries } from '../../api/queries.ts'
 import { useMay } from '../../api/session.ts'
+import { Dialogs } from '../../kit/dialogs.tsx'
 import { useWords } from '../../kit/now.ts'
 import { Page, Panel } from '../../kit/page.tsx'
 import parts from '../../kit/parts.module.css'
@@ -106,9 +107,9 @@ export const Alerts = () => {
           </>
         )}
       </div>
-      <Suspense>
+      <Dialogs>
         {silenced && <SilenceDialog alert={silenced} name={namesOf(silenced)} onClose={() => setSilenced(null)} />}
-      </Suspense>
+      </Dialogs>
     </Page>
   )
 }

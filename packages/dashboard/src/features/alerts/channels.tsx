@@ -1,8 +1,9 @@
-import { Suspense, lazy, useState } from 'react'
+import { lazy, useState } from 'react'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { api } from '../../api/client.ts'
 import { queries } from '../../api/queries.ts'
+import { Dialogs } from '../../kit/dialogs.tsx'
 import { Panel } from '../../kit/page.tsx'
 import parts from '../../kit/parts.module.css'
 import { SmallButton } from '../../kit/small-button.tsx'
@@ -42,7 +43,7 @@ export const Channels = ({ isAdding, onAdding }: { isAdding: boolean; onAdding: 
           <ChannelLine key={channel.id} is={channel} onOpen={what => setOpen({ what, is: channel })} />
         ))}
       </ul>
-      <Suspense>
+      <Dialogs>
         {isAdding && <ChannelDialog onClose={() => onAdding(false)} onSaved={reread} />}
         {open?.what === 'change' && <ChannelDialog is={open.is} onClose={close} onSaved={reread} />}
         {open?.what === 'log' && <DeliveriesDialog is={open.is} onClose={close} />}
@@ -55,7 +56,7 @@ export const Channels = ({ isAdding, onAdding }: { isAdding: boolean; onAdding: 
             onClose={close}
           />
         )}
-      </Suspense>
+      </Dialogs>
     </Panel>
   )
 }

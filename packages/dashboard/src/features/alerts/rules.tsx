@@ -1,8 +1,9 @@
-import { Suspense, lazy, useState } from 'react'
+import { lazy, useState } from 'react'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { api } from '../../api/client.ts'
 import { queries } from '../../api/queries.ts'
 import { useMay } from '../../api/session.ts'
+import { Dialogs } from '../../kit/dialogs.tsx'
 import { Panel } from '../../kit/page.tsx'
 import parts from '../../kit/parts.module.css'
 import { SmallButton } from '../../kit/small-button.tsx'
@@ -53,7 +54,7 @@ export const Rules = () => {
             onClose={() => setRemoved(null)}
           />
         )}
-      </Suspense>
+      </Dialogs>
     </Panel>
   )
 }

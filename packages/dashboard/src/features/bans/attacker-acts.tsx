@@ -1,7 +1,8 @@
-import { Suspense, lazy, useState } from 'react'
+import { lazy, useState } from 'react'
 import { IconBan, IconCopy, IconDots, IconList } from '@tabler/icons-react'
 import { Link, useNavigate } from '@tanstack/react-router'
 import { useMay } from '../../api/session.ts'
+import { Dialogs } from '../../kit/dialogs.tsx'
 import { SmallButton } from '../../kit/small-button.tsx'
 import { actsOn } from '../../kit/search/narrowing.tsx'
 import { Value, copyValue } from '../../kit/search/value-menu.tsx'
@@ -23,7 +24,7 @@ type Asked = 'unban' | 'whitelist' | 'ban' | null
 
 const Ask = ({ asked, ip, onClose }: { asked: Asked; ip: string; onClose: () => void }) =>
   asked === null ? null : (
-    <Suspense>
+    <Dialogs>
       {asked === 'unban' && <UnbanAddress ip={ip} onClose={onClose} />}
       {asked === 'whitelist' && <WhitelistDialog given={ip} onClose={onClose} />}
       {asked === 'ban' && <BanDialog ip={ip} everywhere onClose={onClose} />}

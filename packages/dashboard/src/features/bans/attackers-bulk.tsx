@@ -1,9 +1,10 @@
-import { Suspense, lazy, useEffect, useRef, useState } from 'react'
+import { lazy, useEffect, useRef, useState } from 'react'
 import { Button } from '@mantine/core'
 import type { Ban } from '../../api/queries.ts'
 import { useMay } from '../../api/session.ts'
 import { CancelButton } from '../../kit/dialog-buttons.tsx'
 import { announce } from '../../kit/announce.tsx'
+import { Dialogs } from '../../kit/dialogs.tsx'
 import parts from '../../kit/parts.module.css'
 import { Refusal } from '../../kit/trouble.tsx'
 import { textsOf } from '../../lib/texts/catalogue.ts'
@@ -99,12 +100,12 @@ export const AttackerBulk = (props: {
           <Refusal error={reading.error} />
         </SelectionBar>
       )}
-      <Suspense>
+      <Dialogs>
         {listed && <WhitelistDialog given={listed.join('\n')} onClose={() => setListed(null)} />}
         {doing && (
           <BulkDialog {...doing} addresses={doing.ips.length} onRun={selection.clear} onClose={() => setDoing(null)} />
         )}
-      </Suspense>
+      </Dialogs>
     </>
   )
 }

@@ -1,10 +1,11 @@
-import { Suspense, lazy, useMemo, useState } from 'react'
+import { lazy, useMemo, useState } from 'react'
 import type { ReactNode } from 'react'
 import { useQuery } from '@tanstack/react-query'
 import { useSearch } from '@tanstack/react-router'
 import { summaryQuery } from '../../api/queries.ts'
 import type { Ban } from '../../api/queries.ts'
 import { banStatsQuery } from '../fleet/queries.ts'
+import { Dialogs } from '../../kit/dialogs.tsx'
 import { useKeys } from '../../kit/keys.ts'
 import parts from '../../kit/parts.module.css'
 import { Select } from '../../kit/select.tsx'
@@ -142,9 +143,9 @@ export const Filters = ({ rows, children }: { rows: readonly Seen[]; children?: 
       <AddressProblem />
       <SetFilters />
       {sheet && (
-        <Suspense>
+        <Dialogs>
           <FilterSheet jails={rows.flatMap(row => row.jails)} range={<Range />} onClose={() => setSheet(false)} />
-        </Suspense>
+        </Dialogs>
       )}
     </div>
   )

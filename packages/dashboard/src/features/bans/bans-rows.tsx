@@ -1,4 +1,4 @@
-import { Suspense, lazy, useMemo, useState } from 'react'
+import { lazy, useMemo, useState } from 'react'
 import { IconFlag, IconShieldPlus } from '@tabler/icons-react'
 import { useMutation } from '@tanstack/react-query'
 import { Link, useNavigate } from '@tanstack/react-router'
@@ -6,6 +6,7 @@ import { api } from '../../api/client.ts'
 import { queries } from '../../api/queries.ts'
 import type { Ban } from '../../api/queries.ts'
 import { useMay } from '../../api/session.ts'
+import { Dialogs } from '../../kit/dialogs.tsx'
 import { Flag } from '../../kit/flag.tsx'
 import type { ListColumn } from '../../kit/list-rows.ts'
 import { ListTable } from '../../kit/list-table.tsx'
@@ -117,9 +118,9 @@ const Whitelist = ({ ban }: { ban: Ban }) => {
         <IconShieldPlus size={16} />
       </button>
       {open && (
-        <Suspense>
+        <Dialogs>
           <WhitelistDialog given={ban.ip} onClose={() => setOpen(false)} />
-        </Suspense>
+        </Dialogs>
       )}
     </>
   )

@@ -1,4 +1,4 @@
-import { Suspense, lazy, useMemo, useRef, useState } from 'react'
+import { lazy, useMemo, useRef, useState } from 'react'
 import type { ReactNode, RefObject } from 'react'
 import { Button } from '@mantine/core'
 import { IconAdjustmentsHorizontal, IconBan, IconDownload, IconX } from '@tabler/icons-react'
@@ -7,6 +7,7 @@ import type { UseQueryResult } from '@tanstack/react-query'
 import { entriesOf } from '@stockade/contract/records.ts'
 import { useMay } from '../../api/session.ts'
 import { announce } from '../../kit/announce.tsx'
+import { Dialogs } from '../../kit/dialogs.tsx'
 import { useKeys } from '../../kit/keys.ts'
 import type { Key } from '../../kit/keys.ts'
 import { useListKeys } from '../../kit/list-keys.ts'
@@ -215,9 +216,9 @@ const List = (given: Given) => {
       </div>
       {given.bulk}
       {dialog && (
-        <Suspense>
+        <Dialogs>
           <Opened dialog={dialog} exported={given.exported} onClose={() => setDialog(null)} />
-        </Suspense>
+        </Dialogs>
       )}
     </Page>
   )

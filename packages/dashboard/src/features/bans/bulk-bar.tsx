@@ -1,8 +1,9 @@
-import { Suspense, lazy, useRef, useState } from 'react'
+import { lazy, useRef, useState } from 'react'
 import { Button } from '@mantine/core'
 import type { Ban } from '../../api/queries.ts'
 import { useMay } from '../../api/session.ts'
 import { announce } from '../../kit/announce.tsx'
+import { Dialogs } from '../../kit/dialogs.tsx'
 import parts from '../../kit/parts.module.css'
 import { SmallButton } from '../../kit/small-button.tsx'
 import { Refusal } from '../../kit/trouble.tsx'
@@ -43,7 +44,7 @@ export const BulkBar = (props: { search: BansSearch; rows: readonly Ban[]; total
           <Verbs chosen={chosen} onChosen={what => setDoing({ what, bans: chosen })} />
         </SelectionBar>
       )}
-      <Suspense>{doing && <DialogOf doing={doing} onRun={selection.clear} onClose={() => setDoing(null)} />}</Suspense>
+      <Dialogs>{doing && <DialogOf doing={doing} onRun={selection.clear} onClose={() => setDoing(null)} />}</Dialogs>
     </>
   )
 }

@@ -1,8 +1,9 @@
-import { Suspense, lazy, useState } from 'react'
+import { lazy, useState } from 'react'
 import { Button } from '@mantine/core'
 import { IconListDetails } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
+import { Dialogs } from '../../kit/dialogs.tsx'
 import { SmallButton } from '../../kit/small-button.tsx'
 import { useMay } from '../../api/session.ts'
 import { Empty } from '../../kit/list-states.tsx'
@@ -28,7 +29,7 @@ export const useBlocklistDialogs = () => {
   const [open, setOpen] = useState<Opened | null>(null)
   const close = () => setOpen(null)
   const dialogs = (
-    <Suspense>
+    <Dialogs>
       {open?.what === 'new' && <SubscribeDialog onClose={close} />}
       {open?.what === 'details' && (
         <DetailDialog
@@ -39,7 +40,7 @@ export const useBlocklistDialogs = () => {
         />
       )}
       {open?.what === 'change' && <ChangeDialog list={open.list} onClose={close} />}
-    </Suspense>
+    </Dialogs>
   )
   const onOpen = (list: Blocklist) => setOpen({ what: 'details', list })
   return { may, onNew: () => setOpen({ what: 'new' }), onOpen, dialogs }

@@ -1,4 +1,4 @@
-import { Suspense, lazy, useMemo, useState } from 'react'
+import { lazy, useMemo, useState } from 'react'
 import { Button } from '@mantine/core'
 import { IconPlayerPlay, IconTerminal2 } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
@@ -13,6 +13,7 @@ import { commandStatsQuery, commandsLimit, commandsQuery } from '../fleet/querie
 import type { CommandRow, CommandType } from '../fleet/queries.ts'
 import { isOver } from '../fleet/command-progress.tsx'
 import { tookWords } from '../fleet/took.ts'
+import { Dialogs } from '../../kit/dialogs.tsx'
 import { useKeys } from '../../kit/keys.ts'
 import { Empty } from '../../kit/list-states.tsx'
 import { Page } from '../../kit/page.tsx'
@@ -111,9 +112,9 @@ export const Commands = () => {
         empty={<NoCommands onRun={may ? setRun : undefined} />}
       />
       {run && (
-        <Suspense>
+        <Dialogs>
           <RunDialog type={run} server={search.server} onClose={() => setRun(null)} />
-        </Suspense>
+        </Dialogs>
       )}
     </Page>
   )

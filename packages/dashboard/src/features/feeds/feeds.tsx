@@ -1,9 +1,10 @@
-import { Suspense, lazy, useState } from 'react'
+import { lazy, useState } from 'react'
 import type { Dispatch, SetStateAction } from 'react'
 import { Button } from '@mantine/core'
 import { IconRss } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { api } from '../../api/client.ts'
+import { Dialogs } from '../../kit/dialogs.tsx'
 import { Empty } from '../../kit/list-states.tsx'
 import { Panel } from '../../kit/page.tsx'
 import parts from '../../kit/parts.module.css'
@@ -34,9 +35,9 @@ export const Feeds = () => {
   return (
     <ListPage title={t.title} lead={t.lead} add={t.add} onAdd={() => setOpen('new')}>
       <Rows onOpen={setOpen} />
-      <Suspense>
+      <Dialogs>
         <Opened open={open} onOpen={setOpen} />
-      </Suspense>
+      </Dialogs>
     </ListPage>
   )
 }

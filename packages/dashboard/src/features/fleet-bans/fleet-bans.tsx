@@ -1,9 +1,10 @@
-import { Suspense, lazy, useMemo, useState } from 'react'
+import { lazy, useMemo, useState } from 'react'
 import { Button } from '@mantine/core'
 import { IconBan } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { useMay } from '../../api/session.ts'
+import { Dialogs } from '../../kit/dialogs.tsx'
 import { FindField } from '../../kit/find-field.tsx'
 import { useKeys } from '../../kit/keys.ts'
 import { Empty } from '../../kit/list-states.tsx'
@@ -52,7 +53,7 @@ export const useFleetBanDialogs = () => {
           onLift={may ? liftAndClose : undefined}
         />
       )}
-    </Suspense>
+    </Dialogs>
   )
   const onNew = may ? () => setOpen('new') : undefined
   return { onNew, onChange, onDetail: (ban: FleetBan) => setOpen({ detail: ban }), dialogs }

@@ -1,10 +1,11 @@
-import { Suspense, useRef, useState } from 'react'
+import { useRef, useState } from 'react'
 import type { ReactNode } from 'react'
 import { Button } from '@mantine/core'
 import { IconPlus } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { api } from '../../api/client.ts'
 import { queries } from '../../api/queries.ts'
+import { Dialogs } from '../../kit/dialogs.tsx'
 import { Loading } from '../../kit/loading.tsx'
 import { announce } from '../../kit/announce.tsx'
 import { Panel } from '../../kit/page.tsx'
@@ -93,8 +94,8 @@ const Revoke = ({ userId, of, onClose }: { userId: number; of: Key; onClose: () 
     await queries.invalidateQueries({ queryKey: keysQuery(userId).queryKey })
   }
   return (
-    <Suspense>
+    <Dialogs>
       <Confirm title={t.revokeTitle} text={t.revokeText(name)} verb={t.revoke} act={revoke} onClose={onClose} />
-    </Suspense>
+    </Dialogs>
   )
 }

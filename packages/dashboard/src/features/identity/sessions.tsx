@@ -1,9 +1,10 @@
-import { Suspense, useState } from 'react'
+import { useState } from 'react'
 import { Button } from '@mantine/core'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { api } from '../../api/client.ts'
 import { meQuery, queries } from '../../api/queries.ts'
+import { Dialogs } from '../../kit/dialogs.tsx'
 import { Loading } from '../../kit/loading.tsx'
 import { announce } from '../../kit/announce.tsx'
 import { Panel } from '../../kit/page.tsx'
@@ -70,9 +71,9 @@ export const Sessions = (props: {
         </div>
       )}
       {asking && (
-        <Suspense>
+        <Dialogs>
           <Confirm title={words} text={props.endAllText} verb={words} act={endAll} onClose={() => setAsking(false)} />
-        </Suspense>
+        </Dialogs>
       )}
     </Panel>
   )

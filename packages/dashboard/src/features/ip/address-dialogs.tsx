@@ -1,5 +1,6 @@
-import { Suspense, lazy } from 'react'
+import { lazy } from 'react'
 import type { LookUp } from '../fleet/queries.ts'
+import { Dialogs } from '../../kit/dialogs.tsx'
 
 const UnbanDialog = lazy(() => import('./unban-dialog.tsx'))
 const AddDialog = lazy(() => import('../whitelist/add-dialog.tsx'))
@@ -17,7 +18,7 @@ export const AddressDialogs = (props: {
 }) => {
   const { ip, found, dialog, onClose } = props
   return (
-    <Suspense>
+    <Dialogs>
       {dialog === 'unban' && found && <UnbanDialog found={found} onClose={onClose} />}
       {dialog === 'whitelist' && <AddDialog given={ip} onClose={onClose} />}
       {dialog === 'ban' && <BanDialog ip={ip} everywhere onClose={onClose} />}

@@ -1,9 +1,10 @@
-import { Suspense, useState } from 'react'
+import { useState } from 'react'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { useSearch } from '@tanstack/react-router'
 import { api } from '../../api/client.ts'
 import { queries, summaryQuery } from '../../api/queries.ts'
 import { useMay } from '../../api/session.ts'
+import { Dialogs } from '../../kit/dialogs.tsx'
 import parts from '../../kit/parts.module.css'
 import { PlainTable, headsOf } from '../../kit/plain-table.tsx'
 import { SmallButton } from '../../kit/small-button.tsx'
@@ -78,7 +79,7 @@ const List = () => {
       >
         {rows => (narrow ? <Cards rows={rows} {...acting} /> : <Table rows={rows} {...acting} />)}
       </KnockRows>
-      <Suspense>
+      <Dialogs>
         {everywhere !== null && (
           <Confirm
             title={t.blocked.everywhereTitle}
@@ -88,7 +89,7 @@ const List = () => {
             act={() => lift(everywhere)}
           />
         )}
-      </Suspense>
+      </Dialogs>
     </>
   )
 }

@@ -1,10 +1,11 @@
-import { Suspense, lazy, useState } from 'react'
+import { lazy, useState } from 'react'
 import type { ReactNode } from 'react'
 import { Button } from '@mantine/core'
 import { IconDoorEnter } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { statusOf } from '../../api/client.ts'
 import { useMay } from '../../api/session.ts'
+import { Dialogs } from '../../kit/dialogs.tsx'
 import { Page } from '../../kit/page.tsx'
 import { Trouble, hasAnswered } from '../../kit/trouble.tsx'
 import { Waiting } from '../../kit/waiting.tsx'
@@ -75,9 +76,9 @@ export const KnockPage = (props: {
       {!answered && <Waiting />}
       {answered && props.children(sequences)}
       {open && sequences && (
-        <Suspense>
+        <Dialogs>
           <OpenForMe sequences={sequences} onClose={() => setOpen(false)} />
-        </Suspense>
+        </Dialogs>
       )}
     </Page>
   )

@@ -1,9 +1,10 @@
-import { Suspense, useState } from 'react'
+import { useState } from 'react'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { useSearch } from '@tanstack/react-router'
 import { api } from '../../api/client.ts'
 import { queries } from '../../api/queries.ts'
 import { useMay, useMe } from '../../api/session.ts'
+import { Dialogs } from '../../kit/dialogs.tsx'
 import parts from '../../kit/parts.module.css'
 import { PlainTable, headsOf } from '../../kit/plain-table.tsx'
 import { SmallButton } from '../../kit/small-button.tsx'
@@ -69,7 +70,7 @@ const Openings = () => {
       >
         {rows => (narrow ? <Cards rows={rows} {...acts} /> : <Table rows={rows} {...acts} />)}
       </KnockRows>
-      <Suspense>
+      <Dialogs>
         {cutting && (
           <Confirm
             title={t.open.cutTitle}
@@ -84,7 +85,7 @@ const Openings = () => {
             act={() => cut(cutting)}
           />
         )}
-      </Suspense>
+      </Dialogs>
     </>
   )
 }

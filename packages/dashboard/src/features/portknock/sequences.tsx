@@ -1,4 +1,4 @@
-import { Suspense, lazy, useState } from 'react'
+import { lazy, useState } from 'react'
 import { Button } from '@mantine/core'
 import { IconPlus } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
@@ -8,6 +8,7 @@ import { queries } from '../../api/queries.ts'
 import { useMay } from '../../api/session.ts'
 import fleet from '../fleet/fleet.module.css'
 import { CopyField } from '../../kit/copy.tsx'
+import { Dialogs } from '../../kit/dialogs.tsx'
 import { SelectField } from '../../kit/form-fields.tsx'
 import { Pages } from '../../kit/pages.tsx'
 import { PastEnd } from '../../kit/past-end.tsx'
@@ -68,7 +69,7 @@ export const KnockSequences = () => {
       {sequences => (
         <>
           {sequences && <List sequences={sequences} said={said} onAsk={setAsked} />}
-          <Suspense>
+          <Dialogs>
             {asked?.what === 'add' && (
               <SequenceDialog {...(asked.given ? { given: asked.given } : {})} onClose={close} onSaid={setSaid} />
             )}
@@ -86,7 +87,7 @@ export const KnockSequences = () => {
                 act={() => remove(asked.sequence)}
               />
             )}
-          </Suspense>
+          </Dialogs>
         </>
       )}
     </KnockPage>

@@ -1,7 +1,8 @@
-import { Suspense, lazy, useState } from 'react'
+import { lazy, useState } from 'react'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { api } from '../../api/client.ts'
+import { Dialogs } from '../../kit/dialogs.tsx'
 import { Panel } from '../../kit/page.tsx'
 import parts from '../../kit/parts.module.css'
 import { SmallButton } from '../../kit/small-button.tsx'
@@ -45,7 +46,7 @@ export const Schedules = () => {
           ))}
         </ul>
       </Panel>
-      <Suspense>{isOpen && <ScheduleDialog onClose={() => setOpen(false)} />}</Suspense>
+      <Dialogs>{isOpen && <ScheduleDialog onClose={() => setOpen(false)} />}</Dialogs>
     </div>
   )
 }

@@ -1,4 +1,4 @@
-import { Suspense, useState } from 'react'
+import { useState } from 'react'
 import { Button } from '@mantine/core'
 import { useMutation } from '@tanstack/react-query'
 import { api } from '../../api/client.ts'
@@ -6,6 +6,7 @@ import { queries } from '../../api/queries.ts'
 import type { Server } from '../../api/queries.ts'
 import { useKeptState } from '../../kit/draft.ts'
 import { announce } from '../../kit/announce.tsx'
+import { Dialogs } from '../../kit/dialogs.tsx'
 import { TextField } from '../../kit/form-fields.tsx'
 import parts from '../../kit/parts.module.css'
 import { PlainForm } from '../../kit/plain-form.tsx'
@@ -214,7 +215,7 @@ export const AgentKeys = ({ server }: { server: Server }) => {
         ))}
       </ul>
       {ending && (
-        <Suspense>
+        <Dialogs>
           <Confirm
             title={t.endKeyOf(ending.prefix)}
             text={t.endKeyText(ending.prefix)}
@@ -222,7 +223,7 @@ export const AgentKeys = ({ server }: { server: Server }) => {
             act={() => end(ending.id)}
             onClose={() => setEnding(undefined)}
           />
-        </Suspense>
+        </Dialogs>
       )}
     </>
   )

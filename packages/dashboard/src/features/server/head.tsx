@@ -1,4 +1,4 @@
-import { Suspense, lazy, useState } from 'react'
+import { lazy, useState } from 'react'
 import { Button } from '@mantine/core'
 import { IconBan, IconTerminal2 } from '@tabler/icons-react'
 import { Link } from '@tanstack/react-router'
@@ -7,6 +7,7 @@ import { useMay } from '../../api/session.ts'
 import { fleetTexts } from '../fleet/fleet.texts.ts'
 import { healthOf, healthTones } from '../fleet/health.ts'
 import type { Health } from '../fleet/health.ts'
+import { Dialogs } from '../../kit/dialogs.tsx'
 import { Shape } from '../../kit/state.tsx'
 import { Stranger } from '../../kit/stranger.tsx'
 import { Time, times, useSayMoment } from '../../kit/time.tsx'
@@ -105,9 +106,9 @@ const Actions = ({ server }: { server: Server }) => {
         {t.ban}
       </Button>
       {open && (
-        <Suspense>
+        <Dialogs>
           <RunDialog type={open} servers={new Set([server.id])} onClose={() => setOpen(null)} />
-        </Suspense>
+        </Dialogs>
       )}
     </div>
   )

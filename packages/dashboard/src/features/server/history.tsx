@@ -1,9 +1,10 @@
-import { Suspense, lazy, useMemo, useState } from 'react'
+import { lazy, useMemo, useState } from 'react'
 import { Button } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useParams } from '@tanstack/react-router'
 import { every } from '../../api/quiet.ts'
 import { useMay } from '../../api/session.ts'
+import { Dialogs } from '../../kit/dialogs.tsx'
 import { Loading } from '../../kit/loading.tsx'
 import { ButtonLink } from '../../kit/button-link.tsx'
 import { useListKeys } from '../../kit/list-keys.ts'
@@ -89,9 +90,9 @@ export const CommandsTab = () => {
         empty={<p className={parts.muted}>{t.noCommands}</p>}
       />
       {running && (
-        <Suspense>
+        <Dialogs>
           <RunDialog type="reload-all" server={serverId} onClose={() => setRunning(false)} />
-        </Suspense>
+        </Dialogs>
       )}
     </FixedCommands>
   )

@@ -1,4 +1,4 @@
-import { Suspense, lazy, useMemo, useState } from 'react'
+import { lazy, useMemo, useState } from 'react'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useParams } from '@tanstack/react-router'
 import { queryTerm } from '@stockade/contract/query/index.ts'
@@ -10,6 +10,7 @@ import { useMay } from '../../api/session.ts'
 import { guardsSsh } from '@stockade/contract/guards-ssh.ts'
 import { tellSwitched } from '../fleet/undo.ts'
 import { CommandProgress, isOver, useCommand } from '../fleet/command-progress.tsx'
+import { Dialogs } from '../../kit/dialogs.tsx'
 import { Loading } from '../../kit/loading.tsx'
 import parts from '../../kit/parts.module.css'
 import { PlainTable, headsOf } from '../../kit/plain-table.tsx'
@@ -239,7 +240,7 @@ const Acts = ({ jail, serverId }: { jail: Jail; serverId: string }) => {
       </span>
       {asked && <Answer key={asked.commandId} act={asked.act} commandId={asked.commandId} jail={jail.name} />}
       <Refusal error={run.error} />
-      <Suspense>
+      <Dialogs>
         {dialog === 'ban' && <BanDialog server={serverId} jail={jail.name} onClose={() => setDialog(null)} />}
         {dialog === 'preview' && <PreviewDialog of={{ jail: jail.name, serverId }} onClose={() => setDialog(null)} />}
         {dialog === 'ssh' && (
@@ -252,7 +253,7 @@ const Acts = ({ jail, serverId }: { jail: Jail; serverId: string }) => {
             onNo={() => setDialog(null)}
           />
         )}
-      </Suspense>
+      </Dialogs>
     </>
   )
 }

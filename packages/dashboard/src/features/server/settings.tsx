@@ -1,4 +1,4 @@
-import { Suspense, useState } from 'react'
+import { useState } from 'react'
 import { Button } from '@mantine/core'
 import { api } from '../../api/client.ts'
 import { queries, tagsQuery } from '../../api/queries.ts'
@@ -6,6 +6,7 @@ import type { Server } from '../../api/queries.ts'
 import { readTags, wrongTag } from '../fleet/tag-words.ts'
 import { TagsField } from '../fleet/tags-field.tsx'
 import { targetsTexts } from '../fleet/targets.texts.ts'
+import { Dialogs } from '../../kit/dialogs.tsx'
 import { TextField } from '../../kit/form-fields.tsx'
 import { useForm } from '../../kit/form.ts'
 import { Form, FormButtons } from '../../kit/form.tsx'
@@ -45,9 +46,9 @@ export const Settings = ({ server }: { server: Server }) => {
         </div>
       </div>
       {deleting && (
-        <Suspense>
+        <Dialogs>
           <DeleteDialog server={server} onClose={() => setDeleting(false)} />
-        </Suspense>
+        </Dialogs>
       )}
     </Panel>
   )

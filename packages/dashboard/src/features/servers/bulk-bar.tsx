@@ -1,10 +1,11 @@
-import { Suspense, lazy, useState } from 'react'
+import { lazy, useState } from 'react'
 import { Button } from '@mantine/core'
 import { useMutation } from '@tanstack/react-query'
 import { api } from '../../api/client.ts'
 import type { CommandType } from '../fleet/queries.ts'
 import { tellSyncAgain } from '../fleet/undo.ts'
 import { targetsTexts } from '../fleet/targets.texts.ts'
+import { Dialogs } from '../../kit/dialogs.tsx'
 import { SmallButton } from '../../kit/small-button.tsx'
 import { SelectionBar } from '../../kit/selection-bar.tsx'
 import { Refusal } from '../../kit/trouble.tsx'
@@ -55,7 +56,7 @@ export const BulkBar = (props: {
       </SmallButton>
       <Refusal error={sync.error} />
       {open && (
-        <Suspense>
+        <Dialogs>
           {open === 'deploy' ? (
             <DeployDialog servers={chosen} onClose={close} />
           ) : open === 'tags' ? (
@@ -63,7 +64,7 @@ export const BulkBar = (props: {
           ) : (
             <RunDialog type={open} servers={chosen} onClose={close} />
           )}
-        </Suspense>
+        </Dialogs>
       )}
     </SelectionBar>
   )

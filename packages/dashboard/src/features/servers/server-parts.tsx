@@ -1,4 +1,4 @@
-import { Suspense, lazy, useState } from 'react'
+import { lazy, useState } from 'react'
 import { IconArrowUp } from '@tabler/icons-react'
 import { Link } from '@tanstack/react-router'
 import type { ServerRow } from '../../api/queries.ts'
@@ -6,6 +6,7 @@ import { useMay, useMe } from '../../api/session.ts'
 import { fleetTexts } from '../fleet/fleet.texts.ts'
 import { healthOf, healthTones } from '../fleet/health.ts'
 import { guardTexts } from '../server/guard.texts.ts'
+import { Dialogs } from '../../kit/dialogs.tsx'
 import parts from '../../kit/parts.module.css'
 import { SmallButton } from '../../kit/small-button.tsx'
 import type { Term } from '../../kit/search/narrowing.tsx'
@@ -138,9 +139,9 @@ export const RowActions = ({ server }: { server: ServerRow }) => {
         {t.rowActions.ban}
       </SmallButton>
       {open && (
-        <Suspense>
+        <Dialogs>
           <RunDialog type={open} servers={new Set([server.id])} onClose={() => setOpen(null)} />
-        </Suspense>
+        </Dialogs>
       )}
     </>
   )

@@ -1,9 +1,10 @@
-import { Suspense, useState } from 'react'
+import { useState } from 'react'
 import { Button } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import type { Reply } from '@stockade/client'
 import { api } from '../../api/client.ts'
 import { queries } from '../../api/queries.ts'
+import { Dialogs } from '../../kit/dialogs.tsx'
 import { Loading } from '../../kit/loading.tsx'
 import { Panel } from '../../kit/page.tsx'
 import parts from '../../kit/parts.module.css'
@@ -78,7 +79,7 @@ const ReleasePanel = ({ is, isBusy }: { is: Release; isBusy: boolean }) => {
         )}
       </div>
       {isAsking && (
-        <Suspense>
+        <Dialogs>
           <Confirm
             title={t.confirmTitle(is.version ?? '')}
             text={t.confirmText}
@@ -86,7 +87,7 @@ const ReleasePanel = ({ is, isBusy }: { is: Release; isBusy: boolean }) => {
             act={start}
             onClose={() => setAsking(false)}
           />
-        </Suspense>
+        </Dialogs>
       )}
     </Panel>
   )

@@ -1,10 +1,11 @@
-import { Suspense, useState } from 'react'
+import { useState } from 'react'
 import { Button } from '@mantine/core'
 import { IconDownload } from '@tabler/icons-react'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { api } from '../../api/client.ts'
 import { optionsQuery, queries } from '../../api/queries.ts'
 import { announce } from '../../kit/announce.tsx'
+import { Dialogs } from '../../kit/dialogs.tsx'
 import { Field } from '../../kit/field.tsx'
 import { FileField } from '../../kit/form-fields.tsx'
 import { formTexts } from '../../kit/form.texts.ts'
@@ -177,7 +178,7 @@ const Preview = ({ given, onBack, onDone }: { given: Given; onBack: () => void; 
         </Button>
       </div>
       {asking && (
-        <Suspense>
+        <Dialogs>
           <Confirm
             title={t.replaceTitle}
             text={t.replaceText(changes.length)}
@@ -187,7 +188,7 @@ const Preview = ({ given, onBack, onDone }: { given: Given; onBack: () => void; 
             act={apply}
             onClose={() => setAsking(false)}
           />
-        </Suspense>
+        </Dialogs>
       )}
     </div>
   )

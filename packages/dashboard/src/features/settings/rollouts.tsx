@@ -1,10 +1,11 @@
-import { Suspense, useState } from 'react'
+import { useState } from 'react'
 import { Button } from '@mantine/core'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { api } from '../../api/client.ts'
 import { queries } from '../../api/queries.ts'
 import { Coverage } from '../../kit/coverage.tsx'
+import { Dialogs } from '../../kit/dialogs.tsx'
 import { Panel } from '../../kit/page.tsx'
 import parts from '../../kit/parts.module.css'
 import { Mark } from '../../kit/state.tsx'
@@ -159,7 +160,7 @@ const Acts = ({ is }: { is: Rollout }) => {
         )}
       </div>
       {asked && (
-        <Suspense>
+        <Dialogs>
           <Confirm
             title={asked === 'abort' ? t.abortTitle : t.rollBackTitle}
             text={asked === 'abort' ? t.abortText : t.rollBackText}
@@ -167,7 +168,7 @@ const Acts = ({ is }: { is: Rollout }) => {
             act={() => act.mutateAsync(asked)}
             onClose={() => setAsked(null)}
           />
-        </Suspense>
+        </Dialogs>
       )}
     </>
   )

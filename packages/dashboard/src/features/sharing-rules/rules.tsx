@@ -1,9 +1,10 @@
-import { Suspense, lazy, useMemo, useState } from 'react'
+import { lazy, useMemo, useState } from 'react'
 import type { ReactNode } from 'react'
 import { Button } from '@mantine/core'
 import { IconShare3 } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { useMay, useMe } from '../../api/session.ts'
+import { Dialogs } from '../../kit/dialogs.tsx'
 import { useKeys } from '../../kit/keys.ts'
 import { Empty } from '../../kit/list-states.tsx'
 import { Panel } from '../../kit/page.tsx'
@@ -35,11 +36,11 @@ export const useRuleDialogs = () => {
   const close = () => setOpen(null)
   const opened = open !== null && typeof open === 'object' ? open : null
   const dialogs = (
-    <Suspense>
+    <Dialogs>
       {open === 'new' && <RuleDialog onClose={close} />}
       {opened && 'edit' in opened && <RuleDialog rule={opened.edit} onClose={close} />}
       {opened && 'history' in opened && <HistoryDialog rule={opened.history} onClose={close} />}
-    </Suspense>
+    </Dialogs>
   )
   return { may: mayWrite && !isRestricted, onOpen: setOpen, dialogs }
 }

@@ -1,9 +1,10 @@
-import { Suspense, useState } from 'react'
+import { useState } from 'react'
 import { Button } from '@mantine/core'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { api } from '../../api/client.ts'
 import { queries } from '../../api/queries.ts'
+import { Dialogs } from '../../kit/dialogs.tsx'
 import { Loading } from '../../kit/loading.tsx'
 import { announce } from '../../kit/announce.tsx'
 import parts from '../../kit/parts.module.css'
@@ -60,7 +61,7 @@ export const Queue = () => {
           {(flush.data || discarded) && <p className={parts.note}>{flush.data?.message ?? discarded}</p>}
           <Waiters />
           {asking && (
-            <Suspense>
+            <Dialogs>
               <Confirm
                 title={t.discardTitle}
                 text={t.discardText(size, number(size))}
@@ -70,7 +71,7 @@ export const Queue = () => {
                 act={discard}
                 onClose={() => setAsking(false)}
               />
-            </Suspense>
+            </Dialogs>
           )}
         </>
       )}

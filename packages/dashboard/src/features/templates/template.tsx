@@ -1,4 +1,4 @@
-import { Suspense, lazy, useState } from 'react'
+import { lazy, useState } from 'react'
 import { Button } from '@mantine/core'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useParams } from '@tanstack/react-router'
@@ -11,6 +11,7 @@ import { templateQuery, templateStatusQuery } from '../fleet/queries.ts'
 import type { Template } from '../fleet/queries.ts'
 import { questionOf, toldOf } from '../fleet/ssh-asked.ts'
 import type { SshQuestion } from '../fleet/ssh-asked.ts'
+import { Dialogs } from '../../kit/dialogs.tsx'
 import { Loading } from '../../kit/loading.tsx'
 import { ButtonLink } from '../../kit/button-link.tsx'
 import { Panel } from '../../kit/page.tsx'
@@ -82,11 +83,11 @@ const Actions = ({ template, onDelete }: { template: Template; onDelete: () => v
           {textsOf(previewTexts).ask}
         </Button>
       )}
-      <Suspense>
+      <Dialogs>
         {isPreviewing && (
           <PreviewDialog of={{ template: name, title: nameOf(displayName) }} onClose={() => setPreviewing(false)} />
         )}
-      </Suspense>
+      </Dialogs>
       {isOwn && (
         <ButtonLink to="/templates/$templateId/edit" params={{ templateId: name }} variant="default">
           {t.edit}
@@ -137,7 +138,7 @@ const DeleteTemplate = ({ template, onClose }: { template: Template; onClose: ()
     void queries.invalidateQueries({ queryKey: ['templates'] })
   }
   return (
-    <Suspense>
+    <Dialogs>
       <Confirm
         title={t.deleteTitle}
         text={t.deleteText(nameOf(template.display_name))}
@@ -147,7 +148,7 @@ const DeleteTemplate = ({ template, onClose }: { template: Template; onClose: ()
         onClose={onClose}
         act={remove}
       />
-    </Suspense>
+    </Dialogs>
   )
 }
 
@@ -255,7 +256,7 @@ const Status = ({ template }: { template: Template }) => {
           {t.removeChosen(picked.length)}
         </Button>
       )}
-      <Suspense>
+      <Dialogs>
         {removing === 'plainly' ? (
           <Confirm
             title={t.removeTitle}
@@ -278,7 +279,7 @@ const Status = ({ template }: { template: Template }) => {
             />
           )
         )}
-      </Suspense>
+      </Dialogs>
     </Panel>
   )
 }

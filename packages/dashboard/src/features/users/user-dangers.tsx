@@ -1,9 +1,10 @@
-import { Suspense, useState } from 'react'
+import { useState } from 'react'
 import { Button } from '@mantine/core'
 import { useNavigate } from '@tanstack/react-router'
 import { api } from '../../api/client.ts'
 import { queries } from '../../api/queries.ts'
 import { announce } from '../../kit/announce.tsx'
+import { Dialogs } from '../../kit/dialogs.tsx'
 import { Panel } from '../../kit/page.tsx'
 import parts from '../../kit/parts.module.css'
 import { textsOf } from '../../lib/texts/catalogue.ts'
@@ -42,7 +43,7 @@ export const Resets = ({ user }: { user: UserDetail }) => {
         {!user.mfa_enabled && <p className={parts.help}>{t.noFactorYet}</p>}
       </div>
       {asking && (
-        <Suspense>
+        <Dialogs>
           <ResetQuestion
             key={asking}
             user={user}
@@ -50,7 +51,7 @@ export const Resets = ({ user }: { user: UserDetail }) => {
             onTemporary={setTemporary}
             onClose={() => setAsking(undefined)}
           />
-        </Suspense>
+        </Dialogs>
       )}
     </Panel>
   )
@@ -118,7 +119,7 @@ export const Danger = ({ user, own, last }: { user: UserDetail; own: boolean; la
         </Button>
       </div>
       {asking && (
-        <Suspense>
+        <Dialogs>
           <Confirm
             title={t.dangerTitle}
             text={t.dangerText}
@@ -128,7 +129,7 @@ export const Danger = ({ user, own, last }: { user: UserDetail; own: boolean; la
             act={remove}
             onClose={() => setAsking(false)}
           />
-        </Suspense>
+        </Dialogs>
       )}
     </Panel>
   )

@@ -1,4 +1,4 @@
-import { Suspense, lazy, useMemo, useState } from 'react'
+import { lazy, useMemo, useState } from 'react'
 import { Button } from '@mantine/core'
 import { IconPlus } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
@@ -7,6 +7,7 @@ import { serversQuery } from '../../api/queries.ts'
 import { useMay, useMe } from '../../api/session.ts'
 import { whitelistLimit, whitelistQuery } from '../fleet/queries.ts'
 import type { Entry } from '../fleet/queries.ts'
+import { Dialogs } from '../../kit/dialogs.tsx'
 import { useKeys } from '../../kit/keys.ts'
 import { List } from '../../kit/list.tsx'
 import { Page } from '../../kit/page.tsx'
@@ -63,14 +64,14 @@ export const Whitelist = () => {
       }
     >
       <Entries onAdd={() => setOpen('add')} onEdit={entry => setOpen({ edit: entry })} onRemove={remove} />
-      <Suspense>
+      <Dialogs>
         {open === 'add' && <AddDialog onClose={close} />}
         {open === 'import' && <ImportDialog onClose={close} />}
         {open !== null && typeof open === 'object' && (
           <EditDialog entry={open.edit} onClose={close} onRemove={() => remove([open.edit])} />
         )}
         <RemoveDialog removal={removal} />
-      </Suspense>
+      </Dialogs>
     </Page>
   )
 }

@@ -1,14 +1,18 @@
-import { Suspense, lazy, useEffect } from 'react'
+import { lazy, useEffect } from 'react'
 import { IconSearch } from '@tabler/icons-react'
 import { createShared } from '../../../lib/shared.ts'
 import { textsOf } from '../../../lib/texts/catalogue.ts'
+import { Dialogs } from '../../../kit/dialogs.tsx'
 import { findTexts } from './find.texts.ts'
 import styles from './find.module.css'
 
-const FindDialog = lazy(() => import('./find-dialog.tsx'))
+const load = () => import('./find-dialog.tsx')
+const FindDialog = lazy(load)
 const mac = /Mac|iP(hone|ad|od)/.test(navigator.platform)
 
 const opened = createShared(false)
+/** In milliseconds. */
+const preloadAfter = 3000
 
 /** What looks like the box and opens it; there may be several on a page. */
 export const FindButton = () => {
@@ -34,7 +38,10 @@ export const FindBox = () => {
       opened.set(true)
     }
     addEventListener('keydown', press)
+    // Once the page has what it needs, so that the box opens at once, however slow the line is by then.
+    const idle = setTimeout(() => void load().catch(() => undefined), preloadAfter)
     return () => {
+      clearTimeout(idle)
       removeEventListener('keydown', press)
       opened.set(false)
     }
@@ -43,9 +50,9 @@ export const FindBox = () => {
     <>
       <FindButton />
       {open && (
-        <Suspense>
+        <Dialogs>
           <FindDialog onClose={() => opened.set(false)} />
-        </Suspense>
+        </Dialogs>
       )}
     </>
   )

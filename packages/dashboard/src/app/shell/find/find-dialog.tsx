@@ -10,6 +10,7 @@ import { signOut } from '../../../api/sign-out.ts'
 import { lookUpQuery, templatesQuery } from '../../../features/fleet/queries.ts'
 import { usersQuery } from '../../../features/identity/queries.ts'
 import { useRestedAddress } from '../../../features/ip/rested-address.ts'
+import { Dialogs } from '../../../kit/dialogs.tsx'
 import { Dialog } from '../../../kit/modal.tsx'
 import parts from '../../../kit/parts.module.css'
 import { plainText } from '../../../kit/plain-text.ts'
@@ -181,7 +182,7 @@ const Ask = ({ asked: { dialog, address }, onClose }: { asked: Asked; onClose: (
     {dialog === 'ban' && <BanDialog ip={address} everywhere onClose={onClose} />}
     {dialog === 'whitelist' && <AddDialog given={address} onClose={onClose} />}
     {dialog === 'unban' && <AskUnban address={address} onClose={onClose} />}
-  </Suspense>
+  </Dialogs>
 )
 const AskUnban = ({ address, onClose }: { address: string; onClose: () => void }) => {
   const t = textsOf(findTexts)
