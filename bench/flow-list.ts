@@ -119,9 +119,10 @@ export const flows: readonly Flow[] = [
       const { page, hosts, tap } = at
       await page.goto('')
       await find(at, attacker)
-      await tap(page.getByRole('dialog').getByRole('button', { name: 'Ban on 2 servers' }))
-      await page.getByText(`Banning ${attacker} on 2 servers`).first().waitFor()
-      await obey(hosts, 'ban-ip')
+      for (const host of hosts) await host.hold()
+      await tap(page.getByRole('dialog').getByRole('button', { name: 'Ban on all servers' }))
+      await page.getByText(`Banning ${attacker} on all servers`).first().waitFor()
+      for (const host of hosts) await host.hold()
       await page.getByText(`${attacker} is banned on 2 servers`).first().waitFor()
     },
   },
@@ -133,9 +134,9 @@ export const flows: readonly Flow[] = [
       await page.goto('')
       await find(at, '203.0.113.67')
       await tap(option(at, 'Ban 203.0.113.67…'))
-      await page.getByRole('dialog').getByLabel('Duration').fill('7d')
-      await tap(page.getByRole('dialog').getByRole('button', { name: 'Ban on 2 servers' }))
-      await obey(hosts, 'ban-ip')
+      await page.getByRole('dialog').getByLabel('Duration', { exact: true }).fill('1 week')
+      await tap(page.getByRole('dialog').getByRole('button', { name: 'Ban on all servers' }))
+      for (const host of hosts) await host.hold()
       await page.getByRole('dialog').getByText('Done on 2 servers').waitFor()
     },
   },

@@ -14,6 +14,8 @@ export interface Host {
   /** Takes the waiting commands, as a poll does. */
   orders(): Promise<readonly { readonly id: string; readonly type: string; readonly params: Record<string, unknown> }[]>
   answer(commandId: string, success?: boolean, output?: string): Promise<void>
+  /** Confirms that its firewall holds every fleet ban that is for it. */
+  hold(): Promise<void>
 }
 
 /** Registers a server and enrols it. */
@@ -75,6 +77,26 @@ export const enrol = async (
         body: { ip, jail: 'sshd', ban_duration: 3600, log_lines: '', event_id: randomUUID(), ...given },
       })
       return banId
+    },
+    async hold() {
+      await client.call('POST /servers/heartbeat', {
+        body: {
+          hostname,
+          ...about,
+          capabilities: {
+            nftables: true,
+            shield: { supported: true, mode: 'stateful', owned: true, driver: 'netlink', reason: null },
+          },
+        },
+      })
+      const { version, whitelist, shield } = await client.call('GET /agent/state')
+      const { version: bansVersion, count: held, digest } = shield.bans
+      await client.call('POST /agent/state/ack', {
+        body: {
+          ...{ version, whitelist_version: whitelist.version, entry_count: whitelist.count },
+          shield: { bans: { version: bansVersion, held, digest, refused: [] } },
+        },
+      })
     },
     async orders() {
       return (await client.call('GET /servers/{serverId}/commands/pending', { params: { serverId: id } })).commands

@@ -68,7 +68,7 @@ describe.runIf(hasBrowser)('tags', () => {
     const { page } = desktop
     await go(page, 'fleet-bans')
     await page.getByRole('button', { name: 'New fleet ban' }).first().click()
-    const dialog = page.getByRole('dialog', { name: 'New fleet ban' })
+    const dialog = page.getByRole('dialog')
     await dialog.getByLabel('Address or range').fill('198.51.100.77')
     await dialog.getByRole('combobox', { name: 'Where' }).selectOption('tags')
     await dialog.getByRole('button', { name: 'Ban', exact: true }).click()
@@ -77,7 +77,7 @@ describe.runIf(hasBrowser)('tags', () => {
     await settled(page)
     expect(await breaches(page)).toEqual([])
     await dialog.getByRole('button', { name: 'Ban', exact: true }).click()
-    await dialog.getByText('198.51.100.77 is banned on the fleet').waitFor()
+    await page.getByRole('dialog', { name: 'Ban 198.51.100.77' }).waitFor()
     const { fleet_bans: bans } = await admin.client.call('GET /fleet/bans')
     expect(bans.map(({ target }) => target)).toEqual([{ tags: ['web'] }])
     await dialog.getByRole('button', { name: 'Done' }).click()

@@ -39,6 +39,7 @@ const offered: Readonly<Record<string, readonly string[]>> = {
     'check-chain.tsx',
     'check-strip.tsx',
     'command-progress.tsx',
+    'fleet-bans.ts',
     'fleet.module.css',
     'fleet.texts.ts',
     'health.ts',
@@ -63,7 +64,7 @@ const offered: Readonly<Record<string, readonly string[]>> = {
     'took.ts',
     'undo.ts',
   ],
-  'fleet-bans': ['new-dialog.tsx', 'fleet-bans.tsx', 'fleet-bans.texts.ts'],
+  'fleet-bans': ['fleet-bans.tsx', 'fleet-bans.texts.ts'],
   identity: [
     'add-passkey.tsx',
     'backup-codes.tsx',

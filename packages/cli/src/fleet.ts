@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Option } from 'commander'
 import type { Command } from 'commander'
-import { ApiError } from '@stockade/client'
 import type { Client, Reply } from '@stockade/client'
 import type { TargetInput } from '@stockade/contract'
 import { contextOf } from './context.ts'
-import { Failure, Misuse } from './failure.ts'
+import type { Context } from './context.ts'
+import { Failure, Misuse, withForceOption } from './failure.ts'
 import { findServer } from './named.ts'
 import { print, printEither, printFields, printJson, printPlace, printTable } from './print.ts'
 import { withPage } from './rows.ts'
@@ -47,6 +47,17 @@ const stateOf = ({ state: { applied, in_jail, pending, failed, not_covered } }: 
   ]
     .flatMap(([count, what]) => (count === 0 ? [] : [`${count} ${what}`]))
     .join(', ')
+
+/** Lifts the fleet bans of exactly this address or range; says so unless the answer is for a program. */
+export const liftFleetBans = async ({ client, json }: Context, typed: string): Promise<void> => {
+  const query = { search: typed, active: true, limit: 100 }
+  const { fleet_bans: fleetBans } = await client.call('GET /fleet/bans', { query })
+  for (const { id, entry } of fleetBans)
+    if (entry === typed.toLowerCase()) {
+      const { message } = await client.call('DELETE /fleet/bans/{id}', { params: { id } })
+      if (!json) print(safe(message))
+    }
+}
 
 /** The standing bans with this id, or of exactly this address or range. */
 const bansNamed = async (client: Client, typed: string): Promise<FleetBan[]> => {
@@ -125,7 +136,8 @@ const askedOf = (entry: string, target: TargetInput, options: BanOptions) => {
   }
 }
 
-const runBan = async (entry: string, options: BanOptions, command: Command): Promise<void> => {
+/** Bans on all servers, on those with a tag or on named ones as one object: a state that later servers hold, too. */
+export const banOnFleet = async (entry: string, options: BanOptions, command: Command): Promise<void> => {
   const { client, json } = contextOf(command)
   const target = await targetOf(client, options)
   const body = askedOf(entry, target, options)
@@ -134,10 +146,7 @@ const runBan = async (entry: string, options: BanOptions, command: Command): Pro
     return print(`Would ban ${safe(entry)} on ${safe(whereOf({ target }))}. Nothing was done.`)
   }
   const reply = await client.call('POST /fleet/bans', { body }).catch((error: unknown) => {
-    // The API names its own field for it.
-    if (error instanceof ApiError && error.status === 409)
-      throw new Failure(error.message.replace('Send "force": true', 'Give --force'))
-    throw error
+    throw withForceOption(error)
   })
   const printBan = (ban: FleetBan): void => {
     if (json) return printJson(ban)
@@ -326,7 +335,7 @@ export const addFleetCommands = (program: Command): void => {
     .option('--dry-run', 'say what would be done')
     .option('--wait', 'wait until each server that is online holds it; exit 1 unless all do')
     .option('--timeout <seconds>', `with --wait: how long at most (default: ${patience})`, wholeOf)
-    .action(runBan)
+    .action(banOnFleet)
   const list = fleet
     .command('list')
     .description('list the fleet bans, newest first')

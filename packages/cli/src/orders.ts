@@ -1,18 +1,17 @@
 import type { Command } from 'commander'
-import { ApiError } from '@stockade/client'
 import type { Client } from '@stockade/client'
 import { bounds } from '@stockade/contract/limits.ts'
 import { errorText } from '@stockade/contract/error-code.ts'
 import type { Command as Order, CommandType } from '@stockade/contract/command-types/index.ts'
 import { contextOf } from './context.ts'
 import type { Context } from './context.ts'
-import { Failure, Misuse } from './failure.ts'
+import { Failure, Misuse, withForceOption } from './failure.ts'
+import { banOnFleet, liftFleetBans } from './fleet.ts'
 import { serverNamed } from './named.ts'
 import { sendSigned, signable } from './signing.ts'
 import type { Signing, Target } from './signing.ts'
 import { print, printJson, printTable } from './print.ts'
 import { serversTagged } from './tags.ts'
-import { safe } from './safe.ts'
 import { durationOf, wholeOf } from './times.ts'
 import { waitForBatch } from './wait.ts'
 
@@ -29,8 +28,9 @@ const ownJail = { jail: 'stockade', duration: 86_400 } as const
 /** How long results are awaited unless told otherwise, in seconds. */
 const patience = 120
 
-const notLater = (ip: string): string =>
-  `This is a ban on the servers of now. One that covers servers that are added later, too: stockade fleet ban ${safe(ip)} --all`
+/** A jail, an end of connections and a signature are for commands. Everything else that is meant for more than named servers is a state. */
+const isFleetBan = ({ server, jail, cut, sign }: Options): boolean =>
+  server === undefined && jail === undefined && !cut && sign === undefined
 
 export const addOrders = (program: Command): void => {
   program
@@ -38,9 +38,9 @@ export const addOrders = (program: Command): void => {
     .description('ban an address or a range')
     .argument('<ip>', 'an address, or a CIDR no wider than /16 (IPv4) or /32 (IPv6)')
     .option('--server <name-or-id...>', 'on these servers')
-    .option('--tag <tag...>', 'on servers that have one of these tags now')
-    .option('--all', 'on all servers')
-    .option('--jail <jail>', 'in this jail (default: stockade)')
+    .option('--tag <tag...>', 'on servers that have one of these tags, those that get it later too')
+    .option('--all', 'on all servers, those that are added later too')
+    .option('--jail <jail>', 'in this jail (default: stockade), on the servers of now')
     .option(
       '--duration <time>',
       "seconds, 30m, 1h, 7d, or perm (default: 1d, in other jails the jail's own)",
@@ -50,11 +50,12 @@ export const addOrders = (program: Command): void => {
     .option('--sign <file>', "sign with this operator's key, for hosts that take wide bans only signed")
     .option('--yes', 'yes, sign it')
     .option('--force', "also when it is loopback, a managed server's or your own address")
-    .option('--cut', 'also end its connections that are open now')
-    .option('--wait', 'wait for the result of each server; exit 1 unless all succeed')
+    .option('--cut', 'also end its connections that are open now, on the servers of now')
+    .option('--wait', 'wait until each server has done it; exit 1 unless all have')
     .option('--timeout <seconds>', `with --wait: how long at most (default: ${patience})`, wholeOf)
     .action(async (ip: string, options: Options, command: Command) => {
       requireOnePlace(options)
+      if (isFleetBan(options)) return banOnFleet(ip, options, command)
       const { jail = ownJail.jail, duration = jail === ownJail.jail ? ownJail.duration : undefined } = options
       const params = {
         ip,
@@ -64,9 +65,7 @@ export const addOrders = (program: Command): void => {
         ...(options.force ? { force: true } : {}),
         ...(options.cut ? { cut: true } : {}),
       }
-      const context = contextOf(command)
-      await order(context, options, { type: 'ban-ip', params })
-      if (options.all && !context.json) print(`\n${notLater(ip)}`)
+      await order(contextOf(command), options, { type: 'ban-ip', params })
     })
 
   program
@@ -81,7 +80,11 @@ export const addOrders = (program: Command): void => {
     .option('--timeout <seconds>', `with --wait: how long at most (default: ${patience})`, wholeOf)
     .action(async (ip: string, options: Options, command: Command) => {
       if (placesGiven(options) > 1) throw new Misuse('Give --server, --tag or --all, not both.')
-      await order(contextOf(command), options, { type: 'unban-ip', params: { ip, jail: options.jail ?? '*' } })
+      const context = contextOf(command)
+      // What `ban --all` made would keep the address out of every server.
+      if (options.server === undefined && options.tag === undefined && options.jail === undefined)
+        await liftFleetBans(context, ip)
+      await order(context, options, { type: 'unban-ip', params: { ip, jail: options.jail ?? '*' } })
     })
 }
 
@@ -154,10 +157,7 @@ const queue = async (
       ? await sendSigned(client, options.sign, targets, body, options.yes === true)
       : await client.call('POST /commands/batch', { body: body })
   } catch (error) {
-    // The API names its own field for it.
-    if (error instanceof ApiError && error.status === 409)
-      throw new Failure(error.message.replace('Send "force": true', 'Give --force'))
-    throw error
+    throw withForceOption(error)
   }
 }
 

@@ -100,9 +100,27 @@ test('tags: of servers, of a fleet ban, of a ban by commands and of a key', asyn
   expect(made.out).toContain('198.51.100.9 is banned on tag:db, tag:web, until: ')
   expect((await run('fleet', 'unban', '198.51.100.9')).code).toBe(0)
 
-  expect((await run('ban', '198.51.100.10', '--tag', 'web', 'eu')).out).toContain('Queued for 1 server.')
-  expect(await run('ban', '198.51.100.10', '--tag', 'db')).toMatchObject({
+  const ofJail = ['--jail', 'sshd'] as const
+  expect((await run('ban', '198.51.100.10', '--tag', 'web', 'eu', ...ofJail)).out).toContain('Queued for 1 server.')
+  expect(await run('ban', '198.51.100.10', '--tag', 'db', ...ofJail)).toMatchObject({
     code: 1,
     err: expect.stringContaining('No server with an agent'),
   })
+})
+
+test('bans everywhere as a state, and lifts it with the address', async () => {
+  const made = await run('ban', '198.51.100.20', '--all', '--duration', '1 week', '--reason', 'scanner')
+  expect(made).toMatchObject({ code: 0, err: '' })
+  expect(made.out).toMatch(/^198\.51\.100\.20 is banned on all servers, until: .* \(fleet ban \d+\)\.\n/)
+  expect((await run('ban', '198.51.100.20', '--tag', 'web')).out).toContain(
+    '198.51.100.20 is banned on tag:web, until: ',
+  )
+  const standing = async () => (await run('fleet', 'list', '--search', '198.51.100.20')).out
+  expect(await standing()).toMatch(/all servers[^]*tag:web|tag:web[^]*all servers/)
+  // Of named servers only their own bans are lifted.
+  expect((await run('unban', '198.51.100.20', '--server', 'web-01')).code).toBe(0)
+  expect(await standing()).toContain('all servers')
+  const lifted = await run('unban', '198.51.100.20')
+  expect(lifted.out).toMatch(/^198\.51\.100\.20 is being unbanned\.\n198\.51\.100\.20 is being unbanned\.\n/)
+  expect(await standing()).not.toContain('198.51.100.20')
 })

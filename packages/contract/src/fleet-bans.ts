@@ -4,7 +4,18 @@ import { duration } from './bans.ts'
 import { appliedBlocklists, desiredBlocklists } from './blocklists.ts'
 import { endpoint } from './endpoint.ts'
 import { bounds, pages } from './limits.ts'
-import { count, id, ipOrRange, listOf, message, paging, serverProgress, timestamp, uuid } from './common.ts'
+import {
+  count,
+  id,
+  ipOrRange,
+  listOf,
+  message,
+  paging,
+  problemReason,
+  serverProgress,
+  timestamp,
+  uuid,
+} from './common.ts'
 import { field, nullable, oneOf, openResource, resource, shape, text } from './shapes.ts'
 import { target, targetInput } from './targets.ts'
 
@@ -75,6 +86,48 @@ export const createFleetBan = endpoint('POST /fleet/bans', {
   }),
   status: 201,
   reply: fleetBan,
+  refusals: [409],
+})
+
+export const createFleetBans = endpoint('POST /fleet/bans/bulk', {
+  ...family,
+  summary: 'Ban many addresses or ranges on all or some servers',
+  description:
+    'For each entry what `POST /fleet/bans` does, all at once. Entries that must not be banned are left out and named with the reason; the others are banned.',
+  access: 'write',
+  lasts: 'partly',
+  leaves: { what: 'fleet bans', most: bounds.fleetBans, per: 'fleet' },
+  body: shape({
+    entries: field(Type.Array(ipOrRange, { minItems: 1, maxItems: bounds.bulkBans }), 'Addresses and ranges to ban.'),
+    reason,
+    target: field(targetInput, 'Where: one of `all`, `server_ids` and `tags`.'),
+    expires_at: expiresAt,
+    duration: length,
+    force,
+  }),
+  status: 201,
+  reply: shape({
+    fleet_bans: field(
+      Type.Array(
+        resource('BulkFleetBan', {
+          id,
+          entry: field(Type.String(), 'Address or range in canonical form.'),
+          is_new: field(Type.Boolean(), 'Whether it was made now; false for one that stood and was changed.'),
+        }),
+      ),
+      'The bans, in the order of the entries.',
+    ),
+    refused: field(
+      Type.Array(
+        resource('RefusedEntry', {
+          entry: field(Type.String(), 'Entry as it was sent.'),
+          reason: problemReason,
+          message: field(Type.String(), 'What was wrong and what to do.'),
+        }),
+      ),
+      'Entries that are not banned.',
+    ),
+  }),
   refusals: [409],
 })
 
@@ -165,6 +218,19 @@ export const removeFleetBan = endpoint('DELETE /fleet/bans/{id}', {
   params,
   reply: message,
   refusals: [404],
+})
+
+export const removeFleetBans = endpoint('POST /fleet/bans/remove', {
+  ...family,
+  summary: 'Lift many fleet bans everywhere',
+  description: 'All or none: an unknown id is 400. A ban that ended is not counted.',
+  access: 'write',
+  lasts: false,
+  leaves: null,
+  body: shape({
+    ids: field(Type.Array(id, { minItems: 1, maxItems: bounds.bulkBans }), 'Ids of the bans.'),
+  }),
+  reply: shape({ removed: field(count, 'Number of bans that were lifted.') }),
 })
 
 export const agentFleetBans = endpoint('GET /agent/shield/bans', {

@@ -49,6 +49,8 @@ export const bounds = {
   whitelistNames: { count: 100, addresses: 8, description: 500, interval: { minimum: 60, maximum: 3600 } },
   /** Fleet bans that stand at the same time. */
   fleetBans: 10_000,
+  /** Fleet bans of one request. */
+  bulkBans: 1000,
   /** Sharing rules; the names of one filter; the addresses that one rule never bans. */
   rules: 50,
   ruleFilters: 100,

@@ -199,6 +199,8 @@ const additions = [
   'GET /lists/{id}/entries',
   'GET /fleet/bans',
   'POST /fleet/bans',
+  'POST /fleet/bans/bulk',
+  'POST /fleet/bans/remove',
   'GET /fleet/bans/{id}',
   'GET /fleet/bans/{id}/servers',
   'PATCH /fleet/bans/{id}',

@@ -260,6 +260,8 @@ export const table: Readonly<Record<string, Row>> = {
   'GET /lists/{id}/entries': peopleRead,
   'GET /fleet/bans': peopleRead,
   'POST /fleet/bans': peopleWrite,
+  'POST /fleet/bans/bulk': peopleWrite,
+  'POST /fleet/bans/remove': peopleWrite,
   'GET /fleet/bans/{id}': peopleRead,
   'GET /fleet/bans/{id}/servers': peopleRead,
   'PATCH /fleet/bans/{id}': peopleWrite,

@@ -1,3 +1,4 @@
+import { useEffect } from 'react'
 import { createShared } from '../lib/shared.ts'
 
 /** Where a toast leads: a path that begins at the root of the dashboard, such as `/commands/01934f9e-…`. */
@@ -5,10 +6,11 @@ export interface ToastLink {
   readonly path: string
   readonly text: string
 }
-/** What a receipt follows: a batch, a single command, or the whitelist as it is since a moment, on its way to the servers. */
+/** What a receipt follows: a batch, a single command, a fleet ban, or the whitelist as it is since a moment, on its way to the servers. */
 export type ReceiptOf =
   | { readonly batchId: string }
   | { readonly commandId: string }
+  | { readonly fleetBanId: number }
   | { readonly whitelistSince: number }
 export interface Told {
   /** One sentence that names the thing. */
@@ -57,3 +59,17 @@ export const toasts = {
 }
 
 export const useShownToasts = openToasts.use
+
+const keysInSight = createShared<readonly string[]>([])
+/** A dialog shows this receipt: it is not told a second time beside it, for as long as the dialog is open. */
+export const useInSight = (of: ReceiptOf | null): void => {
+  const key = of === null ? null : JSON.stringify(of)
+  useEffect(() => {
+    if (key === null) return
+    keysInSight.set([...keysInSight.get(), key])
+    return () => keysInSight.set(keysInSight.get().filter(other => other !== key))
+  }, [key])
+}
+/** Whether a dialog shows it now. */
+export const useIsInSight = (of: ReceiptOf | undefined): boolean =>
+  keysInSight.use().includes(of === undefined ? '' : JSON.stringify(of))

@@ -4,7 +4,7 @@ import { dropReceipt, keptReceipts } from '../../features/fleet/kept-receipts.ts
 import { NamedReceipt } from '../../features/fleet/receipts.tsx'
 import { PathLink } from '../../kit/path-link.tsx'
 import type { ReceiptPhase } from '../../kit/receipt-state.ts'
-import { toasts, useShownToasts } from '../../kit/toasts.ts'
+import { toasts, useIsInSight, useShownToasts } from '../../kit/toasts.ts'
 import type { Toast } from '../../kit/toasts.ts'
 import { textsOf } from '../../lib/texts/catalogue.ts'
 import { toastsTexts } from './toasts.texts.ts'
@@ -56,6 +56,8 @@ const One = ({ toast, still }: { toast: Toast; still: boolean }) => {
   const [isRunning, setRunning] = useState(receipt !== undefined)
   const [isHidden, setHidden] = useState(false)
   const left = useRef(lasts)
+  // Its time begins when the dialog that shows it is closed.
+  const isInSight = useIsInSight(receipt)
   const onPhase = useCallback(
     (phase: ReceiptPhase | 'missing') => {
       const runs = phase === 'asked' || phase === 'running'
@@ -76,7 +78,7 @@ const One = ({ toast, still }: { toast: Toast; still: boolean }) => {
     if (receipt && !('batchId' in receipt)) dropReceipt(receipt)
   }
   useEffect(() => {
-    if (still || stays || left.current === null) return
+    if (still || stays || isInSight || left.current === null) return
     const began = Date.now()
     const before = left.current
     const timer = setTimeout(() => (isRunning ? setHidden(true) : toasts.close(id)), before)
@@ -84,9 +86,9 @@ const One = ({ toast, still }: { toast: Toast; still: boolean }) => {
       clearTimeout(timer)
       left.current = Math.max(1000, before - (Date.now() - began))
     }
-  }, [id, still, stays, isRunning])
+  }, [id, still, stays, isRunning, isInSight])
   return (
-    <div className={styles.toast} data-error={toast.error || undefined} hidden={isHidden}>
+    <div className={styles.toast} data-error={toast.error || undefined} hidden={isHidden || isInSight}>
       <div className={styles.told}>
         {receipt ? <NamedReceipt of={receipt} going={toast.text} onPhase={onPhase} /> : <bdi>{toast.text}</bdi>}{' '}
         {toast.link && (

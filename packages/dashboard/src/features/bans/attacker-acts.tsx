@@ -27,8 +27,8 @@ const Ask = ({ asked, ip, onClose }: { asked: Asked; ip: string; onClose: () => 
     <Dialogs>
       {asked === 'unban' && <UnbanAddress ip={ip} onClose={onClose} />}
       {asked === 'whitelist' && <WhitelistDialog given={ip} onClose={onClose} />}
-      {asked === 'ban' && <BanDialog ip={ip} everywhere onClose={onClose} />}
-    </Suspense>
+      {asked === 'ban' && <BanDialog ip={ip} onClose={onClose} />}
+    </Dialogs>
   )
 
 /** What can be done with an attacker beside the buttons of its row. */

@@ -6,36 +6,29 @@ const servers = (count: number) => plural(count, { one: '1 server', other: `${nu
 
 const en = {
   title: 'Ban an address',
+  banning: (ip: string) => `Ban ${ip}`,
   ip: 'Address or range',
   ipHelp: 'Such as 203.0.113.7, 203.0.113.0/24 or 2001:db8::/64.',
   wrongIp: 'Enter an address or a range, such as 203.0.113.7 or 203.0.113.0/24.',
-  server: 'Server',
-  chooseServer: 'Choose a server',
-  noServer: 'Choose a server.',
-  every: (count: number) => `All ${servers(count)}`,
-  several: 'Several servers',
-  onMany: servers,
-  waitMany: (count: number) =>
-    plural(count, {
-      one: '1 of them is offline. It follows when it returns.',
-      other: `${number(count)} of them are offline. They follow when they return.`,
-    }),
-  waits: (name: string) => `${name} is offline. It follows when it returns.`,
+  activeBans: (said: string, count: number) =>
+    count === 0
+      ? 'No address of it is banned now.'
+      : count === 1
+        ? '1 ban of it is active now.'
+        : `${said} bans of it are active now.`,
   jail: 'Jail',
   jailHelp: 'Default: stockade, the jail for manual bans.',
   duration: 'Duration',
-  durationHelp: 'Such as 10m, 1h, 1d or perm. Default: 1 day in stockade, else the ban time of the jail.',
-  wrongDuration: 'Enter a duration such as 10m, 1h, 1d (up to 1y), or perm.',
+  jailLength: 'Default: the ban time of the jail.',
   reason: 'Reason',
-  reasonHelp: 'Optional. Recorded in the audit log.',
+  reasonHelp: 'Optional. Shown to everyone who sees the ban.',
   cut: 'End open connections too',
   cutMeans: 'Ends TCP connections that are open, and drops answers to connections that the server itself opens.',
-  submit: 'Ban',
-  submitOn: (count: number) => `Ban on ${servers(count)}`,
-  forceOn: (count: number) => `Ban anyway on ${servers(count)}`,
-  force: 'Ban anyway',
+  submitOnAll: 'Ban on all servers',
+  submitOn: (count: number) => (count === 0 ? 'Ban' : `Ban on ${servers(count)}`),
+  forceOnAll: 'Ban anyway on all servers',
+  forceOn: (count: number) => (count === 0 ? 'Ban anyway' : `Ban anyway on ${servers(count)}`),
   banned: 'Banned',
-  queued: (ip: string, server: string) => `Banning ${ip} on ${server}`,
   done: 'Done',
   another: 'Ban another',
 }

@@ -1,79 +1,72 @@
 import { useId } from 'react'
 import { useQuery } from '@tanstack/react-query'
+import { api } from '../../api/client.ts'
 import { jailsQuery } from '../../api/queries.ts'
-import { Picks } from '../fleet/picks.tsx'
+import { TargetChoice } from '../fleet/target-choice.tsx'
 import { Check } from '../identity/choices.tsx'
 import { binding } from '../../kit/binding.ts'
-import { SelectField, TextField } from '../../kit/form-fields.tsx'
+import { DurationField } from '../../kit/duration-field.tsx'
+import { TextField } from '../../kit/form-fields.tsx'
+import { formTexts } from '../../kit/form.texts.ts'
+import parts from '../../kit/parts.module.css'
+import { fieldProblem } from '../../kit/trouble.tsx'
+import { readRange } from '../../lib/address.ts'
+import { number } from '../../lib/numbers.ts'
 import { textsOf } from '../../lib/texts/catalogue.ts'
-import { nameOf } from '../../lib/clip.ts'
 import { banDialogTexts } from './ban-dialog.texts.ts'
-import { every, several } from './ban-form.ts'
 import type { BanForm } from './ban-form.ts'
-
-const times = ['10m', '1h', '1d', '7d', '30d', 'perm']
 
 export const BanFields = ({ form }: { form: BanForm }) => {
   const t = textsOf(banDialogTexts)
-  const { typed, set, said } = form
-  const bind = binding({ typed, set, said, error: form.ban.error })
-  const timesId = useId()
+  const { typed, set, target, visibleProblems, ban } = form
+  const bind = binding({ typed, set, said: { ip: visibleProblems.ip, time: visibleProblems.time }, error: ban.error })
   return (
     <>
-      <TextField label={t.ip} help={t.ipHelp} most={100} dir="ltr" focus {...bind('ip')} />
-      <Where form={form} />
-      <Jail form={form} />
-      <TextField label={t.duration} help={t.durationHelp} most={20} list={timesId} {...bind('time', 'duration')} />
-      <datalist id={timesId}>
-        {times.map(value => (
-          <option key={value} value={value} />
-        ))}
-      </datalist>
+      <TextField
+        label={t.ip}
+        help={t.ipHelp}
+        most={100}
+        dir="ltr"
+        focus
+        {...bind('ip', form.isFleetBan ? 'entry' : 'ip')}
+      />
+      <ActiveBans entry={typed.ip} />
+      <TargetChoice target={target} error={visibleProblems.target ?? fieldProblem(ban.error, 'target')} />
+      {!form.isFleetBan && <Jail form={form} />}
+      <DurationField
+        label={t.duration}
+        help={`${form.usual === undefined ? t.jailLength : ''} ${textsOf(formTexts).durationHelp}`}
+        usual={form.usual}
+        {...bind('time', 'duration')}
+      />
       <TextField label={t.reason} help={t.reasonHelp} most={500} {...bind('reason')} />
       {form.canCut && <Check label={t.cut} meaning={t.cutMeans} checked={typed.cut} onChecked={cut => set({ cut })} />}
     </>
   )
 }
 
-const Where = ({ form }: { form: BanForm }) => {
-  const t = textsOf(banDialogTexts)
-  const { servers, server, only, where, away, typed, set, said } = form
-  const choices = [
-    ...(only === undefined ? [{ value: '', text: t.chooseServer }] : []),
-    ...(servers.length > 1
-      ? [
-          { value: every, text: t.every(servers.length) },
-          { value: several, text: t.several },
-        ]
-      : []),
-  ]
-  const help =
-    server && server.status !== 'online'
-      ? t.waits(nameOf(server.hostname))
-      : where === every && away > 0
-        ? t.waitMany(away)
-        : undefined
-  return (
-    <>
-      <SelectField
-        label={t.server}
-        help={help}
-        value={where}
-        onValue={value => set({ where: value })}
-        options={[...choices, ...servers.map(({ id, hostname }) => ({ value: id, text: nameOf(hostname) }))]}
-        error={where === several ? undefined : said.server}
-      />
-      {where === several && <Picks chosen={typed.picked} onChosen={picked => set({ picked })} error={said.server} />}
-    </>
+/** How much of the entry is banned already: a range without attackers is a slip, or a precaution. */
+const ActiveBans = ({ entry }: { entry: string }) => {
+  const ip = entry.trim()
+  const total = useQuery({
+    queryKey: ['bans', 'covered', ip],
+    queryFn: ({ signal }) => api.call('GET /bans', { query: { ip, active: true, limit: 1 }, signal }),
+    enabled: readRange(ip) !== null,
+  }).data?.total
+  return total === undefined ? null : (
+    <p className={parts.help} role="status">
+      {textsOf(banDialogTexts).activeBans(number(total), total)}
+    </p>
   )
 }
 
 const Jail = ({ form }: { form: BanForm }) => {
   const t = textsOf(banDialogTexts)
   const id = useId()
-  const { where, server, typed, set } = form
+  const { chosenServers, typed, set } = form
+  const [first, other] = chosenServers
   const bind = binding({ typed, set, error: form.ban.error })
-  const jails = useQuery({ ...jailsQuery(where), enabled: server !== undefined }).data?.jails ?? []
+  const jails = useQuery({ ...jailsQuery(first?.id ?? ''), enabled: first !== undefined && !other }).data?.jails ?? []
   return (
     <>
       <TextField label={t.jail} help={t.jailHelp} most={64} dir="ltr" list={id} {...bind('jail')} />

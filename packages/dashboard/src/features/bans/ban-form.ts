@@ -1,146 +1,126 @@
 import { useState } from 'react'
 import { useMutation, useQuery } from '@tanstack/react-query'
-import { readDuration } from '@stockade/contract/durations.ts'
-import { ApiError, api } from '../../api/client.ts'
+import { api } from '../../api/client.ts'
 import { summaryQuery } from '../../api/queries.ts'
+import { useTarget } from '../fleet/target-choice.tsx'
 import { tellBanned } from '../fleet/undo.ts'
 import { useForgotten, useKept } from '../../kit/draft.ts'
+import { longestFleetBan, typedDuration } from '../../kit/duration-field.tsx'
+import { formTexts } from '../../kit/form.texts.ts'
 import { textsOf } from '../../lib/texts/catalogue.ts'
 import { readRange } from '../../lib/address.ts'
 import { banDialogTexts } from './ban-dialog.texts.ts'
+import { banOnFleet } from './ban-on-fleet.ts'
 
-/** Only what touches one's own, a server's or a loopback address can be forced; the API says so in its sentence. */
-export const canForce = (error: unknown) =>
-  error instanceof ApiError && error.status === 409 && error.message.includes('"force": true')
-export const withoutHint = (error: unknown) => {
-  if (!(error instanceof ApiError) || !canForce(error)) return error
-  return new ApiError(409, { ...error.body, message: error.message.replace(/\s*Send "force": true.*$/, '') }, null)
-}
-
-export interface GivenBan {
+/** What is proposed: a ban on one server where one is named, else on all servers, also on later ones. */
+export interface BanProposal {
   readonly server?: string | undefined
   readonly ip?: string | undefined
   readonly jail?: string | undefined
-  /** Proposes all servers instead of asking for one. */
-  readonly everywhere?: boolean
 }
-type Queued = { readonly count: number } & ({ readonly commandId: string } | { readonly batchId: string })
-/** The jail that the agent keeps for bans from here, also in batches, which name none by themselves. */
+/** What was asked for: one fleet ban, or a command for each of the chosen servers. */
+export type BanRequest =
+  | { readonly fleetBanId: number }
+  | { readonly commandId: string; readonly count: number }
+  | { readonly batchId: string; readonly count: number }
+
+/** The jail that the agent keeps for bans from here. A ban in it, and a fleet ban, lasts a day unless told otherwise. */
 const ownJail = 'stockade'
-/** In place of a server's id. */
-export const every = 'every'
-export const several = 'several'
+const usualLength = 86_400
 
 interface Typed {
   readonly ip: string
-  /** A server's id, `every` or `several`; empty before one is chosen. */
-  readonly where: string
-  readonly picked: ReadonlySet<string>
   readonly jail: string
   readonly time: string
   readonly reason: string
   readonly cut: boolean
 }
 
-const none: ReadonlySet<string> = new Set()
 /** What is typed, and the servers that it is about. */
-const useTyped = (given: GivenBan) => {
+const useTyped = ({ ip = '', jail: proposedJail = '', server }: BanProposal) => {
   const servers = useQuery(summaryQuery).data?.servers ?? []
-  const only = servers.length === 1 ? servers[0]?.id : undefined
-  const { ip = '', jail: ofJail = '', server: on = given.everywhere ? every : '' } = given
-  const draft = `ban ${ip} ${ofJail} ${on}`
-  const { typed, set } = useKept<Typed>(draft, {
-    ...{ ip, jail: ofJail, time: '', reason: '', cut: false },
-    where: on,
-    picked: none,
-  })
-  const where = only ?? typed.where
-  const server = servers.find(({ id }) => id === where)
-  const ids = where === every ? servers.map(({ id }) => id) : where === several ? [...typed.picked] : [where]
-  const jail = typed.jail.trim()
+  const draft = `ban ${ip} ${proposedJail} ${server ?? ''}`
+  const { typed, set } = useKept<Typed>(draft, { ip, jail: proposedJail, time: '', reason: '', cut: false })
+  const target = useTarget(draft, server === undefined ? undefined : { server_ids: [server] })
+  const isFleetBan = target.value.kind !== 'some'
+  const jail = isFleetBan ? '' : typed.jail.trim()
+  const isOwnJail = jail === '' || jail === ownJail
   return {
-    ...{ draft, servers, only, typed, set, where, server, ids },
-    isMany: where === every || where === several,
-    /** Only the shield of a host cuts connections, not the jails of fail2ban. */
-    canCut: jail === '' || jail === ownJail,
-    away: servers.filter(({ id, status }) => ids.includes(id) && status !== 'online').length,
+    ...{ draft, servers, typed, set, target, isFleetBan, jail },
+    /** The servers that get a command each; none for a fleet ban, which servers hold by themselves. */
+    chosenServers: isFleetBan ? [] : servers.filter(({ id }) => target.value.servers.has(id)),
+    usual: isOwnJail ? usualLength : undefined,
+    /** Only the shield of a host cuts connections, not the jails of fail2ban. A fleet ban is a state, which cuts nothing. */
+    canCut: !isFleetBan && isOwnJail,
+    seconds: typedDuration(typed.time, isFleetBan ? longestFleetBan : undefined),
   }
 }
+type BanState = ReturnType<typeof useTyped>
 
-const problemsOf = ({ typed, ids }: ReturnType<typeof useTyped>) => {
-  const t = textsOf(banDialogTexts)
-  return {
-    ip: readRange(typed.ip) ? undefined : t.wrongIp,
-    server: ids.some(id => id !== '') ? undefined : t.noServer,
-    time: typed.time.trim() && readDuration(typed.time) === null ? t.wrongDuration : undefined,
-  }
-}
+const problemsOf = ({ typed, target, seconds }: BanState) => ({
+  ip: readRange(typed.ip) ? undefined : textsOf(banDialogTexts).wrongIp,
+  target: target.problem,
+  time: seconds === null ? textsOf(formTexts).wrongDuration : undefined,
+})
 
-interface Asked {
-  readonly ip: string
-  readonly jail?: string
-  readonly duration?: number
-  readonly reason?: string
-  readonly force?: boolean
-  readonly cut?: boolean
-}
-const askedOf = ({ typed, canCut }: ReturnType<typeof useTyped>, force: boolean): Asked => {
-  const seconds = readDuration(typed.time)
-  const [jail, reason] = [typed.jail.trim(), typed.reason.trim()]
-  return {
-    ip: typed.ip.trim(),
+const optionsOf = (state: BanState, force: boolean) => ({
+  ...(typeof state.seconds === 'number' ? { duration: state.seconds } : {}),
+  ...(state.typed.reason.trim() ? { reason: state.typed.reason.trim() } : {}),
+  ...(force ? { force } : {}),
+})
+
+/** A command for each of the chosen servers. */
+const banOnServers = async (state: BanState, force: boolean): Promise<BanRequest> => {
+  const { chosenServers, jail, typed, canCut } = state
+  const ip = typed.ip.trim()
+  const body = {
+    ip,
     ...(jail ? { jail } : {}),
-    ...(seconds === null ? {} : { duration: seconds }),
-    ...(reason ? { reason } : {}),
-    ...(force ? { force } : {}),
+    ...optionsOf(state, force),
     ...(typed.cut && canCut ? { cut: true } : {}),
   }
-}
-
-interface Target {
-  readonly id: string
-  readonly hostname: string
-}
-const queueOnOne = async (asked: Asked, { id, hostname }: Target): Promise<Queued> => {
-  const { command_id } = await api.call('POST /servers/{serverId}/bans', { params: { serverId: id }, body: asked })
-  tellBanned(asked.ip, [hostname], [command_id])
-  return { commandId: command_id, count: 1 }
-}
-/** Asks all of them in one batch. */
-export const queueOnMany = async (asked: Asked, targets: readonly Target[]): Promise<Queued> => {
-  const { batch_id, commands } = await api.call('POST /commands/batch', {
-    body: { server_ids: targets.map(({ id }) => id), type: 'ban-ip', params: { jail: ownJail, ...asked } },
+  const names = chosenServers.map(({ hostname }) => hostname)
+  const [first, other] = chosenServers
+  if (first && !other) {
+    const { command_id: id } = await api.call('POST /servers/{serverId}/bans', { params: { serverId: first.id }, body })
+    tellBanned(ip, names, [id])
+    return { commandId: id, count: 1 }
+  }
+  const { batch_id: batchId, commands } = await api.call('POST /commands/batch', {
+    // A batch names its jail.
+    body: { server_ids: chosenServers.map(({ id }) => id), type: 'ban-ip', params: { jail: ownJail, ...body } },
   })
   tellBanned(
-    asked.ip,
-    targets.map(({ hostname }) => hostname),
+    ip,
+    names,
     commands.map(({ id }) => id),
-    batch_id,
+    batchId,
   )
-  return { batchId: batch_id, count: commands.length }
+  return { batchId, count: commands.length }
 }
 
 /** The form of a ban: what is typed, what is wrong with it, and the request. */
-export const useBanForm = (given: GivenBan) => {
-  const state = useTyped(given)
-  const { servers, server, ids, where, isMany } = state
+export const useBanForm = (proposal: BanProposal) => {
+  const state = useTyped(proposal)
   const [isTried, setTried] = useState(false)
   const problems = problemsOf(state)
   const ban = useMutation({
-    mutationFn: (force: boolean) =>
-      isMany
-        ? queueOnMany(
-            askedOf(state, force),
-            servers.filter(({ id }) => ids.includes(id)),
-          )
-        : queueOnOne(askedOf(state, force), { id: where, hostname: server?.hostname ?? '' }),
+    mutationFn: (force: boolean): Promise<BanRequest> =>
+      state.isFleetBan
+        ? // Nothing is sent before something is chosen.
+          banOnFleet({
+            entry: state.typed.ip.trim(),
+            target: state.target.input ?? {},
+            ...optionsOf(state, force),
+          }).then(({ id }) => ({ fleetBanId: id }))
+        : banOnServers(state, force),
   })
   useForgotten(state.draft, ban.isSuccess)
   return {
     ...state,
     ban,
-    /** What is said: nothing before a ban was tried. */
-    said: isTried ? problems : { ip: undefined, server: undefined, time: undefined },
+    /** Nothing before a ban was tried. */
+    visibleProblems: isTried ? problems : { ip: undefined, target: undefined, time: undefined },
     submit() {
       setTried(true)
       if (Object.values(problems).every(problem => problem === undefined) && !ban.isPending) ban.mutate(false)

@@ -6,7 +6,8 @@ import { paced, patiently } from '../../api/paced.ts'
 import { queries, summaryQuery } from '../../api/queries.ts'
 import type { Ban } from '../../api/queries.ts'
 import { BatchReceipt } from '../fleet/receipts.tsx'
-import { tellBannedMany } from '../fleet/undo.ts'
+import { useMe } from '../../api/session.ts'
+import { banManyOnFleet } from './ban-on-fleet.ts'
 import { CancelButton } from '../../kit/dialog-buttons.tsx'
 import { Dialog } from '../../kit/modal.tsx'
 import parts from '../../kit/parts.module.css'
@@ -102,64 +103,82 @@ const UnbanMany = ({ bans, onRun, onClose }: Given) => {
   )
 }
 
-/** Commands in one batch, whatever their number of servers. */
-const mostCommands = 10_000
+/** Fleet bans of one request. */
 const mostAddresses = 1000
-/** What is banned by hand. */
-const jail = 'stockade'
+/** All servers; those that the user sees, where the access is to some only. */
+const useOwnTarget = () => {
+  const isWhole = useMe()?.server_access !== 'specific'
+  const servers = useQuery(summaryQuery).data?.servers ?? []
+  return isWhole ? { all: true as const } : { server_ids: servers.map(({ id }) => id) }
+}
+
+/** Bans on all servers that the user may choose, for a day. What must not be banned is left out and said. */
 const BanMany = ({ bans, ips = addressesOf(bans), onRun, onClose }: Given) => {
   const t = textsOf(bansTexts).bulk
-  const servers = useQuery(summaryQuery).data?.servers ?? []
-  const commands = ips.length * servers.length
-  const tooMany = commands > mostCommands || ips.length > mostAddresses
-  const [force, setForce] = useState(false)
+  const target = useOwnTarget()
+  const isTooMany = ips.length > mostAddresses
   const ban = useMutation({
-    onSuccess: ({ batch_id, commands }) => {
-      const before = bans.filter(({ active }) => active)
-      tellBannedMany(ips, servers, jail, before, { commands, batchId: batch_id })
-      onRun()
-    },
-    mutationFn: () =>
-      patiently(
-        () =>
-          api.call('POST /commands/batch', {
-            body: {
-              type: 'ban-ip',
-              server_ids: servers.map(({ id }) => id),
-              params_list: ips.map(ip => ({ ip, jail, ...(force ? { force: true } : {}) })),
-            },
-          }),
-        never,
-      ),
+    onSuccess: onRun,
+    mutationFn: ({ entries, force }: { entries: readonly string[]; force: boolean }) =>
+      patiently(() => banManyOnFleet(entries, target, force), never),
   })
-  if (ban.data) return <Follow batchId={ban.data.batch_id} onClose={onClose} />
-  // Only one's own or a server's address can be forced; the API says so in its sentence.
-  const forcible = ban.error instanceof ApiError && ban.error.status === 409 && ban.error.message.includes('"force"')
+  const refused = ban.data?.refused ?? []
+  const forcible = refused.filter(({ reason }) => reason === 'force-required').map(({ entry }) => entry)
   return (
     <div className={parts.form}>
-      <p>{t.banText}</p>
-      {tooMany && <p className={parts.warn}>{t.tooMany(number(mostAddresses), number(mostCommands))}</p>}
-      <Away servers={new Set(servers.map(({ id }) => id))} />
-      <Refusal error={ban.error} />
-      {forcible && (
-        <label className={parts.row}>
-          <input type="checkbox" checked={force} onChange={event => setForce(event.currentTarget.checked)} /> {t.force}
-        </label>
+      {ban.data ? (
+        <p role="status">
+          <Mark tone={refused.length > 0 ? 'warn' : 'ok'}>
+            {t.banned(number(ban.data.fleet_bans.length), ban.data.fleet_bans.length)}
+          </Mark>
+        </p>
+      ) : (
+        <p>{t.banText}</p>
       )}
+      {isTooMany && <p className={parts.warn}>{t.tooMany(number(mostAddresses))}</p>}
+      <Refused lines={refused.map(({ entry, message }) => `${entry}: ${message}`)} />
+      <Refusal error={ban.error} />
       <div className={parts.row}>
-        <CancelButton onClick={onClose} focus />
-        <Button
-          variant="danger"
-          loading={ban.isPending}
-          disabled={tooMany || servers.length === 0}
-          onClick={() => ban.mutate()}
-        >
-          {t.banOn(number(ips.length), ips.length, servers.length)}
-        </Button>
+        {ban.data ? (
+          <Button onClick={onClose} data-autofocus>
+            {t.done}
+          </Button>
+        ) : (
+          <>
+            <CancelButton onClick={onClose} focus />
+            <Button
+              variant="danger"
+              loading={ban.isPending}
+              disabled={isTooMany}
+              onClick={() => ban.mutate({ entries: ips, force: false })}
+            >
+              {t.banOn(number(ips.length), ips.length)}
+            </Button>
+          </>
+        )}
+        {forcible.length > 0 && (
+          <Button
+            variant="danger"
+            loading={ban.isPending}
+            onClick={() => ban.mutate({ entries: forcible, force: true })}
+          >
+            {t.force(number(forcible.length), forcible.length)}
+          </Button>
+        )}
       </div>
     </div>
   )
 }
+
+/** What was refused, a line each; the first ten. */
+const Refused = ({ lines }: { lines: readonly string[] }) =>
+  lines.length === 0 ? null : (
+    <ul className={parts.help}>
+      {lines.slice(0, 10).map(line => (
+        <li key={line}>{line}</li>
+      ))}
+    </ul>
+  )
 
 const ReportMany = ({ bans, onClose }: Given) => {
   const t = textsOf(bansTexts).bulk
@@ -194,13 +213,7 @@ const ReportMany = ({ bans, onClose }: Given) => {
           </Mark>
         </p>
       )}
-      {failed.length > 0 && (
-        <ul className={parts.help}>
-          {failed.slice(0, 10).map(line => (
-            <li key={line}>{line}</li>
-          ))}
-        </ul>
-      )}
+      <Refused lines={failed} />
       <Refusal error={report.error} />
       <div className={parts.row}>
         <Button variant="default" onClick={onClose} data-autofocus>

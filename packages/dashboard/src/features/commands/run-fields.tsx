@@ -3,6 +3,8 @@ import { useQuery } from '@tanstack/react-query'
 import { jailsQuery } from '../../api/queries.ts'
 import { fleetTexts } from '../fleet/fleet.texts.ts'
 import { templatesQuery } from '../fleet/queries.ts'
+import { DurationField } from '../../kit/duration-field.tsx'
+import { formTexts } from '../../kit/form.texts.ts'
 import { SelectField, TextField } from '../../kit/form-fields.tsx'
 import parts from '../../kit/parts.module.css'
 import { textsOf } from '../../lib/texts/catalogue.ts'
@@ -45,9 +47,9 @@ export const ParamFields = ({ typed, errors, set }: Given) => {
       )}
       {needsJail(typed) && <JailField typed={typed} errors={errors} set={set} />}
       {type === 'ban-ip' && (
-        <TextField
+        <DurationField
           label={t.duration}
-          help={t.durationHelp}
+          help={`${t.jailLength} ${textsOf(formTexts).durationHelp}`}
           error={errors.time}
           value={time}
           onValue={typedTime => set({ time: typedTime })}

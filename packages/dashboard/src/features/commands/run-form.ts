@@ -1,4 +1,5 @@
-import { readDuration } from '@stockade/contract/durations.ts'
+import { typedDuration } from '../../kit/duration-field.tsx'
+import { formTexts } from '../../kit/form.texts.ts'
 import { textsOf } from '../../lib/texts/catalogue.ts'
 import { readRange } from '../../lib/address.ts'
 import type { CommandType } from '../fleet/queries.ts'
@@ -21,7 +22,7 @@ export const needsJail = ({ type }: TypedCommand) => type.startsWith('jail-') ||
 export const needsIp = ({ type }: TypedCommand) => type.endsWith('-ip')
 export const needsAgain = ({ type, ip }: TypedCommand) => type === 'ban-ip' && isWide(ip)
 
-const secondsOf = ({ time }: TypedCommand) => (time.trim() ? readDuration(time) : undefined)
+const secondsOf = ({ time }: TypedCommand) => typedDuration(time)
 const jailError = (typed: TypedCommand) => {
   const t = textsOf(commandsTexts).dialog
   const jail = typed.jail.trim()
@@ -37,7 +38,7 @@ export const errorsOf = (typed: TypedCommand) => {
   return {
     jail: jailError(typed),
     ip: needsIp(typed) && !readRange(ip) ? t.wrongIp : undefined,
-    time: type === 'ban-ip' && secondsOf(typed) === null ? t.wrongDuration : undefined,
+    time: type === 'ban-ip' && secondsOf(typed) === null ? textsOf(formTexts).wrongDuration : undefined,
     template: type === 'remove-template' && template === '' ? t.noTemplate : undefined,
     again: needsAgain(typed) && again.trim() !== ip.trim() ? t.wideWrong : undefined,
     servers: servers.size === 0 ? t.noServers : undefined,

@@ -4,20 +4,21 @@ import { queries } from '../../api/queries.ts'
 import { DialogButtons } from '../../kit/dialog-buttons.tsx'
 import { useKeptState } from '../../kit/draft.ts'
 import { FormDialog } from '../../kit/form-dialog.tsx'
+import { DurationField, longestFleetBan, typedDuration } from '../../kit/duration-field.tsx'
 import { TextField } from '../../kit/form-fields.tsx'
+import { formTexts } from '../../kit/form.texts.ts'
 import { Refusal, fieldProblem } from '../../kit/trouble.tsx'
 import { textsOf } from '../../lib/texts/catalogue.ts'
 import { commonTexts } from '../../lib/texts/common.texts.ts'
-import { readLength } from './duration.ts'
 import { fleetBansTexts } from './fleet-bans.texts.ts'
-import type { FleetBan } from './queries.ts'
+import type { FleetBan } from '../fleet/fleet-bans.ts'
 
 /** Changes the reason and the end of a fleet ban, on all its servers. */
 const ChangeDialog = ({ ban, onClose }: { ban: FleetBan; onClose: () => void }) => {
   const t = textsOf(fleetBansTexts).dialog
   const [reason, setReason] = useKeptState(`fleet ban ${ban.id}/reason`, ban.reason)
   const [time, setTime] = useKeptState(`fleet ban ${ban.id}/time`, '')
-  const seconds = time.trim() ? readLength(time) : undefined
+  const seconds = typedDuration(time, longestFleetBan)
   const save = useMutation({
     mutationFn: () =>
       api.call('PATCH /fleet/bans/{id}', {
@@ -40,14 +41,13 @@ const ChangeDialog = ({ ban, onClose }: { ban: FleetBan; onClose: () => void }) 
         if (seconds !== null && !save.isPending) save.mutate()
       }}
     >
-      <TextField
+      <DurationField
         label={t.newDuration}
-        help={t.newDurationHelp}
-        most={20}
+        help={`${t.newDurationHelp} ${textsOf(formTexts).durationHelp}`}
         focus
         value={time}
         onValue={setTime}
-        error={seconds === null ? t.wrongDuration : fieldProblem(save.error, 'duration')}
+        error={seconds === null ? textsOf(formTexts).wrongDuration : fieldProblem(save.error, 'duration')}
       />
       <TextField
         label={t.reason}

@@ -9,7 +9,7 @@ import { TimeWords } from '../../kit/time.tsx'
 import { textsOf } from '../../lib/texts/catalogue.ts'
 import { ago, dayTime, exactTime } from '../../lib/time.ts'
 import { fleetBansTexts } from './fleet-bans.texts.ts'
-import type { FleetBan } from './queries.ts'
+import type { FleetBan } from '../fleet/fleet-bans.ts'
 import styles from './fleet-bans.module.css'
 
 /** How many servers a fleet ban concerns, of those that the user sees. */

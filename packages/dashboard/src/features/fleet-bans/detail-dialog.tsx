@@ -10,8 +10,8 @@ import { Stranger } from '../../kit/stranger.tsx'
 import { textsOf } from '../../lib/texts/catalogue.ts'
 import { serversOf } from './columns.tsx'
 import { fleetBansTexts } from './fleet-bans.texts.ts'
-import { fleetBanQuery, fleetBanServersQuery } from './queries.ts'
-import type { FleetBan } from './queries.ts'
+import { fleetBanQuery, fleetBanServersQuery } from '../fleet/fleet-bans.ts'
+import type { FleetBan } from '../fleet/fleet-bans.ts'
 import styles from './fleet-bans.module.css'
 
 /** Which servers do not hold the ban, and why; with what can be done about the ban. */
@@ -64,6 +64,6 @@ export default DetailDialog
 
 const Servers = ({ id, state }: { id: number; state: OpenState }) => {
   const t = textsOf(fleetBansTexts)
-  const query = useQuery(fleetBanServersQuery(id, state))
+  const query = useQuery(fleetBanServersQuery(id, { state, limit: 20 }))
   return <ServerStates what={t.what} query={query} state={state} word={t.states[state]} more={t.more} />
 }

@@ -51,44 +51,11 @@ const en = {
   allHold: 'Every server holds it.',
   more: (count: number) => `${servers(count)} more`,
   dialog: {
-    title: 'New fleet ban',
     changeTitle: (entry: string) => `Change ${entry}`,
-    entry: 'Address or range',
-    entryHelp: 'Such as 203.0.113.7, 203.0.113.0/24 or 2001:db8::/64.',
-    wrongEntry: 'Enter an address or a range, such as 203.0.113.7 or 203.0.113.0/24.',
-    duration: 'Duration',
-    durationHelp: 'Such as 1h, 1d, 7d or perm. Default: 1 day.',
     newDuration: 'New duration, from now',
-    newDurationHelp: 'Such as 1h, 7d or perm. Leave empty to keep the end.',
-    wrongDuration: 'Enter a duration such as 10m, 1h, 1d (up to 3650d), or perm.',
+    newDurationHelp: 'Leave empty to keep the end.',
     reason: 'Reason',
     reasonHelp: 'Optional. Shown to everyone who sees the ban.',
-    standing: (said: string, count: number) =>
-      count === 0
-        ? 'No address of it is banned now.'
-        : count === 1
-          ? '1 ban of it is active now.'
-          : `${said} bans of it are active now.`,
-    submit: 'Ban on all servers',
-    submitOn: (count: number) => (count === 0 ? 'Ban' : `Ban on ${servers(count)}`),
-    force: 'Ban anyway',
-    done: 'Done',
-    another: 'Ban another',
-    asked: (entry: string) => `${entry} is banned on the fleet`,
-    waiting: 'Waiting for the servers.',
-    holds: (held: number, all: number) =>
-      held === all
-        ? plural(all, {
-            one: 'Held in the firewall of the server.',
-            other: `Held in the firewalls of all ${number(all)} servers.`,
-          })
-        : `Held in the firewall of ${held} of ${servers(all)}.`,
-    follow: (count: number) =>
-      plural(count, {
-        one: '1 server follows when it answers.',
-        other: `${number(count)} servers follow when they answer.`,
-      }),
-    noServers: 'No server is connected yet. Servers hold it as soon as they are added.',
   },
 }
 export const fleetBansTexts: Catalogue<typeof en> = { name: 'fleet-bans', en }

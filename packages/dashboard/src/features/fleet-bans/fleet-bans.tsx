@@ -20,11 +20,11 @@ import type { FleetBansSearch } from './filter.ts'
 import { fleetBansTexts } from './fleet-bans.texts.ts'
 import { lift } from './lift.ts'
 import { fleetBansLimit, fleetBansQuery } from './queries.ts'
-import type { FleetBan } from './queries.ts'
+import type { FleetBan } from '../fleet/fleet-bans.ts'
 import parts from '../../kit/parts.module.css'
 import styles from './fleet-bans.module.css'
 
-const NewDialog = lazy(() => import('./new-dialog.tsx'))
+const BanDialog = lazy(() => import('../bans/ban-dialog.tsx'))
 const ChangeDialog = lazy(() => import('./change-dialog.tsx'))
 const DetailDialog = lazy(() => import('./detail-dialog.tsx'))
 
@@ -42,8 +42,8 @@ export const useFleetBanDialogs = () => {
   }
   const opened = open !== null && typeof open === 'object' ? open : null
   const dialogs = (
-    <Suspense>
-      {open === 'new' && <NewDialog onClose={close} />}
+    <Dialogs>
+      {open === 'new' && <BanDialog onClose={close} />}
       {opened && 'change' in opened && <ChangeDialog ban={opened.change} onClose={close} />}
       {opened && 'detail' in opened && (
         <DetailDialog

@@ -4,7 +4,7 @@ import { toasts } from '../../kit/toasts.ts'
 import { sentenceOf } from '../../kit/trouble.tsx'
 import { textsOf } from '../../lib/texts/catalogue.ts'
 import { fleetBansTexts } from './fleet-bans.texts.ts'
-import type { FleetBan } from './queries.ts'
+import type { FleetBan } from '../fleet/fleet-bans.ts'
 
 const readAgain = () => {
   for (const key of ['fleet-bans', 'lookup']) void queries.invalidateQueries({ queryKey: [key] })

@@ -19,8 +19,8 @@ const most = 10
 const isKept = (value: unknown): value is KeptReceipt => {
   const { of, text, askedAt } = recordOf(value)
   if (typeof text !== 'string' || typeof askedAt !== 'number') return false
-  const { batchId, commandId, whitelistSince } = recordOf(of)
-  return typeof batchId === 'string' || typeof commandId === 'string' || typeof whitelistSince === 'number'
+  const { batchId, commandId, fleetBanId, whitelistSince } = recordOf(of)
+  return [batchId, commandId].some(id => typeof id === 'string') || [fleetBanId, whitelistSince].some(Number.isFinite)
 }
 /** What is kept and not older than ten minutes; anything that is not of this form is ignored. */
 export const keptReceipts = (now: number): readonly KeptReceipt[] => {
@@ -28,7 +28,7 @@ export const keptReceipts = (now: number): readonly KeptReceipt[] => {
   return Array.isArray(storedText) ? storedText.filter(isKept).filter(({ askedAt }) => now - askedAt < lasting) : []
 }
 /** The whitelist is one thing: a later change of it takes the place of an earlier one. */
-const keyOf = (of: ReceiptOf) => ('batchId' in of ? of.batchId : 'commandId' in of ? of.commandId : 'whitelist')
+const keyOf = (of: ReceiptOf) => ('whitelistSince' in of ? 'whitelist' : JSON.stringify(of))
 let open: readonly KeptReceipt[] | null = null
 const watchers = new Set<() => void>()
 const write = (kept: readonly KeptReceipt[]) => {

@@ -1,4 +1,3 @@
-import type { Command } from '../../api/queries.ts'
 import { clip, nameOf } from '../../lib/clip.ts'
 import { language } from '../../lib/texts/language.ts'
 import { textsOf } from '../../lib/texts/catalogue.ts'
@@ -6,14 +5,15 @@ import { phaseOf } from '../../kit/receipt-state.ts'
 import { fleetTexts } from './fleet.texts.ts'
 import type { ReceiptFacts, ReceiptRow } from './receipt.ts'
 import { saidOf } from './said-words.ts'
+import type { Named } from './said-words.ts'
 
 /** What a command asks for, in words. */
-type Said = (row: Command) => string
+type Said = (row: Named) => string
 
 const word = (value: unknown): string => clip(String(value), 64).shown
 
 /** `Unbanning 203.0.113.7`: what is going on; for kinds without a form of their own the name of the command. */
-const goingOf = (row: Command, said: Said): string => {
+const goingOf = (row: Named, said: Said): string => {
   const t = textsOf(fleetTexts).receipt.going
   const { ip, jail } = row.params
   switch (row.type) {
@@ -30,7 +30,7 @@ const goingOf = (row: Command, said: Said): string => {
   }
 }
 /** `203.0.113.7 is unbanned on 2 servers`: what is so now. */
-const resultOf = (row: Command, where: string, said: Said): string => {
+const resultOf = (row: Named, where: string, said: Said): string => {
   const t = textsOf(fleetTexts).receipt.result
   const { ip, jail } = row.params
   switch (row.type) {

@@ -9,8 +9,11 @@ import type { ReceiptOf } from '../../kit/toasts.ts'
 import { sumOf, useBatchCounts } from './batch.ts'
 import type { BatchCounts } from './batch.ts'
 import { isOver, useCommand } from './command-progress.tsx'
+import { fleetBanQuery, fleetBanServersQuery } from './fleet-bans.ts'
+import type { FleetBanServer } from './fleet-bans.ts'
 import { commandsQuery } from './queries.ts'
 import type { Sync } from './queries.ts'
+import type { Named } from './said-words.ts'
 import { useSync } from './sync.ts'
 
 /** What one server was asked for. */
@@ -70,8 +73,8 @@ export interface ReceiptFacts {
   /** Those that wait for an offline server, and those that failed. */
   readonly later: readonly ReceiptRow[]
   readonly failed: readonly ReceiptRow[]
-  /** A command of it, to name what was asked; undefined until it is read. */
-  readonly sample: Command | undefined
+  /** A command of it, or what is like one, to name what was asked; undefined until it is read. */
+  readonly sample: Named | undefined
   /** It is the whitelist, which servers fetch by themselves: nothing of it can be cancelled or retried. */
   readonly isWhitelist?: boolean
   /** It asks for different things: its commands are counted, not its servers. */
@@ -131,12 +134,52 @@ const useWhitelistFacts = (since: number | null): ReceiptFacts => {
   return { ...state, sample: undefined, isWhitelist: true, mixed: false, isMissing }
 }
 
+const statusOfHost = { held: 'completed', pending: 'pending', refused: 'failed', not_covered: 'failed' } as const
+const rowOfHost = ({ server, state, reason }: FleetBanServer): ReceiptRow => ({
+  id: server.id,
+  server,
+  status: statusOfHost[state],
+  cancelled: false,
+  result: reason === null || state === 'held' ? null : { success: false, output: reason, exit_code: null },
+})
+/** How far a fleet ban is, which servers fetch by themselves: one that is offline follows when it is back. */
+const useFleetBanFacts = (id: number | null): ReceiptFacts => {
+  // Live messages come at a pace; who waits for a ban looks more often.
+  const looks = { enabled: id !== null, refetchInterval: every(2000) }
+  const fleetBanId = id ?? 0
+  const ban = useQuery({ ...fleetBanQuery(fleetBanId), ...looks })
+  const servers = useQuery({ ...fleetBanServersQuery(fleetBanId, { limit: pageSize }), ...looks }).data
+  const counts = ban.data?.state ?? noHosts
+  const away = useQuery({
+    ...fleetBanServersQuery(fleetBanId, { state: 'pending', online: false, limit: pageSize }),
+    ...{ ...looks, enabled: counts.pending > 0 },
+  }).data
+  const rows = (servers?.servers ?? []).map(rowOfHost)
+  // What was read before the last server answered waits no more.
+  const later = counts.pending > 0 && away ? away : { total: 0, servers: [] }
+  const failed = counts.failed + counts.not_covered
+  const total = counts.applied + counts.pending + failed
+  return {
+    counts: { total, done: counts.applied, failed, cancelled: 0, later: Math.min(counts.pending, later.total) },
+    rows,
+    later: later.servers.map(rowOfHost),
+    failed: rows.filter(isFailed),
+    sample: ban.data && { type: 'ban-ip', params: { ip: ban.data.entry } },
+    mixed: false,
+    // One that was lifted or has ended is for no server any more.
+    isMissing: ban.isError || (ban.isSuccess && total === 0),
+  }
+}
+const noHosts = { applied: 0, pending: 0, failed: 0, not_covered: 0 }
+
 /** How far a request is, live; it settles when only offline servers are left. */
 export const useReceipt = (of: ReceiptOf): ReceiptFacts => {
   const batch = useBatchFacts('batchId' in of ? of.batchId : '')
   const command = useCommand('commandId' in of ? of.commandId : '')
   const whitelist = useWhitelistFacts('whitelistSince' in of ? of.whitelistSince : null)
+  const fleetBan = useFleetBanFacts('fleetBanId' in of ? of.fleetBanId : null)
   const offline = useOffline()
   if ('batchId' in of) return batch
+  if ('fleetBanId' in of) return fleetBan
   return 'whitelistSince' in of ? whitelist : factsOf(command.data ? [command.data] : [], offline, command.isError)
 }

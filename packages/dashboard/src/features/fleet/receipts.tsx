@@ -13,6 +13,7 @@ import { SmallButton } from '../../kit/small-button.tsx'
 import { toneOf } from '../../kit/state.tsx'
 import { Stranger } from '../../kit/stranger.tsx'
 import { TimeSentence } from '../../kit/time.tsx'
+import { useInSight } from '../../kit/toasts.ts'
 import type { ReceiptOf } from '../../kit/toasts.ts'
 import { Refusal } from '../../kit/trouble.tsx'
 import { textsOf } from '../../lib/texts/catalogue.ts'
@@ -167,6 +168,7 @@ export const BatchReceipt = (props: {
   const phase = phaseOf(facts.counts)
   const acts = useReceiptActs(of, facts, setBatchId)
   const settled = isSettled(phase)
+  useInSight(here ? null : of)
   useEffect(() => {
     if (settled) onSettled?.()
   }, [settled, onSettled])
@@ -193,9 +195,18 @@ export const BatchReceipt = (props: {
 }
 
 /** The receipt of a change of the whitelist, with the servers where there is room for them. */
-export const WhitelistReceipt = ({ since, list = false }: { since: number; list?: boolean }) => {
+export const WhitelistReceipt = ({ since, list = false }: { since: number; list?: boolean }) => (
+  <StateReceipt of={{ whitelistSince: since }} list={list} />
+)
+
+/** The receipt of a fleet ban with its servers. */
+export const FleetBanReceipt = ({ id }: { id: number }) => <StateReceipt of={{ fleetBanId: id }} list />
+
+/** The receipt of what servers fetch by themselves: there is nothing to cancel or to retry. */
+const StateReceipt = ({ of, list }: { of: ReceiptOf; list: boolean }) => {
   const t = textsOf(fleetTexts).receipt
-  const facts = useReceipt({ whitelistSince: since })
+  const facts = useReceipt(of)
+  useInSight(of)
   if (facts.isMissing) return null
   return (
     <div className={list ? styles.well : undefined}>

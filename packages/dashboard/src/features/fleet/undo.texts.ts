@@ -4,6 +4,9 @@ import { plural } from '../../lib/texts/catalogue.ts'
 
 const en = {
   banned: (ip: string, where: string) => `Banning ${ip} on ${where}…`,
+  fleetBanned: (ip: string, tags: string) =>
+    tags === '' ? `Banning ${ip} on all servers…` : `Banning ${ip} on servers with ${tags}…`,
+  fleetBanLifted: (ip: string) => `The ban of ${ip} is lifted again.`,
   unbanned: (ip: string, jail: string, where: string) => `Unbanning ${ip} from ${jail} on ${where}…`,
   unbannedEverywhere: (ip: string, where: string) => `Unbanning ${ip} on ${where}…`,
   whitelisted: (what: string) => `${what} is on the whitelist.`,

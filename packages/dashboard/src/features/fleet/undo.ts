@@ -199,8 +199,6 @@ const tellMany = (text: string, { commands, batchId }: Batch, orders: ReadonlyMa
       : {}),
   })
 }
-const keyOf = ({ server, params }: Pick<Ordered, 'server' | 'params'>) =>
-  JSON.stringify([server.id, params.jail, params.ip])
 
 const placeOf = (servers: readonly string[]) =>
   servers.length === 1 ? nameOf(servers[0] ?? '') : textsOf(fleetTexts).servers(servers.length)
@@ -208,26 +206,6 @@ const placeOf = (servers: readonly string[]) =>
 /** Tells that an address is being banned; `servers` are their names. */
 export const tellBanned = (ip: string, servers: readonly string[], commands: readonly string[], batchId?: string) =>
   tellUndoable({ text: textsOf(undoTexts).banned(ip, placeOf(servers)), batchId, commands })
-/** Tells that many addresses are being banned in one jail; `before` are the bans that were known there. */
-export const tellBannedMany = (
-  ips: readonly string[],
-  servers: readonly Server[],
-  jail: string,
-  before: readonly Pick<LiftedBan, 'ip' | 'jail' | 'server'>[],
-  batch: Batch,
-) => {
-  const t = textsOf(undoTexts)
-  const were = new Set(before.map(({ ip, jail, server }) => keyOf({ server, params: { ip, jail } })))
-  const hosts = new Map(servers.map(server => [server.id, server]))
-  const orders = new Map<string, Ordered>()
-  for (const { id, server_id, params_index } of batch.commands) {
-    const [server, ip] = [hosts.get(server_id), ips[params_index]]
-    if (!server || ip === undefined) continue
-    const order = { type: 'unban-ip' as const, server, params: { ip, jail } }
-    if (!were.has(keyOf(order))) orders.set(id, order)
-  }
-  tellMany(t.banned(t.addresses(ips.length), placeOf(servers.map(({ hostname }) => hostname))), batch, orders)
-}
 const whole = (commands: readonly string[], batchId?: string): ToastLink =>
   batchId === undefined ? linkTo(commands[0] ?? '') : { path: `/batches/${batchId}`, text: textsOf(undoTexts).show }
 
@@ -310,6 +288,31 @@ export const tellSwitchedMany = (
 export const tellSwitched = (jail: string, hostname: string, on: boolean, commandId: string) => {
   const t = textsOf(undoTexts)
   tellUndoable({ text: (on ? t.enabled : t.disabled)(clip(jail, 64).shown, nameOf(hostname)), commands: [commandId] })
+}
+
+/** Tells that addresses are being banned on the fleet, `tags`: where they have one of these; undone, the new fleet bans are lifted. */
+export const tellFleetBans = (
+  fleetBans: readonly { readonly id: number; readonly entry: string; readonly is_new: boolean }[],
+  tags: readonly string[] = [],
+) => {
+  const t = textsOf(undoTexts)
+  const [first, other] = fleetBans
+  if (!first) return
+  const what = other ? t.addresses(fleetBans.length) : first.entry
+  // Those that stood before were changed: lifting them would undo more than this.
+  const ids = fleetBans.flatMap(({ id, is_new }) => (is_new ? [id] : []))
+  const undo = async () => {
+    await api.call('POST /fleet/bans/remove', { body: { ids } })
+    void queries.invalidateQueries({ queryKey: ['fleet-bans'] })
+    return { text: t.fleetBanLifted(what) }
+  }
+  const news = {
+    text: t.fleetBanned(what, tags.join(', ')),
+    link: { path: '/fleet-bans', text: t.show },
+    ...(ids.length === fleetBans.length ? { undo: () => void take(undo)() } : {}),
+  }
+  if (other) toasts.show(news)
+  else showReceipt({ fleetBanId: first.id }, news)
 }
 
 const toWhitelist = (): ToastLink => ({ path: '/whitelist', text: textsOf(undoTexts).show })

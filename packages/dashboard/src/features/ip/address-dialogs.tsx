@@ -5,9 +5,8 @@ import { Dialogs } from '../../kit/dialogs.tsx'
 const UnbanDialog = lazy(() => import('./unban-dialog.tsx'))
 const AddDialog = lazy(() => import('../whitelist/add-dialog.tsx'))
 const BanDialog = lazy(() => import('../bans/ban-dialog.tsx'))
-const FleetBanDialog = lazy(() => import('../fleet-bans/new-dialog.tsx'))
 
-export type AddressDialog = 'unban' | 'whitelist' | 'ban' | 'fleet-ban'
+export type AddressDialog = 'unban' | 'whitelist' | 'ban'
 
 /** What is done about an address. */
 export const AddressDialogs = (props: {
@@ -21,8 +20,7 @@ export const AddressDialogs = (props: {
     <Dialogs>
       {dialog === 'unban' && found && <UnbanDialog found={found} onClose={onClose} />}
       {dialog === 'whitelist' && <AddDialog given={ip} onClose={onClose} />}
-      {dialog === 'ban' && <BanDialog ip={ip} everywhere onClose={onClose} />}
-      {dialog === 'fleet-ban' && <FleetBanDialog given={ip} onClose={onClose} />}
-    </Suspense>
+      {dialog === 'ban' && <BanDialog ip={ip} onClose={onClose} />}
+    </Dialogs>
   )
 }

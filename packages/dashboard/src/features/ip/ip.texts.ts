@@ -42,7 +42,6 @@ const en = {
   neighboursNone: 'No other address of this range was ever banned.',
   times: (count: string, n: number) => plural(n, { one: '1 ban', other: `${count} bans` }),
   knocks: 'Show its knocks',
-  fleetBan: 'Ban on the fleet…',
   audit: 'Audit log',
   auditNone: 'No entry names this address.',
   about: 'About',

@@ -1,6 +1,6 @@
 import { useState } from 'react'
 import { Button } from '@mantine/core'
-import { IconCopy, IconDots, IconExternalLink, IconFlag, IconKey, IconList, IconWorldOff } from '@tabler/icons-react'
+import { IconCopy, IconDots, IconExternalLink, IconFlag, IconKey, IconList } from '@tabler/icons-react'
 import { queryOptions, useMutation, useQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { api } from '../../api/client.ts'
@@ -215,7 +215,6 @@ const More = (props: {
   const other = banned ? { text: t.change, act: () => onAsk('ban') } : { text: t.unban, act: () => onAsk('unban') }
   const more: readonly Act[] = [
     ...(phone ? [other] : []),
-    { text: t.fleetBan, icon: <IconWorldOff size={16} />, act: () => onAsk('fleet-ban') },
     ...(newest ? [{ text: t.report, icon: <IconFlag size={16} />, act: () => report.mutate(newest.id) }] : []),
     {
       text: t.singleBans,

@@ -60,9 +60,9 @@ export const Neighbours = ({ ip }: { ip: string }) => {
         </>
       )}
       {asked && around && (
-        <Suspense>
-          <BanDialog ip={around.range} everywhere onClose={() => ask(false)} />
-        </Suspense>
+        <Dialogs>
+          <BanDialog ip={around.range} onClose={() => ask(false)} />
+        </Dialogs>
       )}
     </Panel>
   )

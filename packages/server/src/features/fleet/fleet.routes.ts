@@ -5,6 +5,8 @@ import type { FleetBans } from './fleet.service.ts'
 
 export const mountFleetBans = (http: Http, fleet: FleetBans): void => {
   http.serve(contract.createFleetBan, ({ actor, body }) => fleet.create(actor, body))
+  http.serve(contract.createFleetBans, ({ actor, body }) => fleet.createMany(actor, body))
+  http.serve(contract.removeFleetBans, ({ actor, body }) => fleet.removeMany(actor, body.ids))
   http.serve(contract.listFleetBans, ({ actor, query }) => fleet.list(actor, query))
   http.serve(contract.getFleetBan, ({ actor, params }) => fleet.read(actor, params.id))
   http.serve(contract.listFleetBanServers, ({ actor, params, query }) => fleet.servers(actor, params.id, query))

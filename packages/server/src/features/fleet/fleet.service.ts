@@ -1,15 +1,15 @@
 import { isWider, widest } from '@stockade/contract/reach.ts'
 import { isWide } from '@stockade/contract/seal.ts'
 import { bounds, times } from '@stockade/contract/limits.ts'
-import type { BodyOf, ReplyOf, fleetBans as contract } from '@stockade/contract'
+import type { BodyOf, ProblemReason, ReplyOf, fleetBans as contract } from '@stockade/contract'
 import type { AgentActor, Principal } from '../../core/actor.ts'
 import { authorOf, system } from '../../core/author.ts'
 import { day, isoOrNull, second } from '../../core/clock.ts'
 import type { IpRange } from '../../core/ip.ts'
-import { badRequest, forbidden, invalid } from '../../core/problem.ts'
+import { Problem, badRequest, forbidden, invalid } from '../../core/problem.ts'
 import { requireProof } from '../../core/proof.ts'
 import { tame } from '../../core/text.ts'
-import type { Change, StoreAccess } from '../../events/events.ts'
+import type { Change, EventInput, StoreAccess } from '../../events/events.ts'
 import type { Registry } from '../servers/registry.ts'
 import type { ServersService } from '../servers/servers.service.ts'
 import type { Retagged } from '../servers/tags.ts'
@@ -31,14 +31,22 @@ import { createReading } from './reading.ts'
 import type { FleetReading } from './reading.ts'
 
 type FleetBan = ReplyOf<typeof contract.getFleetBan>
+type BanInput = Omit<BodyOf<typeof contract.createFleetBan>, 'entry'>
 type EndInput = Pick<BodyOf<typeof contract.createFleetBan>, 'expires_at' | 'duration'>
 
 export interface FleetBans extends Omit<FleetReading, 'visibleRow' | 'hasEnded'>, SourcedBans {
   /** @throws Problem 400, 403 outside the caller's access, 409 for what must not be banned or does not fit. */
   create(actor: Principal, input: BodyOf<typeof contract.createFleetBan>): Promise<FleetBan>
+  /** The same for many entries; those that must not be banned are answered, not thrown. @throws Problem 400, 403, 409 when they do not fit */
+  createMany(
+    actor: Principal,
+    input: BodyOf<typeof contract.createFleetBans>,
+  ): Promise<ReplyOf<typeof contract.createFleetBans>>
   change(actor: Principal, id: number, input: BodyOf<typeof contract.changeFleetBan>): Promise<FleetBan>
   /** Answers what it was. Lifting what is over changes nothing. */
   remove(actor: Principal, id: number): Promise<{ readonly entry: string; readonly wasStanding: boolean }>
+  /** All or none. @throws Problem 400 for an unknown id, 403 outside the caller's access */
+  removeMany(actor: Principal, ids: readonly number[]): Promise<{ readonly removed: number }>
   setFor(agent: AgentActor, since: number | undefined): ReplyOf<typeof contract.agentFleetBans>
   /** Servers got and lost tags, within the change that does it: those of which bans are for these tags get a new version. */
   retag(change: Pick<Change, 'sql'>, retagged: readonly Retagged[]): Promise<void>
@@ -104,38 +112,85 @@ export const createFleetBans = (
 
   const { insertOrChange, changeRow } = createFleetChanges({ clock, hasEnded, eventData })
 
+  /** One ban for each of the ranges, or none of them. A ban of the same entry with the same target is changed. */
+  const add = async (actor: Principal, ranges: readonly IpRange[], input: BanInput) => {
+    if (ranges.some(range => isWider(range, widest.unproved))) requireProof(actor)
+    const targets = targeting.named(actor, input.target)
+    const end = endNamed(input)
+    const newBan = {
+      reason: tame(input.reason ?? '', bounds.reason * 4),
+      target: textOf(targets),
+      force: Number(input.force === true),
+      expires_at: end === undefined ? clock() + times.defaultBan * second : end,
+      created_by: actor.name,
+    }
+    const added: { id: number; entry: string; is_new: boolean }[] = []
+    if (ranges.length === 0) return added
+    await events.change(async change => {
+      added.length = 0
+      await raise(change, async version => {
+        const notes: EventInput[] = []
+        for (const { text: entry } of ranges) {
+          const { row, before } = await insertOrChange(change, version, actor, { ...newBan, entry })
+          added.push({ id: row.id, entry, is_new: before === null })
+          notes.push({
+            name: before ? 'fleet_ban.update' : 'fleet_ban.create',
+            author: authorOf(actor),
+            data: { ...eventData(row), ...(before ? { old_expires_at: isoOrNull(before.expires_at) } : {}) },
+          })
+        }
+        await change.recordMany(notes)
+        return targets
+      })
+    })
+    await sets.catchUp()
+    return added
+  }
+
+  /** Lifts those that stand; answers how many that were. */
+  const lift = async (actor: Principal, ids: readonly number[]): Promise<number> => {
+    const lifted = await events.change(async change => {
+      let count = 0
+      await raise(change, async version => {
+        let targets: Targets | null = null
+        for (const id of ids) {
+          const row = await findBan(change.sql, id)
+          if (!row || hasEnded(row)) continue
+          const now = clock()
+          const gone = await updateBan(change.sql, id, { ended_at: now, ended_by: 'removed', version, updated_at: now })
+          await change.record({ name: 'fleet_ban.delete', author: authorOf(actor), data: eventData(gone) })
+          targets = union(targets ?? nowhere, targetsOf(gone.target))
+          count++
+        }
+        return targets
+      })
+      return count
+    })
+    await sets.catchUp()
+    return lifted
+  }
+
   return {
     ...reading,
     ...createSourcedBans(clock, eventData),
     async create(actor, input) {
       const range = await needs.guardEntry(actor, input.entry, input.force === true)
-      if (isWider(range, widest.unproved)) requireProof(actor)
-      const targets = targeting.named(actor, input.target)
-      const end = endNamed(input)
-      const newBan = {
-        entry: range.text,
-        reason: tame(input.reason ?? '', bounds.reason * 4),
-        target: textOf(targets),
-        force: Number(input.force === true),
-        expires_at: end === undefined ? clock() + times.defaultBan * second : end,
-        created_by: actor.name,
-      }
-      const id = await events.change(async change => {
-        let madeId = 0
-        await raise(change, async version => {
-          const { row, before } = await insertOrChange(change, version, actor, newBan)
-          madeId = row.id
-          await change.record({
-            name: before ? 'fleet_ban.update' : 'fleet_ban.create',
-            author: authorOf(actor),
-            data: { ...eventData(row), ...(before ? { old_expires_at: isoOrNull(before.expires_at) } : {}) },
-          })
-          return targets
-        })
-        return madeId
-      })
-      await sets.catchUp()
-      return reading.read(actor, id)
+      const [added] = await add(actor, [range], input)
+      if (!added) throw new Error('unreachable: one entry is one ban')
+      return reading.read(actor, added.id)
+    },
+    async createMany(actor, { entries, ...input }) {
+      const refused: { entry: string; reason: ProblemReason; message: string }[] = []
+      const ranges = new Map<string, IpRange>()
+      for (const entry of entries)
+        try {
+          const range = await needs.guardEntry(actor, entry, input.force === true)
+          ranges.set(range.text, range)
+        } catch (error) {
+          if (!(error instanceof Problem)) throw error
+          refused.push({ entry, reason: error.reason, message: error.details?.[0]?.message ?? error.message })
+        }
+      return { fleet_bans: await add(actor, [...ranges.values()], input), refused }
     },
     async change(actor, id, input) {
       const before = await ownRow(actor, id)
@@ -156,21 +211,15 @@ export const createFleetBans = (
     },
     async remove(actor, id) {
       const { entry } = await ownRow(actor, id)
-      const wasStanding = await events.change(async change => {
-        let isLifted = false
-        await raise(change, async version => {
-          const row = await findBan(change.sql, id)
-          if (!row || hasEnded(row)) return null
-          const now = clock()
-          const gone = await updateBan(change.sql, id, { ended_at: now, ended_by: 'removed', version, updated_at: now })
-          await change.record({ name: 'fleet_ban.delete', author: authorOf(actor), data: eventData(gone) })
-          isLifted = true
-          return targetsOf(gone.target)
+      return { entry, wasStanding: (await lift(actor, [id])) === 1 }
+    },
+    async removeMany(actor, ids) {
+      for (const id of ids)
+        await ownRow(actor, id).catch((error: unknown) => {
+          const isUnknown = error instanceof Problem && error.status === 404
+          throw isUnknown ? invalid('ids', error.message) : error
         })
-        return isLifted
-      })
-      await sets.catchUp()
-      return { entry, wasStanding }
+      return { removed: await lift(actor, [...new Set(ids)]) }
     },
     setFor({ serverNo }, since) {
       const { version, bans: members, digest } = sets.setFor(serverNo)

@@ -312,11 +312,16 @@ describe('refusals', () => {
     const body = { entry: '198.18.0.99', target: { all: true } }
     const own = (more: object = {}) =>
       raw(server, 'POST', '/api/v1/fleet/bans', { token: operator.token, headers: from, body: { ...body, ...more } })
+    const objection = '198.18.0.99 holds the address that you come from.'
     const first = await own()
-    if (first.status === 409) {
-      expect(first.text).toContain('the address that you come from')
-      expect((await own({ force: true })).status).toBe(201)
-    } else expect(first.status).toBe(201)
+    expect(first.status).toBe(409)
+    expect(JSON.parse(first.text)).toEqual({
+      error: 'Conflict',
+      reason: 'force-required',
+      message: `${objection} Send "force": true to ban it all the same.`,
+      details: [{ path: 'entry', message: objection }],
+    })
+    expect((await own({ force: true })).status).toBe(201)
   })
 
   test('a target and an end that make no sense', async () => {
@@ -343,6 +348,72 @@ describe('refusals', () => {
     clock.forward(31)
     expect((await refused('198.18.7.0/24'))[0]).toBe(409)
     expect((await add('198.18.7.0/24', { all: true }, { force: true })).entry).toBe('198.18.7.0/24')
+  })
+
+  test('many at once: what must not be banned is left out with its reason, the others are banned and lifted together', async () => {
+    await admin.client.call('POST /whitelist', { body: { ip: '203.0.113.9' } })
+    const standing = await add('198.18.1.1', { all: true }, { reason: 'before' })
+    const from = { 'x-forwarded-for': '198.18.1.3' }
+    const body = {
+      entries: ['198.18.1.1', '198.18.1.2', '198.18.1.2', '203.0.113.9', '198.18.1.3', '127.0.0.1', '2001:DB8::7'],
+      target: { all: true },
+      duration: 600,
+    }
+    const many = await raw(server, 'POST', '/api/v1/fleet/bans/bulk', { token: operator.token, headers: from, body })
+    expect(many.status).toBe(201)
+    const reply = JSON.parse(many.text) as { fleet_bans: { id: number; entry: string; is_new: boolean }[] }
+    expect(reply).toEqual({
+      fleet_bans: [
+        { id: standing.id, entry: '198.18.1.1', is_new: false },
+        { id: expect.any(Number), entry: '198.18.1.2', is_new: true },
+        { id: expect.any(Number), entry: '2001:db8::7', is_new: true },
+      ],
+      refused: [
+        { entry: '203.0.113.9', reason: 'conflict', message: expect.stringContaining('whitelist entry') },
+        { entry: '198.18.1.3', reason: 'force-required', message: '198.18.1.3 holds the address that you come from.' },
+        { entry: '127.0.0.1', reason: 'conflict', message: expect.stringContaining('never banned') },
+      ],
+    })
+    expect(await read(standing.id)).toMatchObject({ reason: 'before', active: true })
+    expect((await fetched(web)).add.map(({ entry }) => entry).sort()).toEqual([
+      '198.18.1.1',
+      '198.18.1.2',
+      '2001:db8::7',
+    ])
+    const { entries } = await admin.client.call('GET /settings/audit', {
+      query: { action: 'fleet_ban.create', limit: 2 },
+    })
+    expect(entries.map(({ user, details }) => [user, details.entry]).sort()).toEqual([
+      ['operator', '198.18.1.2'],
+      ['operator', '2001:db8::7'],
+    ])
+
+    const ids = reply.fleet_bans.map(({ id }) => id)
+    const removeMany = (of: readonly number[], who = operator) =>
+      ask(who, 'POST', '/fleet/bans/remove', { ids: [...of] })
+    expect(await removeMany([...ids, 999_999_999])).toMatchObject({ status: 400 })
+    expect(await removeMany(ids, limited)).toMatchObject({ status: 403 })
+    expect((await fetched(web)).count).toBe(3)
+    expect(JSON.parse((await removeMany([...ids, ...ids])).text)).toEqual({ removed: 3 })
+    expect(JSON.parse((await removeMany(ids)).text)).toEqual({ removed: 0 })
+    expect((await fetched(web)).count).toBe(0)
+  })
+
+  test('many at once are for who may ban there, and within their bounds', async () => {
+    const entries = Array.from({ length: 1001 }, (_, index) => `198.18.${2 + (index >> 8)}.${index & 255}`)
+    const bulk = (body: object, who = operator) => ask(who, 'POST', '/fleet/bans/bulk', body)
+    expect(await bulk({ entries, target: { all: true } })).toMatchObject({ status: 400 })
+    expect(await bulk({ entries: [], target: { all: true } })).toMatchObject({ status: 400 })
+    expect(await bulk({ entries: entries.slice(1), target: { all: true } }, limited)).toMatchObject({ status: 403 })
+    expect(await bulk({ entries: ['198.18.2.1'], target: { all: true } }, viewer)).toMatchObject({ status: 403 })
+    expect(await bulk({ entries: entries.slice(1), target: { server_ids: [web.id] } }, limited)).toMatchObject({
+      status: 201,
+    })
+    expect([(await fetched(web)).count, (await fetched(db)).count]).toEqual([1000, 0])
+    const { fleet_bans: fleetBans } = await operator.client.call('GET /fleet/bans', { query: { limit: 100 } })
+    expect(await ask(limited, 'POST', '/fleet/bans/remove', { ids: fleetBans.map(({ id }) => id) })).toMatchObject({
+      status: 200,
+    })
   })
 
   test('the list takes what is asked for only, and pages', async () => {

@@ -1,8 +1,8 @@
 import { Button } from '@mantine/core'
-import { useMutation, useQuery } from '@tanstack/react-query'
-import { summaryQuery } from '../../../api/queries.ts'
+import { useMutation } from '@tanstack/react-query'
+import { useMe } from '../../../api/session.ts'
 import { banDialogTexts } from '../../../features/bans/ban-dialog.texts.ts'
-import { queueOnMany, withoutHint } from '../../../features/bans/ban-form.ts'
+import { banOnFleet } from '../../../features/bans/ban-on-fleet.ts'
 import type { LookUp } from '../../../features/fleet/queries.ts'
 import parts from '../../../kit/parts.module.css'
 import { Refusal } from '../../../kit/trouble.tsx'
@@ -16,18 +16,22 @@ const needsLook = ({ is_you, is_server, matched_whitelist, fleet_bans, active_ba
 
 /** Bans the address that was typed on all servers, as the dialog of a ban proposes it. A toast follows it and offers Undo. */
 const BanNow = ({ found, onDone }: { found: LookUp; onDone: () => void }) => {
-  const servers = useQuery(summaryQuery).data?.servers ?? []
-  const ban = useMutation({ mutationFn: () => queueOnMany({ ip: found.ip }, servers), onSuccess: onDone })
-  if (servers.length === 0 || needsLook(found)) return null
+  const ban = useMutation({
+    mutationFn: () => banOnFleet({ entry: found.ip, target: { all: true } }),
+    onSuccess: onDone,
+  })
+  // Who has access to some servers chooses them in the dialog.
+  const isWhole = useMe()?.server_access !== 'specific'
+  if (!isWhole || needsLook(found)) return null
   return (
     <>
       <div className={styles.now}>
         <Button variant="default" loading={ban.isPending} onClick={() => ban.mutate()}>
-          {textsOf(banDialogTexts).submitOn(servers.length)}
+          {textsOf(banDialogTexts).submitOnAll}
         </Button>
         <span className={parts.help}>{textsOf(findTexts).banNow}</span>
       </div>
-      <Refusal error={withoutHint(ban.error)} />
+      <Refusal error={ban.error} />
     </>
   )
 }

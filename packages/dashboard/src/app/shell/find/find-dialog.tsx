@@ -178,8 +178,8 @@ const Find = ({ onClose, onAsk }: { onClose: () => void; onAsk: (asked: Asked) =
 
 /** What was chosen about an address, in the same dialogs as on its page. */
 const Ask = ({ asked: { dialog, address }, onClose }: { asked: Asked; onClose: () => void }) => (
-  <Suspense>
-    {dialog === 'ban' && <BanDialog ip={address} everywhere onClose={onClose} />}
+  <Dialogs>
+    {dialog === 'ban' && <BanDialog ip={address} onClose={onClose} />}
     {dialog === 'whitelist' && <AddDialog given={address} onClose={onClose} />}
     {dialog === 'unban' && <AskUnban address={address} onClose={onClose} />}
   </Dialogs>

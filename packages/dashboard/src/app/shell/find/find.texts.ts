@@ -27,7 +27,7 @@ const en = {
   whitelist: (ip: string) => `Whitelist ${ip}…`,
   bansIn: (range: string) => `Bans within ${range}`,
   paste: 'Paste',
-  banNow: 'For 1 day, in the jail stockade.',
+  banNow: 'For 1 day, also on servers added later.',
   addServer: 'Add a server',
   addUser: 'Add a user',
   replay: 'Replay events to the SIEM',

@@ -163,11 +163,12 @@ export const bans: Texts['bans'] = {
       `Offline: ${names}${more > 0 ? ` und ${more} weitere` : ''}. Sie folgen, sobald sie zurück sind.`,
     unbanOn: (said, count, on) => `${addresses(said, count)} auf ${onServers(on)} entsperren`,
     banTitle: (said, count) => `${addresses(said, count)} auf allen Servern sperren?`,
-    banText: 'Für einen Tag, im Jail stockade jedes Servers. Steht eine davon auf der Whitelist, wird keine gesperrt.',
-    banOn: (said, count, on) => `${addresses(said, count)} auf ${onServers(on)} sperren`,
-    tooMany: (most, commands) =>
-      `Ein Lauf nimmt höchstens ${most} Adressen und ${commands} Befehle. Wählen Sie weniger aus.`,
-    force: 'Eigene Adressen und die der Server trotzdem sperren',
+    banText:
+      'Für einen Tag, auch auf Servern, die Sie später hinzufügen. Adressen, die nicht gesperrt werden dürfen, bleiben aus.',
+    banOn: (said, count) => `${addresses(said, count)} sperren`,
+    banned: (said, count) => `${addresses(said, count)} gesperrt`,
+    tooMany: most => `Ein Lauf nimmt höchstens ${most} Adressen. Wählen Sie weniger aus.`,
+    force: (said, count) => `${addresses(said, count)} trotzdem sperren`,
     reportTitle: (said, count) => `${addresses(said, count)} melden?`,
     reportText: 'Jede Adresse wird an die Reputationsdatenbank gemeldet, wo andere die Meldung sehen.',
     reportNow: (said, count) => `${addresses(said, count)} melden`,
@@ -180,36 +181,29 @@ export const bans: Texts['bans'] = {
 }
 export const banDialog: Texts['ban-dialog'] = {
   title: 'Adresse sperren',
+  banning: ip => `${ip} sperren`,
   ip: 'Adresse oder Bereich',
   ipHelp: 'Etwa 203.0.113.7, 203.0.113.0/24 oder 2001:db8::/64.',
   wrongIp: 'Geben Sie eine Adresse oder einen Bereich ein, etwa 203.0.113.7 oder 203.0.113.0/24.',
-  server: 'Server',
-  chooseServer: 'Server wählen',
-  noServer: 'Wählen Sie einen Server.',
-  every: count => `Alle ${servers(count)}`,
-  several: 'Mehrere Server',
-  onMany: onServers,
-  waitMany: count =>
-    plural(count, {
-      one: '1 davon ist offline. Er folgt, sobald er zurück ist.',
-      other: `${number(count)} davon sind offline. Sie folgen, sobald sie zurück sind.`,
-    }),
-  waits: name => `${name} ist offline. Er folgt, sobald er zurück ist.`,
+  activeBans: (said, count) =>
+    count === 0
+      ? 'Keine Adresse davon ist jetzt gesperrt.'
+      : count === 1
+        ? '1 Sperre davon ist jetzt aktiv.'
+        : `${said} Sperren davon sind jetzt aktiv.`,
   jail: 'Jail',
   jailHelp: 'Standard: stockade, das Jail für Sperren von Hand.',
   duration: 'Dauer',
-  durationHelp: 'Etwa 10m, 1h, 1d oder perm. Standard: 1 Tag in stockade, sonst die Sperrzeit des Jails.',
-  wrongDuration: 'Geben Sie eine Dauer wie 10m, 1h, 1d (bis 1y) oder perm ein.',
+  jailLength: 'Standard: die Sperrzeit des Jails.',
   reason: 'Grund',
-  reasonHelp: 'Freiwillig. Wird im Protokoll festgehalten.',
+  reasonHelp: 'Freiwillig. Alle, die die Sperre sehen, sehen ihn.',
   cut: 'Auch offene Verbindungen beenden',
   cutMeans: 'Beendet offene TCP-Verbindungen und verwirft Antworten auf Verbindungen, die der Server selbst öffnet.',
-  submit: 'Sperren',
-  submitOn: count => `Auf ${onServers(count)} sperren`,
-  forceOn: count => `Trotzdem auf ${onServers(count)} sperren`,
-  force: 'Trotzdem sperren',
+  submitOnAll: 'Auf allen Servern sperren',
+  submitOn: count => (count === 0 ? 'Sperren' : `Auf ${onServers(count)} sperren`),
+  forceOnAll: 'Trotzdem auf allen Servern sperren',
+  forceOn: count => (count === 0 ? 'Trotzdem sperren' : `Trotzdem auf ${onServers(count)} sperren`),
   banned: 'Gesperrt',
-  queued: (ip, server) => `${ip} wird auf ${server} gesperrt`,
   done: 'Fertig',
   another: 'Noch eine sperren',
 }

@@ -383,12 +383,11 @@ export const commands: Texts['commands'] = {
     jailOrAll: 'Standard: alle Jails.',
     ip: 'Adresse oder Bereich',
     duration: 'Dauer',
-    durationHelp: 'Etwa 10m, 1h, 1d oder perm. Standard: die Sperrdauer des Jails.',
+    jailLength: 'Standard: die Sperrdauer des Jails.',
     template: 'Vorlage',
     noJail: 'Geben Sie den Namen des Jails ein.',
     wrongJail: 'Namen von Jails bestehen aus Buchstaben, Ziffern, Punkten, Binde- und Unterstrichen.',
     wrongIp: 'Geben Sie eine Adresse oder einen Bereich ein, etwa 203.0.113.7 oder 203.0.113.0/24.',
-    wrongDuration: 'Geben Sie eine Dauer wie 10m, 1h, 1d (bis 1y) oder perm ein.',
     noTemplate: 'Wählen Sie eine Vorlage.',
     noServers: 'Wählen Sie mindestens einen Server.',
     restart:

@@ -59,38 +59,9 @@ export const fleetBans: Texts['fleet-bans'] = {
   dialog: {
     title: 'Neue Flottensperre',
     changeTitle: entry => `${entry} ändern`,
-    entry: 'Adresse oder Bereich',
-    entryHelp: 'Zum Beispiel 203.0.113.7, 203.0.113.0/24 oder 2001:db8::/64.',
-    wrongEntry: 'Geben Sie eine Adresse oder einen Bereich ein, zum Beispiel 203.0.113.7 oder 203.0.113.0/24.',
-    duration: 'Dauer',
-    durationHelp: 'Zum Beispiel 1h, 1d, 7d oder perm. Standard: 1 Tag.',
     newDuration: 'Neue Dauer, ab jetzt',
-    newDurationHelp: 'Zum Beispiel 1h, 7d oder perm. Leer lassen, um das Ende zu behalten.',
-    wrongDuration: 'Geben Sie eine Dauer wie 10m, 1h, 1d (bis 3650d) oder perm ein.',
+    newDurationHelp: 'Leer lassen, um das Ende zu behalten.',
     reason: 'Grund',
     reasonHelp: 'Optional. Alle, die die Sperre sehen, sehen ihn.',
-    standing: (said, count) =>
-      count === 0
-        ? 'Keine Adresse davon ist jetzt gesperrt.'
-        : count === 1
-          ? '1 Sperre davon ist jetzt aktiv.'
-          : `${said} Sperren davon sind jetzt aktiv.`,
-    submit: 'Auf allen Servern sperren',
-    submitOn: count => (count === 0 ? 'Sperren' : `Auf ${onServers(count)} sperren`),
-    force: 'Trotzdem sperren',
-    done: 'Fertig',
-    another: 'Weitere sperren',
-    asked: entry => `${entry} ist flottenweit gesperrt`,
-    waiting: 'Warten auf die Server.',
-    holds: (held, all) =>
-      held === all
-        ? plural(all, { one: 'In der Firewall des Servers.', other: `In der Firewall aller ${number(all)} Server.` })
-        : `In der Firewall von ${held} von ${onServers(all)}.`,
-    follow: count =>
-      plural(count, {
-        one: '1 Server folgt, sobald er antwortet.',
-        other: `${number(count)} Server folgen, sobald sie antworten.`,
-      }),
-    noServers: 'Noch ist kein Server verbunden. Server übernehmen sie, sobald sie hinzugefügt werden.',
   },
 }

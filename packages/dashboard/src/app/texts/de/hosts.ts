@@ -221,7 +221,6 @@ export const ip: Texts['ip'] = {
   neighboursNone: 'Keine andere Adresse dieses Bereichs war je gesperrt.',
   times: sperren,
   knocks: 'Ihre Klopfversuche zeigen',
-  fleetBan: 'Flottenweit sperren…',
   audit: 'Protokoll',
   auditNone: 'Kein Eintrag nennt diese Adresse.',
   about: 'Über sie',

@@ -125,6 +125,15 @@ export const form: Texts['form'] = {
   keep: 'Behalten',
   removeOf: name => `Entfernen: ${name}`,
   keepOf: name => `Behalten: ${name}`,
+  lengths: {
+    label: name => `Übliche Dauern: ${name}`,
+    hour: '1 Stunde',
+    day: '1 Tag',
+    week: '1 Woche',
+    month: '30 Tage',
+  },
+  durationHelp: 'Oder in englischen Wörtern, etwa 90 min, 2 weeks oder permanent.',
+  wrongDuration: 'Geben Sie eine Dauer ein, etwa 90 min, 2 weeks oder permanent.',
   noMatch: 'Nichts passt.',
   chooseFile: 'Datei auswählen…',
 }

@@ -204,7 +204,7 @@ export const find: Texts['find'] = {
   whitelist: ip => `${ip} auf die Whitelist…`,
   bansIn: range => `Sperren in ${range}`,
   paste: 'Einfügen',
-  banNow: 'Für 1 Tag, im Jail stockade.',
+  banNow: 'Für 1 Tag, auch auf späteren Servern.',
   addServer: 'Server hinzufügen',
   addUser: 'Benutzer hinzufügen',
   replay: 'Ereignisse erneut an das SIEM senden',
@@ -261,6 +261,9 @@ export const notices: Texts['notices'] = {
   dismiss: 'Bis zur nächsten Anmeldung ausblenden',
 }
 export const undo: Texts['undo'] = {
+  fleetBanned: (ip, tags) =>
+    tags === '' ? `${ip} wird auf allen Servern gesperrt …` : `${ip} wird auf Servern mit ${tags} gesperrt …`,
+  fleetBanLifted: ip => `Die Sperre von ${ip} ist wieder aufgehoben.`,
   banned: (ip, where) => `${ip} wird auf ${where} gesperrt …`,
   unbanned: (ip, jail, where) => `${ip} wird in ${jail} auf ${where} entsperrt …`,
   unbannedEverywhere: (ip, where) => `${ip} wird auf ${where} entsperrt …`,

@@ -11,37 +11,30 @@ const last = (period: string) => (period.endsWith('horas') ? `las últimas ${per
 
 export const banDialog: Texts['ban-dialog'] = {
   title: 'Bloquear una dirección',
+  banning: ip => `Bloquear ${ip}`,
   ip: 'Dirección o rango',
   ipHelp: 'Como 203.0.113.7, 203.0.113.0/24 o 2001:db8::/64.',
   wrongIp: 'Escriba una dirección o un rango, como 203.0.113.7 o 203.0.113.0/24.',
-  server: 'Servidor',
-  chooseServer: 'Elija un servidor',
-  noServer: 'Elija un servidor.',
-  every: count => plural(count, { one: 'Todos (1 servidor)', other: `Los ${number(count)} servidores` }),
-  several: 'Varios servidores',
-  onMany: servers,
-  waitMany: count =>
-    plural(count, {
-      one: '1 de ellos está sin conexión. Le llegará cuando vuelva.',
-      other: `${number(count)} de ellos están sin conexión. Les llegará cuando vuelvan.`,
-    }),
-  waits: name => `${name} está sin conexión. Le llegará cuando vuelva.`,
+  activeBans: (said, count) =>
+    count === 0
+      ? 'Ninguna de sus direcciones está bloqueada ahora.'
+      : count === 1
+        ? '1 bloqueo suyo está activo ahora.'
+        : `${said} bloqueos suyos están activos ahora.`,
   jail: 'Jail',
   jailHelp: 'Predeterminada: stockade, la jail de los bloqueos manuales.',
   duration: 'Duración',
-  durationHelp: 'Como 10m, 1h, 1d o perm. Predeterminado: 1 día en stockade; si no, la duración de la jail.',
-  wrongDuration: 'Escriba una duración como 10m, 1h, 1d (hasta 1y) o perm.',
+  jailLength: 'Por defecto: la duración de la jail.',
   reason: 'Motivo',
-  reasonHelp: 'Opcional. Figura en el registro de auditoría.',
+  reasonHelp: 'Opcional. Lo ve quien ve el bloqueo.',
   cut: 'Cortar también las conexiones abiertas',
   cutMeans:
     'Termina las conexiones TCP abiertas y descarta las respuestas a las conexiones que abre el propio servidor.',
-  submit: 'Bloquear',
-  submitOn: count => `Bloquear en ${servers(count)}`,
-  forceOn: count => `Bloquear de todos modos en ${servers(count)}`,
-  force: 'Bloquear de todos modos',
+  submitOnAll: 'Bloquear en todos los servidores',
+  submitOn: count => (count === 0 ? 'Bloquear' : `Bloquear en ${servers(count)}`),
+  forceOnAll: 'Bloquear de todos modos en todos los servidores',
+  forceOn: count => (count === 0 ? 'Bloquear de todos modos' : `Bloquear de todos modos en ${servers(count)}`),
   banned: 'Bloqueada',
-  queued: (ip, server) => `Bloqueando ${ip} en ${server}`,
   done: 'Listo',
   another: 'Bloquear otra',
 }
@@ -345,7 +338,6 @@ export const ip: Texts['ip'] = {
   neighboursNone: 'Ninguna otra dirección de este rango ha sido bloqueada.',
   times: bansOf,
   knocks: 'Mostrar sus golpes',
-  fleetBan: 'Bloquear en la flota…',
   audit: 'Registro de auditoría',
   auditNone: 'Ninguna entrada menciona esta dirección.',
   about: 'Acerca de',

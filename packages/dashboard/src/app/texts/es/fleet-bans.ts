@@ -54,41 +54,9 @@ export const fleetBans: Texts['fleet-bans'] = {
   dialog: {
     title: 'Nuevo bloqueo de flota',
     changeTitle: entry => `Cambiar ${entry}`,
-    entry: 'Dirección o rango',
-    entryHelp: 'Por ejemplo 203.0.113.7, 203.0.113.0/24 o 2001:db8::/64.',
-    wrongEntry: 'Escriba una dirección o un rango, por ejemplo 203.0.113.7 o 203.0.113.0/24.',
-    duration: 'Duración',
-    durationHelp: 'Por ejemplo 1h, 1d, 7d o perm. Por defecto: 1 día.',
     newDuration: 'Nueva duración, desde ahora',
-    newDurationHelp: 'Por ejemplo 1h, 7d o perm. Déjelo vacío para mantener el final.',
-    wrongDuration: 'Escriba una duración como 10m, 1h, 1d (hasta 3650d) o perm.',
+    newDurationHelp: 'Déjelo vacío para mantener el final.',
     reason: 'Motivo',
     reasonHelp: 'Opcional. Lo ve quien ve el bloqueo.',
-    standing: (said, count) =>
-      count === 0
-        ? 'Ninguna de sus direcciones está bloqueada ahora.'
-        : count === 1
-          ? '1 bloqueo suyo está activo ahora.'
-          : `${said} bloqueos suyos están activos ahora.`,
-    submit: 'Bloquear en todos los servidores',
-    submitOn: count => (count === 0 ? 'Bloquear' : `Bloquear en ${servers(count)}`),
-    force: 'Bloquear de todos modos',
-    done: 'Listo',
-    another: 'Bloquear otra',
-    asked: entry => `${entry} está bloqueada en la flota`,
-    waiting: 'Esperando a los servidores.',
-    holds: (held, all) =>
-      held === all
-        ? plural(all, {
-            one: 'En el cortafuegos del servidor.',
-            other: `En el cortafuegos de los ${number(all)} servidores.`,
-          })
-        : `En el cortafuegos de ${held} de ${servers(all)}.`,
-    follow: count =>
-      plural(count, {
-        one: '1 servidor seguirá cuando responda.',
-        other: `${number(count)} servidores seguirán cuando respondan.`,
-      }),
-    noServers: 'Aún no hay ningún servidor conectado. Lo aplicarán en cuanto se añadan.',
   },
 }

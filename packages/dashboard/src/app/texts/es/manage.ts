@@ -381,12 +381,11 @@ export const commands: Texts['commands'] = {
     jailOrAll: 'Por defecto: todas las jails.',
     ip: 'Dirección o rango',
     duration: 'Duración',
-    durationHelp: 'Por ejemplo 10m, 1h, 1d o perm. Por defecto: la duración de bloqueo de la jail.',
+    jailLength: 'Por defecto: la duración de bloqueo de la jail.',
     template: 'Plantilla',
     noJail: 'Escriba el nombre de la jail.',
     wrongJail: 'Los nombres de jails contienen letras, dígitos, puntos, guiones y guiones bajos.',
     wrongIp: 'Escriba una dirección o un rango, como 203.0.113.7 o 203.0.113.0/24.',
-    wrongDuration: 'Escriba una duración como 10m, 1h, 1d (hasta 1y) o perm.',
     noTemplate: 'Elija una plantilla.',
     noServers: 'Elija al menos un servidor.',
     restart:

@@ -93,6 +93,15 @@ export const form: Texts['form'] = {
   keep: 'Conservarlo',
   removeOf: name => `Quitarlo: ${name}`,
   keepOf: name => `Conservarlo: ${name}`,
+  lengths: {
+    label: name => `Duraciones habituales: ${name}`,
+    hour: '1 hora',
+    day: '1 día',
+    week: '1 semana',
+    month: '30 días',
+  },
+  durationHelp: 'O en palabras inglesas, como 90 min, 2 weeks o permanent.',
+  wrongDuration: 'Escriba una duración, como 90 min, 2 weeks o permanent.',
   noMatch: 'Nada coincide.',
   chooseFile: 'Elegir un archivo…',
 }

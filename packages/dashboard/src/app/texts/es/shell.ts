@@ -203,7 +203,7 @@ export const find: Texts['find'] = {
   whitelist: ip => `Añadir ${ip} a la whitelist…`,
   bansIn: range => `Bloqueos en ${range}`,
   paste: 'Pegar',
-  banNow: 'Durante 1 día, en la jail stockade.',
+  banNow: 'Durante 1 día, también en servidores posteriores.',
   addServer: 'Añadir un servidor',
   addUser: 'Añadir un usuario',
   replay: 'Reenviar eventos al SIEM',
@@ -382,6 +382,9 @@ export const fleet: Texts['fleet'] = {
   period: 'Tiempo',
 }
 export const undo: Texts['undo'] = {
+  fleetBanned: (ip, tags) =>
+    tags === '' ? `Bloqueando ${ip} en todos los servidores…` : `Bloqueando ${ip} en los servidores con ${tags}…`,
+  fleetBanLifted: ip => `El bloqueo de ${ip} se ha levantado de nuevo.`,
   banned: (ip, where) => `Bloqueando ${ip} en ${where}…`,
   unbanned: (ip, jail, where) => `Desbloqueando ${ip} de ${jail} en ${where}…`,
   unbannedEverywhere: (ip, where) => `Desbloqueando ${ip} en ${where}…`,

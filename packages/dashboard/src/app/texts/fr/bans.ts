@@ -288,36 +288,29 @@ export const bans: Texts['bans'] = {
 }
 export const banDialog: Texts['ban-dialog'] = {
   title: 'Bannir une adresse',
+  banning: ip => `Bannir ${ip}`,
   ip: 'Adresse ou plage',
   ipHelp: 'Par exemple 203.0.113.7, 203.0.113.0/24 ou 2001:db8::/64.',
   wrongIp: 'Saisissez une adresse ou une plage, par exemple 203.0.113.7 ou 203.0.113.0/24.',
-  server: 'Serveur',
-  chooseServer: 'Choisir un serveur',
-  noServer: 'Choisissez un serveur.',
-  every: count => `Tous (${servers(count)})`,
-  several: 'Plusieurs serveurs',
-  onMany: servers,
-  waitMany: count =>
-    plural(count, {
-      one: `${number(count)}\u00a0d’entre eux est hors ligne. Il bannira l’adresse à son retour.`,
-      other: `${number(count)}\u00a0d’entre eux sont hors ligne. Ils banniront l’adresse à leur retour.`,
-    }),
-  waits: name => `${name} est hors ligne. Il bannira l’adresse à son retour.`,
+  activeBans: (said, count) =>
+    count === 0
+      ? 'Aucune de ses adresses n’est bannie actuellement.'
+      : count === 1
+        ? '1\u00a0ban en est actif actuellement.'
+        : `${said}\u00a0bans en sont actifs actuellement.`,
   jail: 'Jail',
   jailHelp: 'Par défaut\u00a0: stockade, le jail des bans manuels.',
   duration: 'Durée',
-  durationHelp: 'Par exemple 10m, 1h, 1d ou perm. Par défaut\u00a0: 1\u00a0jour dans stockade, sinon la durée du jail.',
-  wrongDuration: 'Saisissez une durée comme 10m, 1h, 1d (1y au plus), ou perm.',
+  jailLength: 'Par défaut\u00a0: la durée de ban du jail.',
   reason: 'Raison',
-  reasonHelp: 'Facultative. Elle figure dans le journal d’audit.',
+  reasonHelp: 'Facultative. Visible par tous ceux qui voient le ban.',
   cut: 'Couper aussi les connexions ouvertes',
   cutMeans: 'Termine les connexions TCP ouvertes et rejette les réponses aux connexions que le serveur ouvre lui-même.',
-  submit: 'Bannir',
-  submitOn: count => `Bannir sur ${servers(count)}`,
-  forceOn: count => `La bannir quand même sur ${servers(count)}`,
-  force: 'La bannir quand même',
+  submitOnAll: 'Bannir sur tous les serveurs',
+  submitOn: count => (count === 0 ? 'Bannir' : `Bannir sur ${servers(count)}`),
+  forceOnAll: 'La bannir quand même sur tous les serveurs',
+  forceOn: count => (count === 0 ? 'La bannir quand même' : `La bannir quand même sur ${servers(count)}`),
   banned: 'Bannie',
-  queued: (ip, server) => `Ban de ${ip} sur ${server} en route`,
   done: 'Terminer',
   another: 'En bannir une autre',
 }
@@ -537,7 +530,6 @@ export const ip: Texts['ip'] = {
   neighboursNone: 'Aucune autre adresse de cette plage n’a jamais été bannie.',
   times: bansOf,
   knocks: 'Afficher ses frappes',
-  fleetBan: 'Bannir sur la flotte…',
   audit: 'Journal d’audit',
   auditNone: 'Aucune entrée ne nomme cette adresse.',
   about: 'À propos',

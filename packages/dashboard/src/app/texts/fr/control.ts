@@ -250,12 +250,11 @@ export const commands: Texts['commands'] = {
     jailOrAll: 'Par défaut\u00a0: tous les jails.',
     ip: 'Adresse ou plage',
     duration: 'Durée',
-    durationHelp: 'Par exemple 10m, 1h, 1d ou perm. Par défaut\u00a0: la durée de ban du jail.',
+    jailLength: 'Par défaut\u00a0: la durée de ban du jail.',
     template: 'Modèle',
     noJail: 'Saisissez le nom du jail.',
     wrongJail: 'Les noms de jails se composent de lettres, chiffres, points, tirets et traits de soulignement.',
     wrongIp: 'Saisissez une adresse ou une plage, par exemple 203.0.113.7 ou 203.0.113.0/24.',
-    wrongDuration: 'Saisissez une durée comme 10m, 1h, 1d (1y au plus), ou perm.',
     noTemplate: 'Choisissez un modèle.',
     noServers: 'Choisissez au moins un serveur.',
     restart:

@@ -55,38 +55,9 @@ export const fleetBans: Texts['fleet-bans'] = {
   dialog: {
     title: 'Nouveau ban de flotte',
     changeTitle: entry => `Modifier ${entry}`,
-    entry: 'Adresse ou plage',
-    entryHelp: 'Par exemple 203.0.113.7, 203.0.113.0/24 ou 2001:db8::/64.',
-    wrongEntry: 'Saisissez une adresse ou une plage, par exemple 203.0.113.7 ou 203.0.113.0/24.',
-    duration: 'Durée',
-    durationHelp: 'Par exemple 1h, 1d, 7d ou perm. Par défaut\u00a0: 1\u00a0jour.',
     newDuration: 'Nouvelle durée, à partir de maintenant',
-    newDurationHelp: 'Par exemple 1h, 7d ou perm. Laissez vide pour garder la fin.',
-    wrongDuration: 'Saisissez une durée comme 10m, 1h, 1d (jusqu’à 3650d), ou perm.',
+    newDurationHelp: 'Laissez vide pour garder la fin.',
     reason: 'Motif',
     reasonHelp: 'Facultatif. Visible par tous ceux qui voient le ban.',
-    standing: (said, count) =>
-      count === 0
-        ? 'Aucune de ses adresses n’est bannie actuellement.'
-        : count === 1
-          ? '1\u00a0ban en est actif actuellement.'
-          : `${said}\u00a0bans en sont actifs actuellement.`,
-    submit: 'Bannir sur tous les serveurs',
-    submitOn: count => (count === 0 ? 'Bannir' : `Bannir sur ${servers(count)}`),
-    force: 'Bannir quand même',
-    done: 'Terminé',
-    another: 'Bannir une autre',
-    asked: entry => `${entry} est bannie sur la flotte`,
-    waiting: 'En attente des serveurs.',
-    holds: (held, all) =>
-      held === all
-        ? plural(all, { one: 'Dans le pare-feu du serveur.', other: `Dans le pare-feu des ${number(all)} serveurs.` })
-        : `Dans le pare-feu de ${held} sur ${servers(all)}.`,
-    follow: count =>
-      plural(count, {
-        one: '1\u00a0serveur suivra dès qu’il répondra.',
-        other: `${number(count)}\u00a0serveurs suivront dès qu’ils répondront.`,
-      }),
-    noServers: 'Aucun serveur n’est encore connecté. Ils l’appliqueront dès leur ajout.',
   },
 }

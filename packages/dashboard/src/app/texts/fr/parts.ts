@@ -243,6 +243,15 @@ export const form: Texts['form'] = {
   keep: 'Garder',
   removeOf: name => `Retirer\u00a0: ${name}`,
   keepOf: name => `Garder\u00a0: ${name}`,
+  lengths: {
+    label: name => `Durées courantes\u00a0: ${name}`,
+    hour: '1 heure',
+    day: '1 jour',
+    week: '1 semaine',
+    month: '30 jours',
+  },
+  durationHelp: 'Ou en mots anglais, par exemple 90 min, 2 weeks ou permanent.',
+  wrongDuration: 'Saisissez une durée, par exemple 90 min, 2 weeks ou permanent.',
   noMatch: 'Rien ne correspond.',
   chooseFile: 'Choisir un fichier…',
 }

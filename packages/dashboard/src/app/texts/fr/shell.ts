@@ -210,7 +210,7 @@ export const find: Texts['find'] = {
   whitelist: ip => `Mettre ${ip} sur la whitelist…`,
   bansIn: range => `Bans dans ${range}`,
   paste: 'Coller',
-  banNow: 'Pour 1 jour, dans la jail stockade.',
+  banNow: 'Pour 1 jour, aussi sur les serveurs ajoutés plus tard.',
   addServer: 'Ajouter un serveur',
   addUser: 'Ajouter un utilisateur',
   replay: 'Renvoyer des événements au SIEM',
@@ -265,6 +265,11 @@ export const notices: Texts['notices'] = {
   dismiss: 'Masquer jusqu’à la prochaine connexion',
 }
 export const undo: Texts['undo'] = {
+  fleetBanned: (ip, tags) =>
+    tags === ''
+      ? `Bannissement de ${ip} sur tous les serveurs…`
+      : `Bannissement de ${ip} sur les serveurs avec ${tags}…`,
+  fleetBanLifted: ip => `Le ban de ${ip} est de nouveau levé.`,
   banned: (ip, where) => `Bannissement de ${ip} sur ${where}…`,
   unbanned: (ip, jail, where) => `Débannissement de ${ip} (${jail}) sur ${where}…`,
   unbannedEverywhere: (ip, where) => `Débannissement de ${ip} sur ${where}…`,
