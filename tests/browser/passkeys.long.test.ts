@@ -209,7 +209,7 @@ describe.runIf(hasBrowser)('a passkey', () => {
     await page.getByLabel('Site name').fill('Proved')
     clock.forward(16 * 60)
     await page.getByRole('button', { name: 'Save' }).click()
-    const dialog = page.getByRole('dialog', { name: 'Is it still you?' })
+    const dialog = page.getByRole('dialog', { name: 'Confirm it’s you' })
     await dialog.getByRole('button', { name: 'Use a passkey' }).click()
     await dialog.waitFor({ state: 'detached' })
     await expect.poll(async () => (await admin.client.call('GET /settings')).service.site_name).toBe('Proved')

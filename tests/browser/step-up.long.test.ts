@@ -38,9 +38,9 @@ describe.runIf(hasBrowser)('a proof of identity', () => {
   const save = async (name: string) => {
     await page.getByLabel('Site name').fill(name)
     await page.getByRole('button', { name: 'Save' }).click()
-    await page.getByRole('dialog', { name: 'Is it still you?' }).waitFor()
+    await page.getByRole('dialog', { name: 'Confirm it’s you' }).waitFor()
   }
-  const dialog = () => page.getByRole('dialog', { name: 'Is it still you?' })
+  const dialog = () => page.getByRole('dialog', { name: 'Confirm it’s you' })
 
   it('is asked for, can be refused, and then nothing is changed', async () => {
     await save('Refused')

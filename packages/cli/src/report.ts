@@ -47,7 +47,7 @@ const runReport = async (period: Report['period'], options: ReportOptions, comma
   print(`${attacks.attackers ?? '?'} attackers, ${attacks.attackers_before ?? '?'} in the period before`)
   if (work)
     print(
-      `Fleet bans: ${work.fleet_bans.created} began, ${work.fleet_bans.ended} ended, ${work.fleet_bans.standing} stand now`,
+      `Fleet bans: ${work.fleet_bans.created} added, ${work.fleet_bans.ended} ended, ${work.fleet_bans.standing} active`,
     )
   table(
     'SERVER',

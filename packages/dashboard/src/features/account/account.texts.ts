@@ -34,7 +34,7 @@ const en = {
       : plural(count, { one: '1 backup code left.', other: `${number(count)} backup codes left.` }),
   addresses: {
     title: 'Addresses I use',
-    text: 'Where your open sessions began. A whitelisted address is never banned, on any server.',
+    text: 'Addresses of your current sessions. A whitelisted address is never banned, on any server.',
     here: 'You are here',
     banned: (count: number) =>
       plural(count, { one: 'Banned on 1 server', other: `Banned on ${number(count)} servers` }),

@@ -26,9 +26,9 @@ const en = {
     cloudInit: 'cloud-init',
     ansible: 'Ansible',
     image: 'Machine image',
-    read: 'Read it first',
+    read: 'View script',
   },
-  backfill: 'Also report bans that ended before, as far as fail2ban’s database reaches back',
+  backfill: 'Import past bans from fail2ban’s database',
   worksOnce: (left: string) => `Valid for ${left}, works once.`,
   expired: 'The command has expired.',
   hiddenCommand:

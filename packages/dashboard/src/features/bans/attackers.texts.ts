@@ -17,7 +17,7 @@ const en = {
   bannedNow: (said: string, count: number) =>
     plural(count, { one: '1 address banned now', other: `${said} addresses banned now` }),
   sums: (ofBans: string, ofAddresses: string) => `${ofBans}, ${ofAddresses}`,
-  drag: 'Drag to narrow the time',
+  drag: 'Drag to choose a time range',
   columns: {
     attacker: 'Attacker',
     network: 'Network',

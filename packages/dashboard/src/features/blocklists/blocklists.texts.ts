@@ -16,10 +16,10 @@ const en = {
   columns: {
     name: 'List',
     entries: 'Entries',
-    mode: 'Does',
-    checked: 'Read',
+    mode: 'Mode',
+    checked: 'Updated',
     hits: 'Hits, 24 hours',
-    leftOut: 'Left out',
+    leftOut: 'Skipped',
     held: 'In the firewall',
   },
   modes: { enforce: 'Drops', observe: 'Only counts', off: 'Off' },

@@ -5,7 +5,7 @@ import type { Catalogue } from '../../lib/texts/catalogue.ts'
 const en = {
   title: 'Feeds',
   what: 'the feeds',
-  lead: 'A feed is a URL under which firewalls and other programs download what is banned.',
+  lead: 'A feed is a URL that firewalls and other programs can download bans from.',
   add: 'New feed',
   emptyTitle: 'No feeds yet',
   empty: 'Create one for a firewall or a proxy without an agent. Its URL holds the only credential.',

@@ -47,9 +47,9 @@ const en = {
   checked: 'Checked',
   findings: { doubtful: 'Doubtful', failed: 'Failed', none: 'Does not apply' },
   proofs: {
-    engine: 'It answers',
-    jails: 'All run',
-    logs: 'All are read',
+    engine: 'Running',
+    jails: 'All running',
+    logs: 'All being read',
     firewall: 'It holds every ban',
     containers: 'Every port is covered',
     whitelist: 'It holds every entry',

@@ -109,7 +109,7 @@ const en = {
     yours: 'Your password',
   },
   proof: {
-    title: 'Is it still you?',
+    title: 'Confirm it’s you',
     text: 'This needs a proof from the last 15 minutes of who you are. What you were doing goes on afterwards.',
     code: '2FA code, or a backup code',
     orCode: 'Or a 2FA code',

@@ -7,7 +7,7 @@ const en = {
   none: 'You have no passkey yet.',
   add: 'Add a passkey',
   name: 'Name of the passkey',
-  nameHelp: 'Where it is kept, such as “phone” or “key on my ring”.',
+  nameHelp: 'Such as “phone” or “YubiKey”.',
   nameMissing: 'Enter a name of 1 to 64 characters.',
   added: (name: string) => `${name} is added.`,
   created: 'Added',

@@ -18,7 +18,7 @@ const en = {
   zone: (zone: string) => `Days are counted in ${zone}.`,
   bans: 'Bans',
   attackers: 'Attackers',
-  attention: 'Servers to look at',
+  attention: 'Needs attention',
   allWell: 'None. Every server is protected and answers.',
   kinds: {
     unprotected: 'Unprotected',
@@ -30,7 +30,7 @@ const en = {
     failed_commands: 'Failed commands',
   },
   overTime: 'Bans over time',
-  servers: 'Servers attacked most',
+  servers: 'Most attacked servers',
   jails: 'Jails',
   countries: 'Countries',
   networks: 'Networks',
@@ -41,7 +41,7 @@ const en = {
   unknown: 'Unknown',
   work: 'Rules, lists and fleet bans',
   fleetBans: (created: string, ended: string, standing: string) =>
-    `Fleet bans: ${created} began, ${ended} ended, ${standing} stand now.`,
+    `Fleet bans: ${created} added, ${ended} ended, ${standing} active.`,
   rule: (banned: string, refused: string) => `${banned} banned, ${refused} refused`,
   list: (packets: string, entries: string) => `${packets} packets on ${entries} entries`,
   stale: 'Stale',

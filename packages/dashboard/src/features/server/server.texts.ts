@@ -37,7 +37,7 @@ const en = {
     what: 'the statistics',
     chart: (period: string) => `Bans, last ${period}`,
     bans: (count: string, n: number) => plural(n, { one: '1 ban', other: `${count} bans` }),
-    before: (count: string) => `, ${count} in the time before.`,
+    before: (count: string) => ` (previous period: ${count}).`,
     now: (count: string) => `${count} banned now`,
     jails: 'Top jails',
     countries: 'Top countries',

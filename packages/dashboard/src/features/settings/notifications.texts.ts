@@ -59,6 +59,6 @@ const en = {
   nothingSent: 'Nothing sent yet.',
   failingSince: 'Failing since',
   lastError: 'Last error',
-  saysWhat: (site: string) => `It says: “Test message. ${site} can reach you here.”`,
+  saysWhat: (site: string) => `Sends: “Test message. ${site} can reach you here.”`,
 }
 export const notificationsTexts: Catalogue<typeof en> = { name: 'notifications', en }

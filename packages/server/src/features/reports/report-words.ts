@@ -55,7 +55,7 @@ const tops = ({ attacks, period }: Report): Section[] => {
   })
   return [
     {
-      title: 'Servers attacked most',
+      title: 'Most attacked servers',
       rows: attacks.servers.map(line => ({ name: nameText(line.server.hostname), ...ofBans(line) })),
       note: '',
     },
@@ -77,7 +77,7 @@ const tops = ({ attacks, period }: Report): Section[] => {
   ].filter(({ rows }) => rows.length > 0)
 }
 const attentionSection = ({ attention, attention_total }: Report): Section => ({
-  title: 'Servers to look at',
+  title: 'Needs attention',
   rows: attention.map(({ server, kind, detail }) => ({
     name: nameText(server.hostname),
     value: attentionWords[kind],
@@ -178,7 +178,7 @@ export const wordsOf = (report: Report, site: Site, name: string | null): Words 
               note: changeWords(attackers, attackers_before ?? 0, period),
             },
           ]),
-      { name: 'Servers to look at', value: number.format(report.attention_total), note: '' },
+      { name: 'Needs attention', value: number.format(report.attention_total), note: '' },
       { name: 'Alerts', value: number.format(report.alerts_total), note: '' },
     ],
     sections: [

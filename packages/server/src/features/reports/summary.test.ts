@@ -74,11 +74,11 @@ describe('the daily summary', () => {
     expect(summary?.facts).toEqual(
       expect.arrayContaining([
         { name: 'Attackers', value: '3, 50 % more than the day before (2)' },
-        { name: 'Servers to look at', value: expect.any(String) },
+        { name: 'Needs attention', value: expect.any(String) },
       ]),
     )
     const table = (title: string) => summary?.tables.find(each => each.title === title)?.rows
-    expect(table('Servers attacked most')).toEqual([['web-01.example', '3', '2 the day before']])
+    expect(table('Most attacked servers')).toEqual([['web-01.example', '3', '2 the day before']])
     expect(table('Jails')).toEqual([['sshd', '3', '2 the day before']])
     expect(table('Addresses')).toHaveLength(3)
     clock.forward(3600)
@@ -108,7 +108,7 @@ describe('the daily summary', () => {
     // It was heard of once, a year ago by this clock.
     const look = summaries()
       .at(-1)
-      ?.tables.find(({ title }) => title === 'Servers to look at')
+      ?.tables.find(({ title }) => title === 'Needs attention')
     expect(look?.rows).toContainEqual(['web-01.example', 'offline', ''])
   })
   test('is listed with the schedules, and changed by its switches only', async () => {

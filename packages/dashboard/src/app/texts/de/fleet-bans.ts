@@ -57,7 +57,6 @@ export const fleetBans: Texts['fleet-bans'] = {
   allHold: 'Jeder Server hält sie.',
   more: count => `${servers(count)} weitere`,
   dialog: {
-    title: 'Neue Flottensperre',
     changeTitle: entry => `${entry} ändern`,
     newDuration: 'Neue Dauer, ab jetzt',
     newDurationHelp: 'Leer lassen, um das Ende zu behalten.',

@@ -195,11 +195,11 @@ export const bans: Texts['bans'] = {
     unbanOn: (said, count, on) => `Desbloquear ${addresses(said, count)} en ${servers(on)}`,
     banTitle: (said, count) => `¿Bloquear ${addresses(said, count)} en todos los servidores?`,
     banText:
-      'Durante un día, en la jail stockade de cada servidor. Si alguna está en la whitelist, no se bloquea ninguna.',
-    banOn: (said, count, on) => `Bloquear ${addresses(said, count)} en ${servers(on)}`,
-    tooMany: (most, commands) =>
-      `De una vez se admiten como máximo ${most} direcciones y ${commands} órdenes. Seleccione menos.`,
-    force: 'Bloquear de todos modos la dirección propia y las de los servidores',
+      'Durante un día, también en los servidores que añada después. Las direcciones que no deben bloquearse se omiten.',
+    banOn: (said, count) => `Bloquear ${addresses(said, count)}`,
+    banned: (said, count) => `Bloqueo de ${addresses(said, count)} hecho`,
+    tooMany: most => `Como máximo ${most} direcciones de una vez. Seleccione menos.`,
+    force: (said, count) => `Bloquear ${addresses(said, count)} de todos modos`,
     reportTitle: (said, count) => `¿Denunciar ${addresses(said, count)}?`,
     reportText: 'Cada dirección se denuncia a la base de reputación, donde otros ven la denuncia.',
     reportNow: (said, count) => `Denunciar ${addresses(said, count)}`,

@@ -52,7 +52,6 @@ export const fleetBans: Texts['fleet-bans'] = {
   allHold: 'Todos los servidores lo aplican.',
   more: count => `${servers(count)} más`,
   dialog: {
-    title: 'Nuevo bloqueo de flota',
     changeTitle: entry => `Cambiar ${entry}`,
     newDuration: 'Nueva duración, desde ahora',
     newDurationHelp: 'Déjelo vacío para mantener el final.',

@@ -271,11 +271,11 @@ export const bans: Texts['bans'] = {
     unbanOn: (said, count, on) => `Débannir ${addresses(said, count)} sur ${servers(on)}`,
     banTitle: (said, count) => `Bannir ${addresses(said, count)} sur tous les serveurs\u00a0?`,
     banText:
-      'Pour un jour, dans le jail stockade de chaque serveur. Si l’une d’elles est dans la whitelist, aucune n’est bannie.',
-    banOn: (said, count, on) => `Bannir ${addresses(said, count)} sur ${servers(on)}`,
-    tooMany: (most, commands) =>
-      `Une exécution prend au plus ${most} adresses et ${commands} commandes. Sélectionnez-en moins.`,
-    force: 'Bannir quand même sa propre adresse et celles des serveurs',
+      'Pour un jour, aussi sur les serveurs ajoutés plus tard. Les adresses qui ne doivent pas être bannies sont laissées de côté.',
+    banOn: (said, count) => `Bannir ${addresses(said, count)}`,
+    banned: (said, count) => `${addresses(said, count)} au ban`,
+    tooMany: most => `${most} adresses au plus en une fois. Sélectionnez-en moins.`,
+    force: (said, count) => `Bannir ${addresses(said, count)} quand même`,
     reportTitle: (said, count) => `Signaler ${addresses(said, count)}\u00a0?`,
     reportText: 'Chaque adresse est signalée à la base de réputation, où d’autres voient le signalement.',
     reportNow: (said, count) => `Signaler ${addresses(said, count)}`,

@@ -53,7 +53,6 @@ export const fleetBans: Texts['fleet-bans'] = {
   allHold: 'Tous les serveurs l’appliquent.',
   more: count => `${servers(count)} de plus`,
   dialog: {
-    title: 'Nouveau ban de flotte',
     changeTitle: entry => `Modifier ${entry}`,
     newDuration: 'Nouvelle durée, à partir de maintenant',
     newDurationHelp: 'Laissez vide pour garder la fin.',
