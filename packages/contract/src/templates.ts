@@ -53,6 +53,7 @@ const summaryFields = {
 export const templateSummary = resource('TemplateSummary', {
   ...summaryFields,
   deployed_on: field(count, 'Number of visible servers that have the template, enabled or not.'),
+  own_on: field(count, 'Number of visible servers that run a jail of this name from their own configuration.'),
 })
 export type TemplateSummary = Static<typeof templateSummary>
 export const template = resource('Template', {
@@ -284,6 +285,7 @@ export const templateStatus = endpoint('GET /templates/{templateId}/status', {
           id: uuid,
           hostname: Type.String(),
           deployed: field(Type.Boolean(), 'Whether the template is on this server.'),
+          own: field(Type.Boolean(), 'Whether the server runs a jail of this name from its own configuration.'),
           enabled: Type.Boolean(),
           current_bans: count,
         }),

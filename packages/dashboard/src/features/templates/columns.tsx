@@ -42,11 +42,11 @@ export const columnsOf = (isNarrow: boolean): readonly ListColumn<TemplateRow>[]
       name: t.columns.deployed,
       width: 180,
       at: 'end',
-      cell: ({ deployed_on: count }) =>
+      cell: ({ deployed_on: count, own_on: own }) =>
         count > 0 ? (
           <State is="deployed" word={t.onCount(count)} />
         ) : (
-          <span className={styles.none}>{t.notDeployed}</span>
+          <span className={styles.none}>{own > 0 ? t.ownOnCount(own) : t.notDeployed}</span>
         ),
     },
   ]

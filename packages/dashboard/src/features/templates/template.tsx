@@ -196,6 +196,7 @@ const Status = ({ template }: { template: Template }) => {
   const [removing, setRemoving] = useState<'plainly' | SshQuestion | null>(null)
   const rows = [...(query.data?.servers ?? [])].sort((a, b) => Number(b.deployed) - Number(a.deployed))
   const deployed = rows.filter(row => row.deployed)
+  const own = rows.filter(row => row.own).length
   const picked = deployed.filter(({ id }) => chosen.has(id))
   const ask = useMutation({
     mutationFn: () => toldOf(template.name),
@@ -216,7 +217,11 @@ const Status = ({ template }: { template: Template }) => {
   return (
     <Panel title={t.onServers}>
       <Loading what={t.whatStatus} query={query} lines={3} />
-      {query.data && <p className={parts.muted}>{t.deployedOn(deployed.length, rows.length)}</p>}
+      {query.data && (
+        <p className={parts.muted}>
+          {t.deployedOn(deployed.length, rows.length)} {own > 0 && t.ownOn(own)}
+        </p>
+      )}
       <ul className={fleet.lines} aria-label={t.onServers}>
         {rows.slice(0, 100).map(row => (
           <li key={row.id}>
@@ -246,7 +251,7 @@ const Status = ({ template }: { template: Template }) => {
             {row.deployed ? (
               <State is={row.enabled ? 'deployed' : 'disabled'} {...(row.enabled ? {} : { word: t.deployedOff })} />
             ) : (
-              <span className={parts.muted}>{t.notDeployed}</span>
+              <span className={parts.muted}>{row.own ? t.runsOwn : t.notDeployed}</span>
             )}
           </li>
         ))}

@@ -51,6 +51,13 @@ const en = {
   columns: { server: 'Server', deployed: 'State', bans: 'Banned now', actions: 'Actions' },
   onCount: (count: number) => `On ${servers(count)}`,
   notDeployed: 'Not deployed',
+  ownOnCount: (count: number) => `Own jail on ${servers(count)}`,
+  ownOn: (count: number) =>
+    plural(count, {
+      one: '1 server runs a jail of this name from its own configuration.',
+      other: `${number(count)} servers run a jail of this name from their own configuration.`,
+    }),
+  runsOwn: 'Runs from its own configuration',
   deployedOff: 'Deployed, disabled',
   deployedOn: (count: number, total: number) => `Deployed on ${number(count)} of ${servers(total)}.`,
   remove: 'Remove',

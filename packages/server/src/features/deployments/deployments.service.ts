@@ -21,6 +21,10 @@ export interface DeploymentsService {
   deleteTemplate(actor: Principal, reference: string): Promise<void>
 }
 
+/** Whether a jail runs, and no template of here made it. */
+const isOwn = ({ template, enabled }: { readonly template: string | null; readonly enabled: boolean }) =>
+  template === null && enabled
+
 export const createDeployments = (needs: {
   events: Events
   registry: Pick<Registry, 'all' | 'byNo'>
@@ -35,15 +39,23 @@ export const createDeployments = (needs: {
   return {
     async list(actor, query) {
       const serversByTemplate = new Map<string, number>()
+      const serversByOwnJail = new Map<string, number>()
+      const countIn = (counts: Map<string, number>, names: Iterable<string>) => {
+        for (const name of names) counts.set(name, (counts.get(name) ?? 0) + 1)
+      }
       for (const { row, jails } of registry.all()) {
         if (!sees(actor, row.no)) continue
         // A host may have two jails of one template.
-        for (const name of new Set(jails.map(jail => jail.template)))
-          if (name) serversByTemplate.set(name, (serversByTemplate.get(name) ?? 0) + 1)
+        countIn(serversByTemplate, new Set(jails.flatMap(({ template }) => template ?? [])))
+        countIn(
+          serversByOwnJail,
+          jails.filter(isOwn).map(({ name }) => name),
+        )
       }
       const templates = (await needs.templates.list(query)).map(template => ({
         ...template,
         deployed_on: serversByTemplate.get(template.name) ?? 0,
+        own_on: serversByOwnJail.get(template.name) ?? 0,
       }))
       return { templates, total: templates.length }
     },
@@ -79,6 +91,7 @@ export const createDeployments = (needs: {
               id: row.id,
               hostname: row.hostname,
               deployed: jail !== undefined,
+              own: jails.some(each => each.name === name && isOwn(each)),
               enabled: jail?.enabled ?? false,
               current_bans: jail?.current_bans ?? 0,
             }

@@ -55,6 +55,13 @@ export const templates: Texts['templates'] = {
   columns: { server: 'Server', deployed: 'Zustand', bans: 'Jetzt gesperrt', actions: 'Aktionen' },
   onCount: count => `Auf ${onServers(count)}`,
   notDeployed: 'Nicht verteilt',
+  ownOnCount: count => `Eigenes Jail auf ${onServers(count)}`,
+  ownOn: count =>
+    plural(count, {
+      one: '1 Server führt ein Jail dieses Namens aus seiner eigenen Konfiguration.',
+      other: `${number(count)} Server führen ein Jail dieses Namens aus ihrer eigenen Konfiguration.`,
+    }),
+  runsOwn: 'Läuft aus eigener Konfiguration',
   deployedOff: 'Verteilt, ausgeschaltet',
   deployedOn: (count, total) => `Verteilt auf ${number(count)} von ${onServers(total)}.`,
   remove: 'Entfernen',

@@ -52,6 +52,13 @@ export const templates: Texts['templates'] = {
   columns: { server: 'Servidor', deployed: 'Estado', bans: 'Bloqueadas ahora', actions: 'Acciones' },
   onCount: count => `En ${servers(count)}`,
   notDeployed: 'No desplegada',
+  ownOnCount: count => `Jail propia en ${servers(count)}`,
+  ownOn: count =>
+    plural(count, {
+      one: '1 servidor ejecuta una jail de este nombre con su propia configuración.',
+      other: `${number(count)} servidores ejecutan una jail de este nombre con su propia configuración.`,
+    }),
+  runsOwn: 'Funciona con su propia configuración',
   deployedOff: 'Desplegada, desactivada',
   deployedOn: (count, total) => `Desplegada en ${number(count)} de ${servers(total)}.`,
   remove: 'Quitar',

@@ -314,6 +314,13 @@ export const templates: Texts['templates'] = {
   columns: { server: 'Serveur', deployed: 'État', bans: 'Bannies maintenant', actions: 'Actions' },
   onCount: count => `Sur ${servers(count)}`,
   notDeployed: 'Non déployé',
+  ownOnCount: count => `Jail propre sur ${servers(count)}`,
+  ownOn: count =>
+    plural(count, {
+      one: '1\u00a0serveur exécute un jail de ce nom avec sa propre configuration.',
+      other: `${number(count)}\u00a0serveurs exécutent un jail de ce nom avec leur propre configuration.`,
+    }),
+  runsOwn: 'Tourne avec sa propre configuration',
   deployedOff: 'Déployé, désactivé',
   deployedOn: (count, total) => `Déployé sur ${number(count)} de ${servers(total)}.`,
   remove: 'Retirer',
