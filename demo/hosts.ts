@@ -83,8 +83,19 @@ export interface Host {
   live(signal: AbortSignal): Promise<void>
 }
 
+/** What all hosts share; `offered`: the release that the server offers, null where no agent was built. */
+interface Demo {
+  readonly baseUrl: string
+  readonly draw: Draw
+  readonly offered: string | null
+}
+
 /** Enrols with the token of the server's install command. */
-export const enrol = async (baseUrl: string, plan: HostPlan, installCommand: string, draw: Draw): Promise<Host> => {
+export const enrol = async (
+  { baseUrl, draw, offered }: Demo,
+  plan: HostPlan,
+  installCommand: string,
+): Promise<Host> => {
   const agent_id = randomUUID()
   const { api_key, server_id: id } = await createClient({ baseUrl }).call('POST /agent/enroll', {
     body: {
@@ -107,7 +118,8 @@ export const enrol = async (baseUrl: string, plan: HostPlan, installCommand: str
     await client.call('POST /bans/batch', { body: { bans: [...bans], unbans: [...unbans] } })
   }
   const current = (jail: string) => [...banned.values()].filter(ban => ban.jail === jail).length
-  let release = `${agentVersionOf(plan)}-5f1c2d3e`
+  const agentVersion = agentVersionOf(plan)
+  let release = agentVersion === version && offered !== null ? offered : `${agentVersion}-5f1c2d3e`
   let previous: string | null = null
   let load = 20
   let memory = 35 + (hashed(plan.hostname) % 40)
@@ -360,7 +372,9 @@ export const enrol = async (baseUrl: string, plan: HostPlan, installCommand: str
     },
     async live(signal) {
       if (!plan.up) return
-      await Promise.all([keepBeating, obeyAll, sufferAttacks, forgetEnded].map(work => persist(work, signal)))
+      // A fail2ban that does not run bans nobody.
+      const works = [keepBeating, obeyAll, forgetEnded, ...(plan.hostname === 'db-02' ? [] : [sufferAttacks])]
+      await Promise.all(works.map(work => persist(work, signal)))
     },
   }
 }
@@ -380,6 +394,7 @@ const pause = (milliseconds: number, signal: AbortSignal) =>
 /** Registers every host of the plan, and the one that waits. */
 export const enrolAll = async (baseUrl: string, admin: Client, draw: Draw): Promise<Host[]> => {
   const hosts: Host[] = []
+  const { release: offered } = await admin.call('GET /agents/release')
   for (const plan of plans) {
     const { install_command } = await admin.call('POST /servers', {
       body: {
@@ -389,7 +404,7 @@ export const enrolAll = async (baseUrl: string, admin: Client, draw: Draw): Prom
         tags: [plan.hostname.replace(/-\d+$/, ''), plan.description === 'Staging' ? 'staging' : 'production'],
       },
     })
-    hosts.push(await enrol(baseUrl, plan, install_command, draw))
+    hosts.push(await enrol({ baseUrl, draw, offered }, plan, install_command))
   }
   await admin.call('POST /servers', { body: waiting })
   return hosts

@@ -61,6 +61,10 @@ export const agentRelease = endpoint('GET /agents/release', {
   access: 'admin',
   reply: resource('AgentRelease', {
     version: field(nullable(Type.String()), 'Version that Stockade offers; null where it was built without an agent.'),
+    release: field(
+      nullable(Type.String()),
+      'Name of the release: its version and the beginning of its digest. Two builds of one version differ in it.',
+    ),
     signed: field(
       Type.Boolean(),
       'Whether the release carries a signed manifest. Servers verify it by keys of their own.',
@@ -75,6 +79,7 @@ export const agentRelease = endpoint('GET /agents/release', {
       'Versions that run, those of most servers first.',
     ),
     outdated: field(count, 'Servers that run another release than the offered one.'),
+    rebuilt: field(count, 'Of these, servers that run another build of the same version.'),
     unable: field(count, 'Of these, servers that take no upgrade from Stockade.'),
     reasons: field(
       Type.Array(

@@ -15,7 +15,12 @@ const en = {
       one: `1 server runs another release than ${version}.`,
       other: `${shown} servers run another release than ${version}.`,
     }),
-  unsigned: 'This release is not signed. Only servers that were installed with --allow-unsigned take it.',
+  rebuilt: (count: number, shown: string, version: string) =>
+    plural(count, {
+      one: `1 server runs another build of ${version}.`,
+      other: `${shown} servers run another build of ${version}.`,
+    }),
+  unsigned: 'Unsigned release: only servers that were installed with --allow-unsigned accept it.',
   versions: 'Versions',
   noVersion: 'Not reported yet',
   servers,

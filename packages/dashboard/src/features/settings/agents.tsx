@@ -36,10 +36,11 @@ export const AgentSettings = () => {
   )
 }
 
-const sentenceOf = ({ version, outdated }: Release): string => {
+const sentenceOf = ({ version, outdated, rebuilt }: Release): string => {
   const t = textsOf(agentsTexts)
   if (version === null) return t.none
-  return outdated === 0 ? t.current(version) : t.outdated(outdated, number(outdated), version)
+  if (outdated === 0) return t.current(version)
+  return (outdated === rebuilt ? t.rebuilt : t.outdated)(outdated, number(outdated), version)
 }
 
 const ReleasePanel = ({ is, isBusy }: { is: Release; isBusy: boolean }) => {

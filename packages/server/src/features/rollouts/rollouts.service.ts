@@ -175,12 +175,14 @@ export const createRollouts = (
       const reasons = outdated.flatMap(server => whyUnable(server) ?? [])
       return {
         version: offered?.version ?? null,
+        release: offered?.name ?? null,
         signed: typeof offered?.manifest === 'string',
         versions: tally(all.filter(hasAgent).map(({ row }) => row.agent_version)).map(([version, count]) => ({
           version,
           servers: count,
         })),
         outdated: outdated.length,
+        rebuilt: outdated.filter(({ row }) => row.agent_version === offered?.version).length,
         unable: reasons.length,
         reasons: tally(reasons).map(([reason, count]) => ({ reason, servers: count })),
       }

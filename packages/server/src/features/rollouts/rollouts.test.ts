@@ -134,9 +134,11 @@ test('the release, the versions that run and what stands in the way are told', a
   await beat(first)
   expect(await admin.client.call('GET /agents/release')).toEqual({
     version: '9.0.0',
+    release: expect.stringMatching(/^9\.0\.0-[0-9a-f]{8}$/),
     signed: true,
     versions: [{ version: '8.0.0', servers: hostCount }],
     outdated: hostCount,
+    rebuilt: 0,
     unable: 1,
     reasons: [{ reason: 'This host trusts no release key.', servers: 1 }],
   })

@@ -15,6 +15,11 @@ export const agents: Texts['agents'] = {
       one: `Auf 1 Server läuft ein anderes Release als ${version}.`,
       other: `Auf ${shown} Servern läuft ein anderes Release als ${version}.`,
     }),
+  rebuilt: (count, shown, version) =>
+    plural(count, {
+      one: `1 Server hat einen anderen Build von ${version}.`,
+      other: `${shown} Server haben einen anderen Build von ${version}.`,
+    }),
   unsigned: 'Dieses Release ist nicht signiert. Nur Server, die mit --allow-unsigned installiert wurden, nehmen es an.',
   versions: 'Versionen',
   noVersion: 'Noch nicht gemeldet',

@@ -15,6 +15,11 @@ export const agents: Texts['agents'] = {
       one: `1 servidor ejecuta otra versión que ${version}.`,
       other: `${shown} servidores ejecutan otra versión que ${version}.`,
     }),
+  rebuilt: (count, shown, version) =>
+    plural(count, {
+      one: `1 servidor ejecuta otra compilación de ${version}.`,
+      other: `${shown} servidores ejecutan otra compilación de ${version}.`,
+    }),
   unsigned: 'Esta versión no está firmada. Solo la aceptan los servidores instalados con --allow-unsigned.',
   versions: 'Versiones',
   noVersion: 'Sin notificar',

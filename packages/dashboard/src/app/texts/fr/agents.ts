@@ -15,6 +15,11 @@ export const agents: Texts['agents'] = {
       one: `1 serveur exécute une autre version que ${version}.`,
       other: `${shown} serveurs exécutent une autre version que ${version}.`,
     }),
+  rebuilt: (count, shown, version) =>
+    plural(count, {
+      one: `1\u00a0serveur exécute une autre compilation de ${version}.`,
+      other: `${shown}\u00a0serveurs exécutent une autre compilation de ${version}.`,
+    }),
   unsigned: 'Cette version n’est pas signée. Seuls les serveurs installés avec --allow-unsigned l’acceptent.',
   versions: 'Versions',
   noVersion: 'Pas encore signalée',
