@@ -37,6 +37,8 @@ const en = {
   endOf: (what: string) => `End the silence: ${what}`,
   rules: 'Rules',
   ruleStates: { off: 'Off', calm: 'OK', pending: 'Pending', firing: 'Firing', no_data: 'No data' },
+  columns: { rule: 'Rule', severity: 'Severity', told: 'Notifies', isOn: 'On' },
+  nobody: 'Nobody',
   switchOn: 'Switch on',
   switchOff: 'Switch off',
   switchOf: (verb: string, rule: string) => `${verb}: ${rule}`,

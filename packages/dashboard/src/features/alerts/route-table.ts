@@ -5,6 +5,18 @@ type Severity = AlertRoute['severities'][number]
 type RouteInput = CallInput<'PUT /alerts/routes'>['body']['routes'][number]
 const severities: readonly Severity[] = ['critical', 'warning', 'info']
 
+/** The ids of the channels that hear of a rule, on some servers or at some hours at least. */
+export const hearersOf = (
+  rule: { readonly id: string; readonly severity: Severity },
+  routes: readonly Pick<RouteInput, 'severities' | 'rules' | 'channels'>[],
+): ReadonlySet<string> =>
+  new Set(
+    routes
+      .filter(({ severities: of }) => of.length === 0 || of.includes(rule.severity))
+      .filter(({ rules }) => rules.length === 0 || rules.includes(rule.id))
+      .flatMap(({ channels }) => channels),
+  )
+
 /** Whether a route says no more than which severities one channel gets. */
 export const isPlain = ({ rules, hours, target, channels }: RouteInput): boolean =>
   rules.length === 0 && hours === null && target?.all === true && channels.length === 1

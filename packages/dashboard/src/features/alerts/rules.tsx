@@ -6,16 +6,19 @@ import { useMay } from '../../api/session.ts'
 import { Dialogs } from '../../kit/dialogs.tsx'
 import { Panel } from '../../kit/page.tsx'
 import parts from '../../kit/parts.module.css'
+import { PlainTable, headsOf } from '../../kit/plain-table.tsx'
 import { SmallButton } from '../../kit/small-button.tsx'
 import { Mark } from '../../kit/state.tsx'
 import type { Tone } from '../../kit/state.tsx'
 import { Stranger } from '../../kit/stranger.tsx'
+import { Switch } from '../../kit/switch.tsx'
 import { Refusal, Trouble } from '../../kit/trouble.tsx'
 import { textsOf } from '../../lib/texts/catalogue.ts'
 import { Confirm } from '../identity/dialogs.ts'
 import { alertsTexts } from './alerts.texts.ts'
-import { alertsQuery, rulesQuery } from './queries.ts'
+import { alertsQuery, routeChannelsQuery, routesQuery, rulesQuery } from './queries.ts'
 import type { AlertRule } from './queries.ts'
+import { hearersOf } from './route-table.ts'
 import styles from './alerts.module.css'
 
 const RuleDialog = lazy(() => import('./rule-dialog.tsx'))
@@ -38,12 +41,22 @@ export const Rules = () => {
   return (
     <Panel title={t.rules} aside={may && <SmallButton onClick={() => setAdding(true)}>{t.add}</SmallButton>}>
       <Trouble what={t.what} query={query} />
-      <ul className={styles.list}>
-        {query.data?.rules.map(rule => (
-          <RuleLine key={rule.id} is={rule} onRemove={may ? () => setRemoved(rule) : undefined} />
-        ))}
-      </ul>
-      <Suspense>
+      {query.data && (
+        <PlainTable
+          caption={t.rules}
+          className={styles.rules ?? ''}
+          heads={headsOf({
+            rule: t.columns.rule,
+            severity: t.columns.severity,
+            ...(may ? { told: t.columns.told, isOn: t.columns.isOn } : {}),
+          })}
+        >
+          {query.data.rules.map(rule => (
+            <RuleRow key={rule.id} is={rule} onRemove={may ? () => setRemoved(rule) : undefined} />
+          ))}
+        </PlainTable>
+      )}
+      <Dialogs>
         {isAdding && <RuleDialog onClose={() => setAdding(false)} />}
         {removed && (
           <Confirm
@@ -59,7 +72,18 @@ export const Rules = () => {
   )
 }
 
-const RuleLine = ({ is, onRemove }: { is: AlertRule; onRemove: (() => void) | undefined }) => {
+/** The channels that hear of a rule; undefined until they are read. */
+const useHearers = (rule: AlertRule, enabled: boolean): string | undefined => {
+  const t = textsOf(alertsTexts)
+  const routes = useQuery({ ...routesQuery, enabled }).data
+  const channels = useQuery({ ...routeChannelsQuery, enabled }).data?.channels
+  if (!routes || !channels) return undefined
+  const ids = hearersOf(rule, [...routes.routes, ...routes.switches])
+  const names = channels.filter(({ id, enabled: isOn }) => isOn && ids.has(id)).map(({ name }) => name)
+  return names.length === 0 ? t.nobody : names.join(', ')
+}
+
+const RuleRow = ({ is, onRemove }: { is: AlertRule; onRemove: (() => void) | undefined }) => {
   const t = textsOf(alertsTexts)
   const set = useMutation({
     mutationFn: () => api.call('PATCH /alerts/rules/{id}', { params: { id: is.id }, body: { enabled: !is.enabled } }),
@@ -68,32 +92,40 @@ const RuleLine = ({ is, onRemove }: { is: AlertRule; onRemove: (() => void) | un
   const kinds: Readonly<Partial<Record<string, string>>> = t.kinds
   // A newer server may have kinds that this page does not know.
   const name = (is.builtin ? kinds[is.kind] : undefined) ?? is.name
-  const verb = is.enabled ? t.switchOff : t.switchOn
+  const hearers = useHearers(is, onRemove !== undefined)
   return (
-    <li>
-      <div className={styles.words}>
-        <span>
-          <Mark tone={tones[is.state]}>{t.ruleStates[is.state]}</Mark> <Stranger text={name} most={100} />
-        </span>
-        <span className={parts.muted}>
-          {t.severities[is.severity]}
-          {!is.builtin && ` · ${t.kinds[is.kind]}`}
-          {is.conditions.jail && ` · ${is.conditions.jail}`}
-        </span>
+    <tr>
+      <th scope="row">
+        <Mark tone={tones[is.state]}>{t.ruleStates[is.state]}</Mark> <Stranger text={name} most={100} />
+        {(!is.builtin || is.conditions.jail) && (
+          <span className={parts.muted}>
+            {!is.builtin && ` · ${t.kinds[is.kind]}`}
+            {is.conditions.jail && ` · ${is.conditions.jail}`}
+          </span>
+        )}
         <Refusal error={set.error} />
-      </div>
+      </th>
+      <td>{t.severities[is.severity]}</td>
       {onRemove && (
-        <div className={parts.row}>
-          <SmallButton aria-label={t.switchOf(verb, name)} loading={set.isPending} onClick={() => set.mutate()}>
-            {verb}
-          </SmallButton>
-          {!is.builtin && (
-            <SmallButton aria-label={t.removeOf(name)} onClick={onRemove}>
-              {t.remove}
-            </SmallButton>
-          )}
-        </div>
+        <>
+          <td className={parts.muted}>{hearers !== undefined && <Stranger text={hearers} most={120} />}</td>
+          <td>
+            <span className={parts.row}>
+              {!is.builtin && (
+                <SmallButton aria-label={t.removeOf(name)} onClick={onRemove}>
+                  {t.remove}
+                </SmallButton>
+              )}
+              <Switch
+                label={t.switchOf(is.enabled ? t.switchOff : t.switchOn, name)}
+                // It turns at once; where that is refused, it turns back.
+                isOn={set.isPending ? !is.enabled : is.enabled}
+                onTurn={() => set.mutate()}
+              />
+            </span>
+          </td>
+        </>
       )}
-    </li>
+    </tr>
   )
 }

@@ -35,6 +35,8 @@ export const alerts: Texts['alerts'] = {
   endOf: what => `Stummschaltung beenden: ${what}`,
   rules: 'Regeln',
   ruleStates: { off: 'Aus', calm: 'OK', pending: 'Beginnt', firing: 'Ausgelöst', no_data: 'Keine Daten' },
+  columns: { rule: 'Regel', severity: 'Schwere', told: 'Benachrichtigt', isOn: 'An' },
+  nobody: 'Niemand',
   switchOn: 'Einschalten',
   switchOff: 'Ausschalten',
   switchOf: (verb, rule) => `${verb}: ${rule}`,

@@ -35,6 +35,8 @@ export const alerts: Texts['alerts'] = {
   endOf: what => `Terminar el silencio: ${what}`,
   rules: 'Reglas',
   ruleStates: { off: 'Desactivada', calm: 'OK', pending: 'Pendiente', firing: 'Activa', no_data: 'Sin datos' },
+  columns: { rule: 'Regla', severity: 'Gravedad', told: 'Avisa a', isOn: 'Activa' },
+  nobody: 'Nadie',
   switchOn: 'Activar',
   switchOff: 'Desactivar',
   switchOf: (verb, rule) => `${verb}: ${rule}`,

@@ -41,6 +41,8 @@ export const alerts: Texts['alerts'] = {
     firing: 'Déclenchée',
     no_data: 'Sans données',
   },
+  columns: { rule: 'Règle', severity: 'Gravité', told: 'Avertit', isOn: 'Active' },
+  nobody: 'Personne',
   switchOn: 'Activer',
   switchOff: 'Désactiver',
   switchOf: (verb, rule) => `${verb} : ${rule}`,
