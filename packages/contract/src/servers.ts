@@ -51,6 +51,7 @@ export const summariseServers = endpoint('GET /servers/summary', {
           id: uuid,
           hostname: Type.String(),
           status: serverStatus,
+          tags: field(Type.Array(Type.String()), 'Tags of the server.'),
           protection: field(protectionLevel, 'Whether what is banned on the server does not get through.'),
           since: field(nullable(timestamp), 'Time since which the level holds; null before the first report.'),
           problem: field(

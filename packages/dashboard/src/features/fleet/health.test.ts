@@ -5,6 +5,7 @@ import type { SummaryRow } from './health.ts'
 const server = (hostname: string, status: SummaryRow['status'], protection: SummaryRow['protection']): SummaryRow => ({
   id: hostname,
   hostname,
+  tags: [],
   status,
   protection,
   since: null,

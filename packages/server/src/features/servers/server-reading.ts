@@ -194,7 +194,10 @@ export const createServerReading = (needs: {
         const level = levelOf(server)
         counts[status]++
         protection[level]++
-        return { id, hostname, status, protection: level, since: sinceOf(server), problem: problemOf(server) }
+        return {
+          ...{ id, hostname, status, tags: [...tagsOf(server.row)], protection: level },
+          ...{ since: sinceOf(server), problem: problemOf(server) },
+        }
       })
       return { servers, counts, protection }
     },
