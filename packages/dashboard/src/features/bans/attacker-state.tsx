@@ -24,7 +24,7 @@ export const LastSeen = ({ attacker }: { attacker: Attacker }) => {
 /** How long it stays banned, who unbanned it, or what the whitelist calls it. */
 const Until = ({ attacker }: { attacker: Attacker }) => {
   const t = textsOf(attackersTexts)
-  const { state, expires_at, permanent, last_banned_at } = attacker
+  const { state, expires_at, permanent, last_banned_at, active_servers: servers } = attacker
   if (state === 'banned')
     return (
       <Ends
@@ -35,6 +35,8 @@ const Until = ({ attacker }: { attacker: Attacker }) => {
           expires_at,
           unbanned_at: null,
         }}
+        // On others of its servers it may end earlier.
+        {...(servers > 1 ? { phrase: t.atMost } : {})}
       />
     )
   if (state === 'unbanned' && attacker.unbanned_by !== null)

@@ -42,6 +42,7 @@ const en = {
     count === 0 ? 'No bans in the last 24 hours' : `${bans(said, count)} in the last 24 hours`,
   between: (first: string, last: string) => `${first} – ${last}`,
   by: (name: string) => `by ${name}`,
+  atMost: (left: string) => `≤ ${left}`,
   unfold: (ip: string) => `Bans of ${ip}`,
   more: (ofBans: string, onServers: string) => `${ofBans} on ${onServers}`,
   moreBans: counted('more ban', 'more bans'),

@@ -6,19 +6,36 @@ import { useWords } from '../../kit/now.ts'
 import { Shape } from '../../kit/state.tsx'
 import type { Tone } from '../../kit/state.tsx'
 import { Stranger } from '../../kit/stranger.tsx'
-import { times, useSayMoment } from '../../kit/time.tsx'
+import { useSayMoment } from '../../kit/time.tsx'
 import { nameOf } from '../../lib/clip.ts'
 import { number } from '../../lib/numbers.ts'
 import { textsOf } from '../../lib/texts/catalogue.ts'
 import { duration, exactTime } from '../../lib/time.ts'
 import { ReasonText } from '../bans/reason.tsx'
-import { bannedUntil, latestAttack } from './attack.ts'
+import { banEnds, latestAttack } from './attack.ts'
+import type { BanEnd } from './attack.ts'
 import { ipTexts } from './ip.texts.ts'
 import { kindOf } from './read-address.ts'
 import styles from './ip.module.css'
 
 /** The fleet ban of an address that holds on most servers. */
 const widestOf = ({ fleet_bans: bans }: LookUp) => bans.toSorted((a, b) => b.servers - a.servers)[0]
+
+/** So many ends are told one by one; of more, the first and the last. */
+const mostEnds = 3
+/** `Banned on 10 servers: 9 until tomorrow 08:31, git-01 until 2 Dec 16:16`. */
+const sayEnds = (ends: readonly BanEnd[], say: (at: number) => string): string => {
+  const t = textsOf(ipTexts)
+  const on = t.bannedOn(ends.reduce((sum, { servers }) => sum + servers.length, 0))
+  const until = (where: string, { end }: BanEnd) =>
+    end === Infinity ? t.partForGood(where) : t.bannedUntil(where, say(end))
+  const [first, last] = [ends[0], ends.at(-1)]
+  if (first && first === last) return first.end === Infinity ? t.untilUnbanned(on) : until(on, first)
+  if (ends.length > mostEnds && first && last)
+    return t.endsBetween(on, say(first.end), last.end === Infinity ? null : say(last.end))
+  const whereOf = ({ servers }: BanEnd) => (servers.length === 1 ? nameOf(servers[0] ?? '') : number(servers.length))
+  return t.bannedParts(on, ends.map(end => until(whereOf(end), end)).join(', '))
+}
 
 /** Its tone, its words, and the moment that they name. */
 type Sentence = readonly [Tone, words: string, at?: number]
@@ -31,12 +48,8 @@ const sentenceOf = (found: LookUp, say: (at: number) => string): Sentence => {
     const end = Date.parse(fleetBan.expires_at)
     return ['ban', t.bannedUntil(on, say(end)), end]
   }
-  if (found.active_bans.length > 0) {
-    const { servers, end } = bannedUntil(found.active_bans, true)
-    const on = t.bannedOn(servers)
-    if (end === Infinity) return ['ban', t.untilUnbanned(on)]
-    return end === null ? ['ban', on] : ['ban', t.bannedUntil(on, say(end)), end]
-  }
+  const ends = banEnds(found.active_bans)
+  if (ends.length > 0) return ['ban', sayEnds(ends, say)]
   const dropping = found.blocklists.filter(({ mode }) => mode === 'enforce').map(({ servers }) => servers)
   if (Math.max(0, ...dropping) > 0) return ['ban', t.listDropped(Math.max(...dropping))]
   if (found.matched_whitelist) return ['allow', t.whitelisted(found.matched_whitelist.ip)]
@@ -141,13 +154,7 @@ export const Answer = ({ found, brief = false }: { found: LookUp; brief?: boolea
     <div className={styles.answer} data-brief={brief || undefined}>
       <p className={styles.sentence} data-tone={tone}>
         <Shape tone={tone} />
-        {at === undefined ? (
-          <span>{words}</span>
-        ) : (
-          <span title={exactTime(at)} onClick={times.toggle}>
-            {words}
-          </span>
-        )}
+        {at === undefined ? <span>{words}</span> : <span title={exactTime(at)}>{words}</span>}
       </p>
       <p className={styles.why}>
         {found.is_you && <b>{t.isYou} </b>}

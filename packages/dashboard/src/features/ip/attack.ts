@@ -33,17 +33,25 @@ export const latestAttack = (history: readonly Line[], total: number): Attack | 
   }
 }
 
-export interface Until {
-  /** Servers that it is banned on now. */
-  readonly servers: number
-  /** The latest end; Infinity for one without end, null where an end is not known. */
-  readonly end: number | null
+/** Servers that an address is banned on until the same minute. */
+export interface BanEnd {
+  readonly servers: readonly string[]
+  /** Epoch milliseconds; Infinity for a ban without an end. */
+  readonly end: number
 }
-export const bannedUntil = (active: readonly Pick<Line, 'server_id' | 'expires_at'>[], permanent: boolean): Until => ({
-  servers: new Set(active.map(({ server_id }) => server_id)).size,
-  end: active.some(({ expires_at }) => expires_at === null)
-    ? permanent
-      ? Infinity
-      : null
-    : Math.max(...active.map(({ expires_at }) => Date.parse(expires_at ?? ''))),
-})
+const minute = 60_000
+/** When each server lets an address in again: after the last of its bans there. Ends of the same minute are one, the earliest stands first. */
+export const banEnds = (active: readonly Pick<Line, 'server_id' | 'server' | 'expires_at'>[]): readonly BanEnd[] => {
+  const lastEnds = new Map<string, { readonly server: string; readonly end: number }>()
+  for (const { server_id: id, server, expires_at: at } of active) {
+    const end = Math.max(lastEnds.get(id)?.end ?? 0, at === null ? Infinity : Date.parse(at))
+    lastEnds.set(id, { server, end })
+  }
+  const groups = new Map<number, { servers: string[]; end: number }>()
+  for (const { server, end } of lastEnds.values()) {
+    const key = Math.floor(end / minute)
+    const group = groups.get(key)
+    groups.set(key, { servers: [...(group?.servers ?? []), server], end: Math.max(group?.end ?? 0, end) })
+  }
+  return [...groups.values()].sort((a, b) => a.end - b.end)
+}

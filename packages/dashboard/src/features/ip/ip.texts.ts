@@ -20,7 +20,7 @@ const en = {
     private: 'A private address: it belongs to a local network.',
     shared: 'A shared address of a carrier’s network.',
     link: 'A link-local address: it belongs to one network segment.',
-    documentation: 'Reserved for documentation (RFC 5737).',
+    documentation: 'Reserved for documentation.',
     multicast: 'A multicast address: nothing is sent from it.',
   },
   whitelisted: (entry: string) => `Whitelisted by ${entry}`,
@@ -78,7 +78,13 @@ const en = {
   },
   bannedUntil: (on: string, time: string) => `${on} until ${time}`,
   untilUnbanned: (on: string) => `${on}, permanently`,
-  notBannedSince: (time: string) => `Not banned since ${time}`,
+  partForGood: (where: string) => `${where} permanently`,
+  bannedParts: (on: string, parts: string) => `${on}: ${parts}`,
+  endsBetween: (on: string, first: string, last: string | null) =>
+    last === null
+      ? `${on}: the first until ${first}, the last permanently`
+      : `${on}: the first until ${first}, the last until ${last}`,
+  notBannedSince: (time: string) => `Not banned. The last ban ended: ${time}`,
   notBanned: 'Not banned',
   neverBanned: 'Never banned',
   began: (reason: string, server: string, time: string) => `${reason} on ${server} (${time})`,
@@ -103,7 +109,7 @@ const en = {
   span: (jail: string, from: string, until: string) => `${jail}: ${from} – ${until}`,
   forGood: 'no end',
   moreServers: (count: number) => plural(count, { one: '1 more server', other: `${number(count)} more servers` }),
-  allBans: (count: number) => plural(count, { one: 'Its 1 ban', other: `All ${number(count)} bans` }),
+  allBans: (count: number) => plural(count, { one: '1 ban', other: `All ${number(count)} bans` }),
   evidence: 'Evidence',
   evidenceHelp: 'Log lines that led to the ban',
   lines: (shown: string, said: string, count: number) =>

@@ -1,4 +1,4 @@
-import { useState } from 'react'
+import { Fragment, useState } from 'react'
 import { Button } from '@mantine/core'
 import { IconCopy, IconDots, IconExternalLink, IconFlag, IconKey, IconList } from '@tabler/icons-react'
 import { queryOptions, useMutation, useQuery } from '@tanstack/react-query'
@@ -92,7 +92,7 @@ const Known = ({ ip }: { ip: string }) => {
       above={phone ? undefined : <Link to="/ip">{t.addresses}</Link>}
       heading={<bdi className={styles.address}>{lookUp?.ip ?? ip}</bdi>}
       range={<BesideAddress ip={ip} found={lookUp} isPhone={phone} />}
-      tools={lookUp ? <Answer found={lookUp} /> : <span className={styles.answer} />}
+      tools={<Top ip={ip} found={lookUp} isPhone={phone} />}
       actions={
         may && (!phone || hasAnswered(query)) && <Acts ip={ip} found={lookUp} onKnocks={() => askKnocks(true)} />
       }
@@ -106,6 +106,34 @@ const Known = ({ ip }: { ip: string }) => {
   )
 }
 
+const Top = ({ ip, found, isPhone }: { ip: string; found: LookUp | undefined; isPhone: boolean }) => (
+  <>
+    {isPhone && <WholeAddress ip={found?.ip ?? ip} country={found?.country ?? null} />}
+    {found ? <Answer found={found} /> : <span className={styles.answer} />}
+  </>
+)
+
+/** The bar of a phone has no room for it: it is read and copied here, and breaks between its groups. */
+const WholeAddress = ({ ip, country }: { ip: string; country: string | null }) => (
+  <button
+    type="button"
+    className={styles.whole}
+    aria-label={`${textsOf(ipTexts).copy}: ${ip}`}
+    onClick={() => void copyValue(ip)}
+  >
+    <bdi dir="ltr">
+      {ip.split(/(?<=[:.])/).map((part, index) => (
+        <Fragment key={index}>
+          {part}
+          <wbr />
+        </Fragment>
+      ))}
+    </bdi>
+    <IconCopy size={16} />
+    {country !== null && <Flag code={country} />}
+  </button>
+)
+
 const BesideAddress = ({ ip, found, isPhone }: { ip: string; found: LookUp | undefined; isPhone: boolean }) => (
   <>
     {!isPhone && (
@@ -118,7 +146,7 @@ const BesideAddress = ({ ip, found, isPhone }: { ip: string; found: LookUp | und
         <IconCopy size={16} />
       </button>
     )}
-    {found && <Flag code={found.country} />}
+    {found && !isPhone && <Flag code={found.country} />}
   </>
 )
 

@@ -71,6 +71,7 @@ export const attackers: Texts['attackers'] = {
     count === 0 ? 'Keine Sperren in den letzten 24 Stunden' : `${sperren(said, count)} in den letzten 24 Stunden`,
   between: (first, last) => `${first} – ${last}`,
   by: name => `durch ${name}`,
+  atMost: left => `≤ ${left}`,
   unfold: ip => `Sperren von ${ip}`,
   more: (ofBans, onServers) => `${ofBans} auf ${onServers}`,
   moreBans: zahl('weitere Sperre', 'weitere Sperren'),

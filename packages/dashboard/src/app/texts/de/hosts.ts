@@ -200,7 +200,7 @@ export const ip: Texts['ip'] = {
     private: 'Eine private Adresse: sie gehört zu einem lokalen Netz.',
     shared: 'Eine geteilte Adresse aus dem Netz eines Anbieters.',
     link: 'Eine Link-local-Adresse: sie gehört zu einem Netzsegment.',
-    documentation: 'Für Dokumentation reserviert (RFC 5737).',
+    documentation: 'Für Dokumentation reserviert.',
     multicast: 'Eine Multicast-Adresse: von ihr wird nichts gesendet.',
   },
   whitelisted: entry => `Auf der Whitelist durch ${entry}`,
@@ -256,7 +256,13 @@ export const ip: Texts['ip'] = {
   },
   bannedUntil: (on, time) => `${on} bis ${time}`,
   untilUnbanned: on => `${on}, dauerhaft`,
-  notBannedSince: time => `Nicht gesperrt seit ${time}`,
+  partForGood: where => `${where} dauerhaft`,
+  bannedParts: (on, parts) => `${on}: ${parts}`,
+  endsBetween: (on, first, last) =>
+    last === null
+      ? `${on}: die erste bis ${first}, die letzte dauerhaft`
+      : `${on}: die erste bis ${first}, die letzte bis ${last}`,
+  notBannedSince: time => `Nicht gesperrt. Ende der letzten Sperre: ${time}`,
   notBanned: 'Nicht gesperrt',
   neverBanned: 'Nie gesperrt',
   began: (reason, server, time) => `${reason} auf ${server} (${time})`,

@@ -75,6 +75,7 @@ export const attackers: Texts['attackers'] = {
     count === 0 ? 'Ningún bloqueo en las últimas 24 horas' : `${bloqueos(said, count)} en las últimas 24 horas`,
   between: (first, last) => `${first} – ${last}`,
   by: name => `por ${name}`,
+  atMost: left => `≤ ${left}`,
   unfold: ip => `Bloqueos de ${ip}`,
   more: (ofBans, onServers) => `${ofBans} en ${onServers}`,
   moreBans: numero('bloqueo más', 'bloqueos más'),

@@ -317,7 +317,7 @@ export const ip: Texts['ip'] = {
     private: 'Una dirección privada: pertenece a una red local.',
     shared: 'Una dirección compartida de la red de un operador.',
     link: 'Una dirección link-local: pertenece a un segmento de red.',
-    documentation: 'Reservada para documentación (RFC 5737).',
+    documentation: 'Reservada para documentación.',
     multicast: 'Una dirección multicast: nada se envía desde ella.',
   },
   whitelisted: entry => `En la whitelist por ${entry}`,
@@ -378,7 +378,13 @@ export const ip: Texts['ip'] = {
   },
   bannedUntil: (on, time) => `${on} hasta ${time}`,
   untilUnbanned: on => `${on}, de forma permanente`,
-  notBannedSince: time => `Sin bloqueo desde ${time}`,
+  partForGood: where => `${where} de forma permanente`,
+  bannedParts: (on, parts) => `${on}: ${parts}`,
+  endsBetween: (on, first, last) =>
+    last === null
+      ? `${on}: el primer bloqueo hasta ${first}, el último de forma permanente`
+      : `${on}: el primer bloqueo hasta ${first}, el último hasta ${last}`,
+  notBannedSince: time => `Sin bloqueo. El último terminó: ${time}`,
   notBanned: 'Sin bloqueo',
   neverBanned: 'Nunca bloqueada',
   began: (reason, server, time) => `${reason} en ${server} (${time})`,

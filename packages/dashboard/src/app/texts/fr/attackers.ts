@@ -71,6 +71,7 @@ export const attackers: Texts['attackers'] = {
     count === 0 ? 'Aucun ban ces dernières 24 heures' : `${bansOf(said, count)} ces dernières 24 heures`,
   between: (first, last) => `${first} – ${last}`,
   by: name => `par ${name}`,
+  atMost: left => `≤ ${left}`,
   unfold: ip => `Bans de ${ip}`,
   more: (ofBans, onServers) => `${ofBans} sur ${onServers}`,
   moreBans: nombre('autre ban', 'autres bans'),

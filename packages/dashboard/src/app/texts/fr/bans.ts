@@ -509,7 +509,7 @@ export const ip: Texts['ip'] = {
     private: 'Une adresse privée\u00a0: elle appartient à un réseau local.',
     shared: 'Une adresse partagée du réseau d’un opérateur.',
     link: 'Une adresse de lien local\u00a0: elle appartient à un seul segment de réseau.',
-    documentation: 'Réservée à la documentation (RFC 5737).',
+    documentation: 'Réservée à la documentation.',
     multicast: 'Une adresse multicast\u00a0: rien n’est envoyé depuis elle.',
   },
   whitelisted: entry => `Sur la whitelist (${entry})`,
@@ -567,7 +567,13 @@ export const ip: Texts['ip'] = {
   },
   bannedUntil: (on, time) => `${on} jusqu’à ${time}`,
   untilUnbanned: on => `${on}, définitivement`,
-  notBannedSince: time => `Plus bannie depuis ${time}`,
+  partForGood: where => `${where} définitivement`,
+  bannedParts: (on, parts) => `${on}\u00a0: ${parts}`,
+  endsBetween: (on, first, last) =>
+    last === null
+      ? `${on}\u00a0: le premier ban jusqu’à ${first}, le dernier définitivement`
+      : `${on}\u00a0: le premier ban jusqu’à ${first}, le dernier jusqu’à ${last}`,
+  notBannedSince: time => `Pas bannie. Fin du dernier ban\u00a0: ${time}`,
   notBanned: 'Non bannie',
   neverBanned: 'Jamais bannie',
   began: (reason, server, time) => `${reason} sur ${server} (${time})`,
