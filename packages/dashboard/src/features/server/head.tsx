@@ -10,7 +10,7 @@ import type { Health } from '../fleet/health.ts'
 import { Dialogs } from '../../kit/dialogs.tsx'
 import { Shape } from '../../kit/state.tsx'
 import { Stranger } from '../../kit/stranger.tsx'
-import { Time, times, useSayMoment } from '../../kit/time.tsx'
+import { Time, useSayMoment } from '../../kit/time.tsx'
 import { textsOf } from '../../lib/texts/catalogue.ts'
 import { exactTime } from '../../lib/time.ts'
 import { serverTexts } from './server.texts.ts'
@@ -78,9 +78,7 @@ const Sentence = ({ server, health }: { server: Server; health: Health }) => {
       {at === null || when === null || health === 'pending' ? (
         word
       ) : (
-        <span title={exactTime(at)} onClick={times.toggle}>
-          {t.since(word, when)}
-        </span>
+        <span title={exactTime(at)}>{t.since(word, when)}</span>
       )}
       {reason && (
         <>
