@@ -1,6 +1,6 @@
 import { lazy, useState } from 'react'
 import { IconArrowUp } from '@tabler/icons-react'
-import { Link } from '@tanstack/react-router'
+import { Link, useSearch } from '@tanstack/react-router'
 import type { ServerRow } from '../../api/queries.ts'
 import { useMay, useMe } from '../../api/session.ts'
 import { fleetTexts } from '../fleet/fleet.texts.ts'
@@ -96,20 +96,26 @@ export const RoleOrProblem = ({ server }: { server: ServerRow }) => {
   )
 }
 
-/** Tags that a row shows; its menu and the page of the server have the others. */
-const mostTags = 2
+/** Tags that a row shows; its hint, its menu and the page of the server have the others. */
+const mostTags = 1
 
 /** Each narrows the list to its servers. */
-export const Tags = ({ tags }: { tags: readonly string[] }) => (
-  <span className={styles.tags}>
-    {tags.slice(0, mostTags).map(tag => (
-      <Link key={tag} to="/servers" search={{ q: `tag:${tag}` }} className={styles.tag}>
-        {tag}
-      </Link>
-    ))}
-    {tags.length > mostTags && <span className={styles.moreTags}>+{tags.length - mostTags}</span>}
-  </span>
-)
+export const Tags = ({ tags }: { tags: readonly string[] }) => {
+  // Whoever looks for a tag sees it in every row.
+  const { q = '' } = useSearch({ strict: false })
+  const searched = q.split(/[\s,:]+/)
+  const sorted = tags.toSorted((a, b) => Number(searched.includes(b)) - Number(searched.includes(a)))
+  return (
+    <span className={styles.tags} title={tags.join(', ')}>
+      {sorted.slice(0, mostTags).map(tag => (
+        <Link key={tag} to="/servers" search={{ q: `tag:${tag}` }} className={styles.tag}>
+          {tag}
+        </Link>
+      ))}
+      {tags.length > mostTags && <span className={styles.moreTags}>+{tags.length - mostTags}</span>}
+    </span>
+  )
+}
 
 /** The last sign of life; an installation that was begun can be continued. */
 export const Seen = ({ server }: { server: ServerRow }) => {
