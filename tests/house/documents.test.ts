@@ -1,8 +1,10 @@
-import { existsSync, readFileSync, readdirSync } from 'node:fs'
+import { existsSync, readFileSync, readdirSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
 import { allSources, root } from './sources.ts'
 import { endpointsPage } from './specification.ts'
+
+const mostBytesOfChangelog = 12_000
 
 test('every file that ARCHITECTURE.md names by package exists', () => {
   const text = readFileSync(join(root, 'ARCHITECTURE.md'), 'utf8')
@@ -19,7 +21,7 @@ test('the list of endpoints in the specification is that of the contract', () =>
 })
 
 test('documents link to files that exist', () => {
-  const documents = ['README.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md'].concat(
+  const documents = ['README.md', 'ARCHITECTURE.md', 'CHANGELOG.md', 'CONTRIBUTING.md'].concat(
     readdirSync(join(root, 'docs'), { recursive: true, encoding: 'utf8' })
       .filter(path => path.endsWith('.md'))
       .map(path => join('docs', path)),
@@ -32,6 +34,14 @@ test('documents link to files that exist', () => {
   )
   expect(links.length).toBeGreaterThan(30)
   expect(links.filter(({ to }) => !existsSync(join(root, to)))).toEqual([])
+})
+
+test('the changelog is short enough to be read before an upgrade', () => {
+  const bytes = statSync(join(root, 'CHANGELOG.md')).size
+  expect(
+    bytes,
+    'one line an entry, for those who run Stockade; reasons and figures belong into docs/adr',
+  ).toBeLessThanOrEqual(mostBytesOfChangelog)
 })
 
 test('every page of the specification that code cites exists', () => {
