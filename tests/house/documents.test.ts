@@ -1,5 +1,6 @@
 import { existsSync, readFileSync, readdirSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { endpoints, tags } from '@stockade/contract'
 import { expect, test } from 'vitest'
 import { allSources, root } from './sources.ts'
 import { endpointsPage } from './specification.ts'
@@ -18,6 +19,8 @@ test('every file that ARCHITECTURE.md names by package exists', () => {
 test('the list of endpoints in the specification is that of the contract', () => {
   const page = readFileSync(join(root, 'docs/spec/endpoints.md'), 'utf8')
   expect(page, 'run `npm run make -- spec`').toBe(endpointsPage())
+  // A group that nobody describes is not in the document's list of groups, so its endpoints would be on no page.
+  expect(endpoints.filter(({ tag }) => !(tag in tags)).map(({ path }) => path)).toEqual([])
 })
 
 test('documents link to files that exist', () => {
