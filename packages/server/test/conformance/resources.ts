@@ -276,7 +276,7 @@ const templateFields = {
   required_files: [text],
   compatible_os: [text],
 } as const
-export const template = extended(templateFields, { 'no page': { deployed_on: integer } })
+export const template = extended(templateFields, { 'no page': { deployed_on: integer, own_on: integer } })
 export const oneTemplate = extended({ ...templateFields, jail_config: text, filter_config: text }, {})
 
 // Port knocking
@@ -449,10 +449,16 @@ export const signedIn = {
 export const onePage = (limit: number) => ({ total: integer, page: 1, limit }) as const
 
 /** The refusal of a command that hosts accept only with a signature. */
-export const sealRequired = { error: 'Conflict', message: text, seal_required: { servers: [text] } } as const
+export const sealRequired = {
+  error: 'Conflict',
+  message: text,
+  reason: 'signature-required',
+  seal_required: { servers: [text] },
+} as const
 /** The refusal of a whitelist that covers too much of the Internet. */
 export const coverageRefused = {
   error: 'Conflict',
+  reason: 'share-confirmation-required',
   message: text,
   coverage: { family: oneOf('ipv4', 'ipv6'), percent: number, limit_percent: number },
 } as const

@@ -1,5 +1,5 @@
 import { beforeAll, describe, test } from 'vitest'
-import { extended, id, integer, like, oneOf, orNull, text, time, uuid } from './kinds.ts'
+import { extended, id, integer, like, oneOf, orNull, text, time, uuid, yesNo } from './kinds.ts'
 import { oneTemplate, template } from './resources.ts'
 import { refuses, refusesEach, same, says, saysDone, takesEach, unknownId } from './talk.ts'
 import type { Host, Place, WithHost } from './talk.ts'
@@ -264,7 +264,7 @@ export const templatesClaims = (given: () => WithHost) =>
           servers: [
             extended(
               { id: serverId, hostname: 'web.example', deployed: on, enabled: on, current_bans: on ? 2 : integer },
-              {},
+              { 'no page': { own: yesNo } },
             ),
           ],
         }) as const

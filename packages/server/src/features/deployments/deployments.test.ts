@@ -336,17 +336,17 @@ describe('where it is', () => {
     const { servers, ...reply } = await status('1')
     expect(reply).toEqual({ template_id: 1, template_name: 'sshd' })
     const by = new Map(servers.map(({ hostname, ...row }) => [hostname, row]))
-    expect(by.get('web-01')).toEqual({ id: web.id, deployed: true, enabled: true, current_bans: 2 })
-    expect(by.get('db-01')).toEqual({ id: db.id, deployed: false, enabled: false, current_bans: 0 })
+    expect(by.get('web-01')).toEqual({ id: web.id, deployed: true, own: false, enabled: true, current_bans: 2 })
+    expect(by.get('db-01')).toEqual({ id: db.id, deployed: false, own: true, enabled: false, current_bans: 0 })
     expect([...by.keys()]).toEqual([...by.keys()].sort())
     // The list counts the same servers, and only those that its reader sees.
     const counts = async (client: Signed['client']) => {
       const { templates } = await client.call('GET /templates', { query: { search: 'ssh' } })
-      return Object.fromEntries(templates.map(({ name, deployed_on }) => [name, deployed_on]))
+      return Object.fromEntries(templates.map(({ name, deployed_on, own_on }) => [name, [deployed_on, own_on]]))
     }
-    expect(await counts(admin.client)).toMatchObject({ sshd: 1 })
+    expect(await counts(admin.client)).toMatchObject({ sshd: [1, 1] })
     const vera = await aUser(server, admin.client, 'vera', 'Viewer', [db.id])
-    expect(await counts(vera.client)).toMatchObject({ sshd: 0 })
+    expect(await counts(vera.client)).toMatchObject({ sshd: [0, 1] })
     // A heartbeat keeps what it does not tell of, and tells of the rest.
     await web.client.call('POST /servers/heartbeat', {
       body: { hostname: 'web-01', jails: [{ name: 'sshd', enabled: false, current_bans: 1 }] },
@@ -376,7 +376,10 @@ describe('where it is', () => {
     await deploy(name, [db.id])
     await settle(db)
     // What a host tells one of several processes, the others hear of a moment later.
-    await expect.poll(there).toEqual({ id: db.id, hostname: 'db-01', deployed: true, enabled: true, current_bans: 0 })
+    await expect.poll(there).toEqual({
+      ...{ id: db.id, hostname: 'db-01', deployed: true, own: false },
+      ...{ enabled: true, current_bans: 0 },
+    })
     await report(db, { name: 'sshd' }, { name })
     await beat({ name: 'sshd', enabled: true }, { name, enabled: false, current_bans: 4 })
     await expect.poll(there).toMatchObject({ deployed: true, enabled: false, current_bans: 4 })
