@@ -94,6 +94,10 @@ export const firstBan = (viewportName: Viewport) =>
       await line('jails').getByText('sshd, nginx-http-auth').waitFor()
       await host.ban('203.0.113.7', { log_lines: 'Failed password for root from 203.0.113.7 port 4242 ssh2' })
       await lineIs('ban', 'done')
+      await line('ban').getByRole('link', { name: '203.0.113.7' }).waitFor()
+      await page.getByRole('heading', { name: 'Protect your first server' }).waitFor()
+      await host.protect()
+      await page.getByRole('heading', { name: 'web-01 is protected' }).waitFor()
       expect(await overflows(page)).toBe(false)
     })
 

@@ -73,11 +73,14 @@ const en = {
   leaving: 'You can leave this page. The server waits in the list with “Continue”.',
   toServer: 'View server',
   another: 'Add another server',
+  toOverview: 'Open the overview',
   toBans: 'View its bans',
   gone: 'This server does not exist. It may have been deleted.',
   firstTitle: 'Protect your first server',
   intro:
     'Run one line on the server you want to protect. It installs the agent, finds its jails and reports back here. Your fail2ban configuration stays as it is.',
+  isProtected: (name: string) => `${name} is protected`,
+  protectedIntro: 'What fail2ban bans there does not get through any more, and stands in the list of bans.',
   waitingFor: (name: string) => `Waiting for ${name}`,
   arrived: (name: string) => `${name} is set up`,
   localhost: (address: string) =>

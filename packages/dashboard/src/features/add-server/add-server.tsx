@@ -100,17 +100,21 @@ const useFirst = (): boolean => {
 }
 
 /** What the one command does, above the form and above the command. */
-const Hero = ({ children, aside }: { children: ReactNode; aside?: ReactNode }) => {
+const Hero = (props: { children: ReactNode; aside?: ReactNode; server?: Server }) => {
+  const { children, aside, server } = props
   const t = textsOf(addServerTexts)
   const isFirst = useFirst()
+  const isProtected = server?.protection.level === 'protected'
   return (
     <Panel>
       <div className={styles.hero}>
         <div className={styles.way}>
-          <FirstStakes />
+          <FirstStakes isWhole={isProtected} />
           <div>
-            <h2 className={parts.answer}>{isFirst ? t.firstTitle : t.title}</h2>
-            <p className={styles.intro}>{t.intro}</p>
+            <h2 className={parts.answer}>
+              {isProtected ? <bdi>{t.isProtected(nameOf(server.hostname))}</bdi> : isFirst ? t.firstTitle : t.title}
+            </h2>
+            <p className={styles.intro}>{isProtected ? t.protectedIntro : t.intro}</p>
           </div>
           {children}
         </div>
@@ -120,10 +124,10 @@ const Hero = ({ children, aside }: { children: ReactNode; aside?: ReactNode }) =
   )
 }
 
-/** A fence of one stake, with room for more. */
-const FirstStakes = () => (
+/** A fence with room for more; its first stake stands once the server is protected. */
+const FirstStakes = ({ isWhole }: { isWhole: boolean }) => (
   <svg className={styles.stakes} viewBox="0 0 226 60" aria-hidden="true">
-    <path data-whole d="M5.6 60V11L14 3l8.4 8v49z" />
+    <path data-whole={isWhole || undefined} d="M5.6 60V11L14 3l8.4 8v49z" />
     {[1, 2, 3, 4, 5, 6].map(at => (
       <path key={at} d="M6.4 59.2V11.7L14 4l7.6 7.7v47.5z" transform={`translate(${at * 33})`} />
     ))}
@@ -160,6 +164,7 @@ const Watch = ({ id }: { id: string }) => {
       {!server.data && !server.error && <Waiting />}
       {server.data && (
         <Hero
+          server={server.data}
           aside={
             <div className={styles.aside}>
               <Arrival server={server.data} />

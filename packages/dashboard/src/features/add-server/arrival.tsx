@@ -17,6 +17,7 @@ import { nameOf } from '../../lib/clip.ts'
 import { ownAddress } from '../../lib/place.ts'
 import { commonTexts } from '../../lib/texts/common.texts.ts'
 import { textsOf } from '../../lib/texts/catalogue.ts'
+import { ReasonText } from '../bans/reason.tsx'
 import { addServerTexts } from './add-server.texts.ts'
 import { lines, progressOf, stallOf } from './progress.ts'
 import type { Line, LineState } from './progress.ts'
@@ -50,7 +51,10 @@ export const Arrival = ({ server }: { server: Server }) => {
       </section>
       {done ? (
         <div className={parts.row}>
-          <ButtonLink to="/bans" search={{ server: server.id }}>
+          <ButtonLink to="/" search={{}}>
+            {t.toOverview}
+          </ButtonLink>
+          <ButtonLink to="/bans" search={{ server: server.id }} variant="default">
             {t.toBans}
           </ButtonLink>
           <ButtonLink to="/servers/$serverId" params={{ serverId: server.id }} variant="default">
@@ -186,12 +190,32 @@ const FirstBan = ({ server, state }: LineProps) => {
       {state === 'waiting' && <p>{t.banWaiting}</p>}
       {state === 'waiting' && <TestBan serverId={server.id} />}
       {first_ban_at && (
-        <p>
-          <TimeSentence at={first_ban_at} say={t.banDone} />
-        </p>
+        <>
+          <FirstAttacker serverId={server.id} />
+          <p>
+            <TimeSentence at={first_ban_at} say={t.banDone} />
+          </p>
+        </>
       )}
     </>
   )
+}
+
+/** Who was banned first, and why. */
+const FirstAttacker = ({ serverId }: { serverId: string }) => {
+  const ban = useQuery({
+    queryKey: ['bans', 'first', serverId],
+    queryFn: ({ signal }) => api.call('GET /bans', { query: { server_id: serverId, limit: 1 }, signal }),
+  }).data?.bans[0]
+  return ban ? (
+    <p>
+      <Link to="/ip/$addr" params={{ addr: ban.ip }}>
+        <bdi>{ban.ip}</bdi>
+      </Link>
+      {': '}
+      <ReasonText reason={ban.reason} strong />
+    </p>
+  ) : null
 }
 
 const Jails = ({ names }: { names: readonly string[] }) => (

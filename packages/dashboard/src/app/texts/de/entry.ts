@@ -182,11 +182,14 @@ export const addServer: Texts['add-server'] = {
   leaving: 'Sie können diese Seite verlassen. Der Server wartet in der Liste mit „Weiter“.',
   toServer: 'Server ansehen',
   another: 'Weiteren Server hinzufügen',
+  toOverview: 'Übersicht öffnen',
   toBans: 'Sperren ansehen',
   gone: 'Diesen Server gibt es nicht. Vielleicht wurde er gelöscht.',
   firstTitle: 'Schützen Sie Ihren ersten Server',
   intro:
     'Führen Sie eine Zeile auf dem Server aus, den Sie schützen wollen. Sie installiert den Agenten, findet die Jails und meldet sich hier. Ihre fail2ban-Konfiguration bleibt, wie sie ist.',
+  isProtected: name => `${name} ist geschützt`,
+  protectedIntro: 'Was fail2ban dort sperrt, kommt nicht mehr durch und steht in der Liste der Sperren.',
   waitingFor: name => `Warten auf ${name}`,
   arrived: name => `${name} ist eingerichtet`,
   localhost: address =>

@@ -201,11 +201,14 @@ export const addServer: Texts['add-server'] = {
   leaving: 'Puede salir de esta página. El servidor espera en la lista con «Continuar».',
   toServer: 'Ver el servidor',
   another: 'Añadir otro servidor',
+  toOverview: 'Abrir el resumen',
   toBans: 'Ver sus bloqueos',
   gone: 'Este servidor no existe. Puede que se haya eliminado.',
   firstTitle: 'Proteja su primer servidor',
   intro:
     'Ejecute una línea en el servidor que quiere proteger. Instala el agente, encuentra las jails e informa aquí. Su configuración de fail2ban no cambia.',
+  isProtected: name => `${name} está protegido`,
+  protectedIntro: 'Lo que fail2ban bloquea allí ya no pasa y figura en la lista de bloqueos.',
   waitingFor: name => `Esperando a ${name}`,
   arrived: name => `${name} está listo`,
   localhost: address =>

@@ -204,11 +204,14 @@ export const addServer: Texts['add-server'] = {
   leaving: 'Vous pouvez quitter cette page. Le serveur attend dans la liste avec «\u00a0Continuer\u00a0».',
   toServer: 'Voir le serveur',
   another: 'Ajouter un autre serveur',
+  toOverview: 'Ouvrir la vue d’ensemble',
   toBans: 'Voir ses bans',
   gone: 'Ce serveur n’existe pas. Il a peut-être été supprimé.',
   firstTitle: 'Protégez votre premier serveur',
   intro:
     'Exécutez une ligne sur le serveur à protéger. Elle installe l’agent, trouve les jails et se signale ici. Votre configuration fail2ban reste inchangée.',
+  isProtected: name => `${name} est protégé`,
+  protectedIntro: 'Ce que fail2ban y bannit ne passe plus et figure dans la liste des bans.',
   waitingFor: name => `En attente de ${name}`,
   arrived: name => `${name} est en place`,
   localhost: address =>
