@@ -47,7 +47,7 @@ describe.runIf(hasBrowser)('upgrades of agents', () => {
     const { page, complaints } = phone
     await go(page, '/settings/agents')
     await page.getByText('1 server runs another release than').waitFor()
-    await page.getByText('This release is not signed.').waitFor()
+    await page.getByText('Unsigned release:').waitFor()
     await page.getByRole('button', { name: 'Upgrade 1 server' }).click()
     await page.getByRole('dialog').getByText('One server goes first').waitFor()
     await page.getByRole('dialog').getByRole('button', { name: 'Upgrade' }).click()

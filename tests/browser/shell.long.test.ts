@@ -128,6 +128,7 @@ describe.runIf(hasBrowser)('the shell', () => {
         .getByRole('dialog')
         .getByRole('button', { name: /^Unban on 1 server/ })
         .click()
+      await page.getByRole('dialog').getByRole('button', { name: 'Done' }).click()
       await undo().click()
       await news().getByText('203.0.113.9 is off the whitelist, and its bans are on their way back.').waitFor()
       const { whitelist } = await admin.client.call('GET /whitelist')
