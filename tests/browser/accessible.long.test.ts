@@ -4,7 +4,7 @@ import type { Page } from 'playwright-core'
 import { password, startServer } from '@stockade/server/testing'
 import type { Signed, TestServer } from '@stockade/server/testing'
 import { appearances, breaches, go, hasBrowser, inTurn, overflows, settled, signIn } from './browser.ts'
-import { enrol } from './host.ts'
+import { enrol, staysOnline } from './host.ts'
 import type { Host } from './host.ts'
 import { useBrowser } from './use-browser.ts'
 
@@ -21,7 +21,7 @@ describe.runIf(hasBrowser)('every page is accessible', () => {
   let batchId: string
 
   beforeAll(async () => {
-    server = await startServer()
+    server = await startServer({ env: staysOnline })
     fresh = await startServer()
     admin = await server.setUp()
     const made = await admin.client.call('POST /servers', { body: { hostname: 'web-01', description: 'Shop' } })

@@ -6,6 +6,7 @@ import { aHost, password, startServer } from '@stockade/server/testing'
 import type { EnrolledHost, Signed, TestServer } from '@stockade/server/testing'
 import { breaches, go, hasBrowser, overflows, settled, signIn } from './browser.ts'
 import type { Visit } from './browser.ts'
+import { staysOnline } from './host.ts'
 import { useBrowser } from './use-browser.ts'
 
 /* Upgrades of agents as an administrator starts and follows them. The hosts answer as agents do. */
@@ -21,7 +22,7 @@ describe.runIf(hasBrowser)('upgrades of agents', () => {
   let phone: Visit
   beforeAll(async () => {
     writeFileSync(join(agentDir, 'stockade-agent.mjs'), '// an agent\n')
-    server = await startServer({ env: { STOCKADE_AGENT_DIR: agentDir, STOCKADE_BASE_URL: newUrl } })
+    server = await startServer({ env: { STOCKADE_AGENT_DIR: agentDir, STOCKADE_BASE_URL: newUrl, ...staysOnline } })
     admin = await server.setUp()
     host = await aHost(server, admin.client, 'web-01')
     await beat()

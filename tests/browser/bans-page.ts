@@ -3,7 +3,7 @@ import type { Page } from 'playwright-core'
 import { password, startServer } from '@stockade/server/testing'
 import type { Signed, TestServer } from '@stockade/server/testing'
 import { signIn } from './browser.ts'
-import { aNewHost } from './host.ts'
+import { aNewHost, staysOnline } from './host.ts'
 import type { Host } from './host.ts'
 import { useBrowser } from './use-browser.ts'
 
@@ -18,7 +18,7 @@ export const useBansPage = () => {
   let complaints: string[]
   let close: () => Promise<void>
   beforeAll(async () => {
-    server = await startServer({ env: { STOCKADE_RATE_LIMIT: '0' } })
+    server = await startServer({ env: { STOCKADE_RATE_LIMIT: '0', ...staysOnline } })
     admin = await server.setUp()
     const enrolled = async (hostname: string) => {
       return aNewHost(server, admin.client, hostname)

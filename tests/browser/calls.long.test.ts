@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { Page } from 'playwright-core'
+import type { Locator, Page } from 'playwright-core'
 import { aHost, password, startServer } from '@stockade/server/testing'
 import type { TestServer } from '@stockade/server/testing'
 import { hasBrowser, settled, signIn } from './browser.ts'
@@ -69,8 +69,17 @@ describe.runIf(hasBrowser)('what a page asks of the API', () => {
 
   /** A status, a connection that is cut, or a page of a proxy in place of the answer. */
   type Failure = number | 'cut' | 'strange'
-  /** What it says when all that it asks for, or one request of it, fails in this way. */
-  const failing = async (page: Page, path: string, isFailing: (pathname: string) => boolean, how: Failure) => {
+  /**
+   * What it says when all that it asks for, or one request of it, fails in this way. Requests fail until the page has
+   * said so, where the words are given.
+   */
+  const failing = async (
+    page: Page,
+    path: string,
+    isFailing: (pathname: string) => boolean,
+    how: Failure,
+    words?: Locator,
+  ) => {
     const asked = new Set<string>()
     await page.route('**/api/v1/**', async route => {
       const { pathname } = new URL(route.request().url())
@@ -84,6 +93,7 @@ describe.runIf(hasBrowser)('what a page asks of the API', () => {
     })
     await page.goto(path)
     await page.getByRole('heading', { level: 1 }).first().waitFor()
+    await words?.first().waitFor()
     await settled(page)
     await page.unroute('**/api/v1/**')
     return [...asked]
@@ -97,9 +107,8 @@ describe.runIf(hasBrowser)('what a page asks of the API', () => {
     try {
       for (const [index, path] of ['bans', 'ip/203.0.113.9', 'servers', 'whitelist', 'fleet-bans', 'audit'].entries()) {
         const status = refusals[index % refusals.length] ?? 403
-        const asked = await failing(page, path, pathname => !isOfShell(pathname), status)
         const said = page.getByRole('main').getByText(/Refused by the test\.|Retrying in/)
-        await expect.poll(() => said.count(), { message: `${path}, ${status}` }).toBeGreaterThan(0)
+        const asked = await failing(page, path, pathname => !isOfShell(pathname), status, said)
         expect(unexpected(), path).toEqual([])
         if (process.env.STOCKADE_TEST_WHOLE !== '1') continue
         for (const one of asked.filter(pathname => !isOfShell(pathname)))
@@ -143,10 +152,10 @@ describe.runIf(hasBrowser)('what a page asks of the API', () => {
   it('may lack the log lines of an address, which it says', async () => {
     const { page, close } = await visit(server.url, { storageState: state })
     try {
-      await failing(page, 'ip/203.0.113.9', pathname => pathname === '/api/v1/bans', 403)
-      await page.getByText('Could not load the log lines').waitFor()
+      const said = page.getByText('Could not load the log lines')
+      await failing(page, 'ip/203.0.113.9', pathname => pathname === '/api/v1/bans', 403, said)
       await page.getByRole('button', { name: 'Retry' }).click()
-      await page.getByText('Could not load the log lines').waitFor({ state: 'detached' })
+      await said.waitFor({ state: 'detached' })
     } finally {
       await close()
     }

@@ -168,6 +168,8 @@ describe.runIf(hasBrowser)('an unsaved edit', () => {
       await expect.poll(() => field.inputValue()).toBe(first)
       // The next change is nobody else's conflict.
       await field.fill(second)
+      // Before it is typed there is no draft either.
+      await expect.poll(() => kept('stockade-draft:')).toBe(1)
       await save.click()
       await expect.poll(() => kept('stockade-draft:')).toBe(0)
       expect(await page.getByText('Someone else changed this meanwhile').count()).toBe(0)

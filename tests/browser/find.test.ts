@@ -6,7 +6,7 @@ import type { Client } from '@stockade/client'
 import { password, startServer, within } from '@stockade/server/testing'
 import type { TestServer } from '@stockade/server/testing'
 import { breaches, hasBrowser, overflows, signIn } from './browser.ts'
-import { aNewHost } from './host.ts'
+import { aNewHost, staysOnline } from './host.ts'
 import type { Host } from './host.ts'
 import { useBrowser } from './use-browser.ts'
 
@@ -21,7 +21,7 @@ describe.runIf(hasBrowser)('the find box', () => {
   let page: Page
   let close: () => Promise<void>
   beforeAll(async () => {
-    server = await startServer()
+    server = await startServer({ env: staysOnline })
     const { client } = await server.setUp()
     admin = client
     host = await aNewHost(server, client, 'web-01')

@@ -4,7 +4,7 @@ import { password, startServer } from '@stockade/server/testing'
 import type { TestServer } from '@stockade/server/testing'
 import { hasBrowser, overflows } from './browser.ts'
 import type { Viewport } from './browser.ts'
-import { enrol } from './host.ts'
+import { enrol, staysOnline } from './host.ts'
 import type { Host } from './host.ts'
 import { useBrowser } from './use-browser.ts'
 
@@ -18,7 +18,7 @@ export const firstBan = (viewportName: Viewport) =>
     let complaints: string[]
 
     beforeAll(async () => {
-      server = await startServer()
+      server = await startServer({ env: staysOnline })
       ;({ page, complaints } = await visit(server.url, { viewportName }))
     })
     afterAll(() => server?.close())

@@ -5,7 +5,7 @@ import { password, startServer } from '@stockade/server/testing'
 import type { Signed, TestServer } from '@stockade/server/testing'
 import { breaches, go, hasBrowser, overflows, settled, signIn } from './browser.ts'
 import type { Visit } from './browser.ts'
-import { aNewHost } from './host.ts'
+import { aNewHost, staysOnline } from './host.ts'
 import type { Host } from './host.ts'
 import { useBrowser } from './use-browser.ts'
 
@@ -40,7 +40,7 @@ describe.runIf(hasBrowser)('fleet bans', () => {
   let host: Host
   let desktop: Visit
   beforeAll(async () => {
-    server = await startServer()
+    server = await startServer({ env: staysOnline })
     admin = await server.setUp()
     host = await aNewHost(server, admin.client, 'web-01')
     await host.client.call('POST /servers/heartbeat', {
@@ -226,7 +226,7 @@ describe.runIf(hasBrowser)('fleet bans', () => {
       const dialog = page.getByRole('dialog', { name: 'Subscribe to a blocklist' })
       await dialog.getByLabel('List', { exact: true }).selectOption('Another URL')
       await dialog.getByRole('button', { name: 'Subscribe, only count' }).click()
-      expect(await dialog.getByText('Fill this in.').count()).toBe(2)
+      await expect.poll(() => dialog.getByText('Fill this in.').count()).toBe(2)
       await dialog.getByLabel('URL', { exact: true }).fill(`${url}/one.txt`)
       await dialog.getByLabel('Name').fill('Partner')
       await dialog.getByRole('button', { name: 'Look at it first' }).click()

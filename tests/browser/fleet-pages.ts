@@ -4,7 +4,7 @@ import { password, startServer } from '@stockade/server/testing'
 import type { Signed, TestServer } from '@stockade/server/testing'
 import { breaches, go, hasBrowser, overflows, signIn } from './browser.ts'
 import type { Viewport } from './browser.ts'
-import { aNewHost, enrol } from './host.ts'
+import { aNewHost, enrol, staysOnline } from './host.ts'
 import type { Host } from './host.ts'
 import { useBrowser } from './use-browser.ts'
 
@@ -21,7 +21,7 @@ export const selectedServers = (viewportName: Viewport) =>
     const names = ['web-01', 'web-02', 'db-01']
 
     beforeAll(async () => {
-      server = await startServer()
+      server = await startServer({ env: staysOnline })
       admin = await server.setUp()
       for (const name of names) {
         const host = await aNewHost(server, admin.client, name)
@@ -39,6 +39,12 @@ export const selectedServers = (viewportName: Viewport) =>
     const dialog = () => page.getByRole('dialog')
     const bar = () => page.getByRole('region', { name: 'Selection' })
 
+    /** What a host takes it answers: what it leaves comes once more after half a minute, in a later test. */
+    const take = async (host: Host, success = true) => {
+      const orders = await host.orders()
+      for (const { id } of orders) await host.answer(id, success)
+      return orders
+    }
     const answerAll = async () => {
       for (const host of hosts)
         for (const { id } of await host.orders()) await host.answer(id, host !== hosts[1], 'said so')
@@ -106,11 +112,8 @@ export const selectedServers = (viewportName: Viewport) =>
       await dialog().getByRole('button', { name: 'Ban on 2 servers' }).click()
       await dialog().getByText('0 of 2 done').waitFor()
       const [web, , db] = hosts
-      const [ofWeb, ofDb] = [(await web?.orders()) ?? [], (await db?.orders()) ?? []]
-      // Answered, so that no later test gets them once more.
-      for (const { id } of ofWeb) await web?.answer(id)
-      for (const { id } of ofDb) await db?.answer(id)
-      const orders = [...ofWeb, ...ofDb]
+      if (!web || !db) throw new Error('hosts are missing')
+      const orders = [...(await take(web)), ...(await take(db))]
       expect(orders.map(({ type, params }) => `${type} ${String(params.ip)}`)).toEqual([
         'ban-ip 203.0.113.9',
         'ban-ip 203.0.113.9',
@@ -137,7 +140,10 @@ export const selectedServers = (viewportName: Viewport) =>
       await page.locator('[data-row]').first().waitFor()
       if (!desktop) return
       await page.getByRole('group', { name: 'Activity' }).waitFor()
+      const rows = page.locator('[data-row]')
+      const before = await rows.count()
       await page.getByRole('button', { name: /^Show the commands of the batch/ }).click()
+      await expect.poll(() => rows.count()).toBeGreaterThan(before)
       await page.keyboard.press('j')
       await page.keyboard.press('j')
       await page.keyboard.press('y')
@@ -190,8 +196,9 @@ export const selectedServers = (viewportName: Viewport) =>
     })
     it.runIf(desktop)('do not lose what guards SSH by one click, and other jails do', async () => {
       const [host] = hosts
-      await host?.beat(['sshd', 'postfix'])
-      await go(page, `servers/${host?.id ?? ''}/jails`)
+      if (!host) throw new Error('a host is missing')
+      await host.beat(['sshd', 'postfix'])
+      await go(page, `servers/${host.id}/jails`)
       await page.getByRole('button', { name: 'Disable: sshd' }).click()
       await dialog()
         .getByText(/^sshd guards your SSH log-in on web-01\. While it is off, nobody/)
@@ -207,7 +214,7 @@ export const selectedServers = (viewportName: Viewport) =>
       const ordered = new Set<string>()
       await expect
         .poll(async () => {
-          for (const { type, params } of (await host?.orders()) ?? []) ordered.add(`${type} ${String(params.jail)}`)
+          for (const { type, params } of await take(host)) ordered.add(`${type} ${String(params.jail)}`)
           return [...ordered].sort()
         })
         .toEqual(['jail-disable postfix', 'jail-disable sshd'])
@@ -263,7 +270,7 @@ export const selectedServers = (viewportName: Viewport) =>
         const before = page.url()
         await dialog().getByRole('button', { name: 'Disable logins on 2 servers' }).click()
         await page.waitForURL(url => url.href !== before)
-        const again = [...(await web.orders()), ...(await other.orders()), ...(await db.orders())]
+        const again = [...(await take(web)), ...(await take(other)), ...(await take(db))]
         expect(again.map(({ type, params }) => `${type} ${String(params.jail)}`)).toEqual([
           'jail-disable logins',
           'jail-disable logins',
@@ -304,7 +311,7 @@ export const selectedServers = (viewportName: Viewport) =>
         complaints.splice(0, complaints.length, ...complaints.filter(text => !text.includes('503')))
         await dialog().getByRole('button', { name: 'Disable imap on web-01' }).click()
         await page.waitForURL('**/commands/*')
-        expect((await web.orders()).map(({ params }) => params.jail)).toEqual(['imap'])
+        expect((await take(web)).map(({ params }) => params.jail)).toEqual(['imap'])
 
         const jail = { name: 'sshd', enabled: true, filter: 'sshd' }
         for (const host of [web, other])
@@ -322,7 +329,8 @@ export const selectedServers = (viewportName: Viewport) =>
         await remove.click()
         await dialog().getByRole('button', { name: 'Remove sshd from web-01' }).click()
         await page.waitForURL('**/batches/*')
-        expect((await web.orders()).map(({ type }) => type)).toEqual(['remove-template'])
+        // It fails: the template stays.
+        expect((await take(web, false)).map(({ type }) => type)).toEqual(['remove-template'])
         await page.goto('commands')
         await page.getByRole('button', { name: 'Run a command' }).click()
         await dialog().getByLabel('What to do').selectOption('remove-template')
@@ -361,8 +369,13 @@ export const selectedServers = (viewportName: Viewport) =>
       await page.waitForURL(url => url.pathname.includes('/batches/') && url.href !== before)
       await page.getByText('0 of 120 done').waitFor()
       const again = new Set<unknown>()
-      for (let orders = await db.orders(); orders.length > 0; orders = await db.orders())
+      for (let orders = await db.orders(); orders.length > 0; orders = await db.orders()) {
         for (const { params } of orders) again.add(params.jail)
+        await say(
+          orders.map(({ id }) => id),
+          true,
+        )
+      }
       expect([...again].sort()).toEqual(jails.slice(10).sort())
     })
     it.runIf(desktop)('a jail that was switched off on many is switched on again only where it was on', async () => {

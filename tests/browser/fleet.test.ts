@@ -5,7 +5,7 @@ import type { Signed, TestServer } from '@stockade/server/testing'
 import { startDnsServer } from '../../packages/server/src/testing/dns-server.ts'
 import type { DnsServer } from '../../packages/server/src/testing/dns-server.ts'
 import { go, hasBrowser, overflows, signIn, sizes } from './browser.ts'
-import { aNewHost } from './host.ts'
+import { aNewHost, staysOnline } from './host.ts'
 import type { Host } from './host.ts'
 import { useBrowser } from './use-browser.ts'
 
@@ -22,7 +22,7 @@ describe.runIf(hasBrowser).each(sizes)('a fleet of three on a %s', viewportName 
 
   beforeAll(async () => {
     dns = await startDnsServer()
-    server = await startServer({ env: { STOCKADE_DNS_SERVERS: dns.address } })
+    server = await startServer({ env: { STOCKADE_DNS_SERVERS: dns.address, ...staysOnline } })
     admin = await server.setUp()
     for (const name of names) {
       const host = await aNewHost(server, admin.client, name)
@@ -122,11 +122,11 @@ describe.runIf(hasBrowser).each(sizes)('a fleet of three on a %s', viewportName 
     }
     await dialog().getByRole('button', { name: 'Done' }).click()
     await expect.poll(() => page.locator('[data-sync="synced"]').count()).toBe(3)
-    await page.getByText('59 min left').waitFor()
+    await page.getByText(/5\d min left/).waitFor()
     await page.getByRole('button', { name: 'Edit 192.0.2.0/24' }).click()
     await dialog().getByLabel('Expires', { exact: true }).selectOption('Never')
     await dialog().getByRole('button', { name: 'Save' }).click()
-    await page.getByText('59 min left').waitFor({ state: 'detached' })
+    await page.getByText(/5\d min left/).waitFor({ state: 'detached' })
     expect((await admin.client.call('GET /whitelist')).whitelist[1]).toMatchObject({
       description: 'Office',
       expires_at: null,

@@ -2,6 +2,9 @@ import { randomUUID } from 'node:crypto'
 import type { Client } from '@stockade/client'
 import type { TestServer } from '@stockade/server/testing'
 
+/** A stand-in beats once: a test on a slow machine lasts longer than a host is believed to be online without. */
+export const staysOnline = { STOCKADE_OFFLINE_AFTER: '86400' } as const
+
 /** A stand-in for a host's agent, which speaks the interface as the real one does. */
 export interface Host {
   readonly id: string

@@ -3,7 +3,7 @@ import type { Locator, Page } from 'playwright-core'
 import { password, raw, startServer } from '@stockade/server/testing'
 import type { TestServer } from '@stockade/server/testing'
 import { hasBrowser } from './browser.ts'
-import { aNewHost, enrol } from './host.ts'
+import { aNewHost, enrol, staysOnline } from './host.ts'
 import type { Host } from './host.ts'
 import { useBrowser } from './use-browser.ts'
 
@@ -66,7 +66,7 @@ describe.runIf(hasBrowser)('by keyboard alone', () => {
   const button = (name: string | RegExp) => page.getByRole('button', { name, exact: typeof name === 'string' })
 
   beforeAll(async () => {
-    server = await startServer({ env: { STOCKADE_TRUSTED_PROXIES: '127.0.0.1' } })
+    server = await startServer({ env: { STOCKADE_TRUSTED_PROXIES: '127.0.0.1', ...staysOnline } })
     ;({ page, complaints, close } = await visit(server.url, {
       extraHTTPHeaders: { 'x-forwarded-for': '203.0.113.9' },
     }))

@@ -6,7 +6,7 @@ import { password, startServer } from '@stockade/server/testing'
 import type { TestServer } from '@stockade/server/testing'
 import { breaches, hasBrowser, overflows, signIn } from './browser.ts'
 import type { Visit } from './browser.ts'
-import { aNewHost } from './host.ts'
+import { aNewHost, staysOnline } from './host.ts'
 import type { Host } from './host.ts'
 import { useBrowser } from './use-browser.ts'
 
@@ -43,7 +43,7 @@ describe.runIf(hasBrowser)('port knocking', () => {
   let seen: Visit
   let page: Page
   beforeAll(async () => {
-    server = await startServer()
+    server = await startServer({ env: staysOnline })
     admin = (await server.setUp()).client
     const host = async (hostname: string) => {
       const enrolled = await aNewHost(server, admin, hostname)
@@ -158,12 +158,15 @@ describe.runIf(hasBrowser)('port knocking', () => {
   })
 
   it('opens for me by the key O, and says when the host has done it; then it is closed again', async () => {
+    // Longer than a slow machine takes for what follows.
+    const sequenceId = await idOf('SSH')
+    await admin.call('PATCH /portknock/sequences/{sequenceId}', { params: { sequenceId }, body: { timeout: 600 } })
     await confirm(web)
     await page.goto('portknock/open')
     await page.getByText('No port is open.').waitFor()
     await page.keyboard.press('o')
     await dialog().getByText('127.0.0.1').waitFor()
-    await dialog().getByText('Opens port 22 for 30 s.').waitFor()
+    await dialog().getByText('Opens port 22 for 10 min.').waitFor()
     await dialog().getByText('web-01 enforces it.').waitFor()
     await dialog().getByRole('button', { name: 'Open for me' }).click()
     await dialog().getByText('web-01 has not confirmed yet.').waitFor()
@@ -175,7 +178,7 @@ describe.runIf(hasBrowser)('port knocking', () => {
     await dialog().getByRole('button', { name: 'Done' }).click()
     await dialog().waitFor({ state: 'detached' })
     const row = page.locator('[data-opening]', { hasText: '127.0.0.1' })
-    await expect.poll(() => row.innerText()).toMatch(/You[^]+web-01[^]+SSH[^]+22[^]+Open[^]+\d+ s left/)
+    await expect.poll(() => row.innerText()).toMatch(/You[^]+web-01[^]+SSH[^]+22[^]+Open[^]+\d+ min left/)
     await page.keyboard.press('o')
     await expect.poll(() => dialog().count()).toBe(0)
 

@@ -3,7 +3,7 @@ import type { Page } from 'playwright-core'
 import { password, raw, startServer } from '@stockade/server/testing'
 import type { Signed, TestServer } from '@stockade/server/testing'
 import { breaches, hasBrowser, overflows, settled, signIn } from './browser.ts'
-import { aNewHost } from './host.ts'
+import { aNewHost, staysOnline } from './host.ts'
 import type { Host } from './host.ts'
 import { useBrowser } from './use-browser.ts'
 
@@ -18,7 +18,7 @@ describe.runIf(hasBrowser)('locked out', () => {
   let page: Page
   let close: () => Promise<void>
   beforeAll(async () => {
-    server = await startServer({ env: { STOCKADE_TRUSTED_PROXIES: '127.0.0.1' } })
+    server = await startServer({ env: { STOCKADE_TRUSTED_PROXIES: '127.0.0.1', ...staysOnline } })
     admin = await server.setUp()
     const { client } = admin
     hosts = []
@@ -74,6 +74,8 @@ describe.runIf(hasBrowser)('locked out', () => {
         })
       await host.answer(order?.id ?? '')
     }
+    // Toasts go by themselves: first of all.
+    await page.getByRole('region', { name: 'News' }).getByText('198.51.100.7 is unbanned on 2 servers').waitFor()
     // The notice goes with the ban; the dialog that it opened stays and says how it ended.
     await notice.waitFor({ state: 'detached' })
     await page.getByRole('dialog').getByText('Done on 2 servers').waitFor()
@@ -84,7 +86,6 @@ describe.runIf(hasBrowser)('locked out', () => {
       .waitFor()
     await page.getByRole('dialog').getByRole('button', { name: 'Done', exact: true }).click()
     await page.getByRole('dialog').waitFor({ state: 'detached' })
-    await page.getByRole('region', { name: 'News' }).getByText('198.51.100.7 is unbanned on 2 servers').waitFor()
   })
 
   it('a Viewer lifts the ban of the address of the phone where it is allowed, and is told until when', async () => {

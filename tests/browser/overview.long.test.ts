@@ -5,7 +5,7 @@ import { eventually, password, startServer, within } from '@stockade/server/test
 import type { Signed, TestServer } from '@stockade/server/testing'
 import { breaches, go, hasBrowser, overflows, settled, signIn, viewports } from './browser.ts'
 import type { Visit } from './browser.ts'
-import { aNewHost, enrol } from './host.ts'
+import { aNewHost, enrol, staysOnline } from './host.ts'
 import type { Host } from './host.ts'
 import { useBrowser } from './use-browser.ts'
 
@@ -24,7 +24,7 @@ describe.runIf(hasBrowser)('the overview', () => {
   let seen: Visit
   let page: Page
   beforeAll(async () => {
-    server = await startServer({ env: { STOCKADE_RATE_LIMIT: '0' } })
+    server = await startServer({ env: { STOCKADE_RATE_LIMIT: '0', ...staysOnline } })
     admin = await server.setUp()
     seen = await visit(server.url, { bypassCSP: true })
     page = seen.page
@@ -271,7 +271,7 @@ describe.runIf(hasBrowser)('the overview', () => {
   it('keeps what went wrong while it tries again, and says when it will', async () => {
     const answer = Promise.withResolvers<null>()
     const answers = [
-      { status: 429, headers: { 'retry-after': '2' }, json: { error: 'Too Many Requests', message: 'Too many.' } },
+      { status: 429, headers: { 'retry-after': '8' }, json: { error: 'Too Many Requests', message: 'Too many.' } },
       { status: 403, json: { error: 'Forbidden', message: 'Not you.' } },
     ]
     await page.route('**/api/v1/commands/stats?*', async route => {
@@ -281,7 +281,7 @@ describe.runIf(hasBrowser)('the overview', () => {
       await route.continue()
     })
     await page.goto('commands')
-    await page.getByText(/Too many requests\. Retrying in [12] s\./).waitFor()
+    await page.getByText(/Too many requests\. Retrying in \d s\./).waitFor()
     const wrong = page.getByRole('alert').filter({ hasText: 'Could not load the figures' })
     await wrong.waitFor()
     const again = page.waitForRequest('**/api/v1/commands/stats?*')

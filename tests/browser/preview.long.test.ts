@@ -4,7 +4,7 @@ import { password, startServer } from '@stockade/server/testing'
 import type { TestServer } from '@stockade/server/testing'
 import { breaches, go, hasBrowser, overflows, settled, signIn } from './browser.ts'
 import type { Viewport } from './browser.ts'
-import { aNewHost } from './host.ts'
+import { aNewHost, staysOnline } from './host.ts'
 import type { Host } from './host.ts'
 import { useBrowser } from './use-browser.ts'
 
@@ -32,7 +32,7 @@ describe.runIf(hasBrowser).each<Viewport>(['desktop', 'phone'])('a preview on a 
   let close: () => Promise<void>
   const hosts: Host[] = []
   beforeAll(async () => {
-    server = await startServer()
+    server = await startServer({ env: staysOnline })
     const admin = await server.setUp()
     for (const name of ['web-01', 'web-02']) {
       const host = await aNewHost(server, admin.client, name)

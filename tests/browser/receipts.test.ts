@@ -4,7 +4,7 @@ import type { Client } from '@stockade/client'
 import { password, startServer } from '@stockade/server/testing'
 import type { TestServer } from '@stockade/server/testing'
 import { breaches, hasBrowser, overflows, signIn } from './browser.ts'
-import { aNewHost } from './host.ts'
+import { aNewHost, staysOnline } from './host.ts'
 import type { Host } from './host.ts'
 import { useBrowser } from './use-browser.ts'
 
@@ -20,7 +20,7 @@ describe.runIf(hasBrowser)('a receipt', () => {
   let close: () => Promise<void>
   const away = `${'a'.repeat(60)}.${'b'.repeat(60)}.${'c'.repeat(60)}.example`
   beforeAll(async () => {
-    server = await startServer()
+    server = await startServer({ env: staysOnline })
     const { client } = await server.setUp()
     admin = client
     hosts = []
@@ -57,6 +57,9 @@ describe.runIf(hasBrowser)('a receipt', () => {
     await work(first())
     await dialog().getByText('1 of 3 done').waitFor()
     await work(second())
+    // Toasts go by themselves: first of all.
+    await news().getByText('192.0.2.51 is banned on 2 servers').waitFor()
+    await news().getByRole('button', { name: 'Undo' }).waitFor()
     await dialog().getByText('Done on 2 servers').waitFor()
     // Its jail, what became of it, and how long it took.
     await dialog()

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { Page, Route } from 'playwright-core'
+import type { Page, Request, Route } from 'playwright-core'
 import { aHost, conditionMs, password, startServer } from '@stockade/server/testing'
 import type { TestServer } from '@stockade/server/testing'
 import { hasBrowser, settled, signIn } from './browser.ts'
@@ -84,14 +84,15 @@ describe.runIf(hasBrowser).concurrent('a page of which one request', () => {
   /** What the page asks for when all is well, each path once, and the headings that it then has. */
   const ofGoodDay = async (page: Page, path: string) => {
     const asked = new Set<string>()
-    const note = (url: string) => {
-      const { pathname } = new URL(url)
-      if (pathname.startsWith('/api/v1/')) asked.add(pathname)
+    const note = (request: Request) => {
+      const { pathname } = new URL(request.url())
+      if (request.method() === 'GET' && pathname.startsWith('/api/v1/')) asked.add(pathname)
     }
-    page.on('request', request => request.method() === 'GET' && note(request.url()))
+    page.on('request', note)
     await page.goto(path)
     await shown(page)
-    page.removeAllListeners('request')
+    // Only this one: others tell when the page has settled, and what it must not ask for.
+    page.off('request', note)
     return { asked: [...asked].filter(pathname => pathname !== start && pathname !== '/api/v1/ws') }
   }
   const said = /Refused by the test\.|Could not load|could not be loaded/
