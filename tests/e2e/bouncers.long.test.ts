@@ -114,12 +114,19 @@ nftables:
 `,
       )
       start(programs.firewall ?? '', '-c', config)
-      for (const source of [bad, bad6]) await expect.poll(() => statusFrom(source), { message: source }).toBe(0)
-      expect(await statusFrom(good)).toBe(200)
+      // A slow answer looks like none, so the kernel is asked first.
+      const isTold = (source: string) =>
+        expect.poll(async () => (await inside('nft', 'list', 'ruleset')).stdout, { message: source }).toContain(source)
+      for (const source of [bad, bad6]) {
+        await isTold(source)
+        await expect.poll(() => statusFrom(source), { message: source }).toBe(0)
+      }
+      await expect.poll(() => statusFrom(good)).toBe(200)
       await unban(bad)
       await expect.poll(() => statusFrom(bad)).toBe(200)
       expect(await statusFrom(bad6)).toBe(0)
       await ban(bad)
+      await isTold(bad)
       await expect.poll(() => statusFrom(bad)).toBe(0)
     },
   )

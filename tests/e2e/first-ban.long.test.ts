@@ -195,9 +195,17 @@ describeHosts('the first ban, end to end', () => {
       await server.down()
       rmSync(server.dataDir, { recursive: true })
       cpSync(backup, server.dataDir, { recursive: true })
-      await server.up()
-      expect(await isActive(before)).toBe(true)
-      expect(await bansOf(scene, after)).toEqual([])
+      // Held while the server is asked: the agent may be faster than the question.
+      const agent = host.agentPid() ?? 0
+      expect(agent).toBeGreaterThan(0)
+      process.kill(agent, 'SIGSTOP')
+      try {
+        await server.up()
+        expect(await isActive(before)).toBe(true)
+        expect(await bansOf(scene, after)).toEqual([])
+      } finally {
+        process.kill(agent, 'SIGCONT')
+      }
       await until(() => isActive(after), 'the ban that the backup does not know')
       await until(async () => !(await isActive(before)), 'the end that the backup does not know')
       expect(await bansOf(scene, after)).toHaveLength(1)

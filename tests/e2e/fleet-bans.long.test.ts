@@ -121,7 +121,8 @@ describeHosts('fleet bans, end to end', () => {
   })
 
   test('ends on time, also while the agent is dead', async () => {
-    const { id } = await ban(sources.bad, { duration: 8 })
+    // Longer than a busy host takes to hold it, and to lose its agent.
+    const { id } = await ban(sources.bad, { duration: 20 })
     await held(id)
     await host.killAgent()
     await until(() => neighbours.reachesHost(sources.bad), 'the end in the kernel')

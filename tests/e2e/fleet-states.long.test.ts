@@ -108,7 +108,11 @@ describeHosts('the states of a fleet ban', () => {
     expect(await server.bans(member(1).serverId)).toEqual([])
     await member(1).host.stopAgent()
     await member(1).host.startAgent({ args: ['--verbose'] })
-    await until(async () => (await counts(id)).in_jail === 0, 'the ban in the shield')
+    await until(async () => {
+      const row = await stateOn(id, 1)
+      return row?.state === 'held' && row.reason === null
+    }, 'the ban in the shield')
+    expect((await counts(id)).in_jail).toBe(0)
     await until(async () => !(await member(1).host.bannedInEngine('stockade', sources.bad)), 'its end in the jail')
     expect(await server.bans(member(1).serverId)).toEqual([])
     await drops(1)

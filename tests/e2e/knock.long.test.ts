@@ -84,7 +84,8 @@ describeHosts('port knocking, end to end', () => {
     })
   const add = async (name: string, more: object) => {
     const made = await api().call('POST /portknock/sequences', {
-      body: { name, protected_port: PORT, knock_ports: KNOCKS, server_ids: [serverId], ...more },
+      // What is open stays open for all of the tests that follow.
+      body: { name, protected_port: PORT, knock_ports: KNOCKS, server_ids: [serverId], timeout: 3600, ...more },
     })
     ids[name] = made.id
     const at = Date.now()
@@ -112,8 +113,14 @@ describeHosts('port knocking, end to end', () => {
   })
 
   test('closing closes, connections stay; cutting cuts them', async () => {
-    const held = await dial(PORT)
-    if (!held) throw new Error('the port is not open')
+    const sockets: Socket[] = []
+    await until(async () => {
+      const socket = await dial(PORT)
+      if (socket) sockets.push(socket)
+      return socket !== null
+    }, 'the open port')
+    const [held] = sockets
+    if (!held) throw new Error('unreachable: it was there')
     const close = async (cut: boolean): Promise<void> => {
       const [opening] = await openings()
       if (!opening) throw new Error('nothing is open')
