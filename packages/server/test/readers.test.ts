@@ -1,13 +1,11 @@
 import { execFileSync, spawn } from 'node:child_process'
 import * as fs from 'node:fs'
-import { createServer } from 'node:net'
-import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterEach, expect, it } from 'vitest'
 import { program } from '../programs.cjs'
-import { eventually } from '../src/testing/waiting.ts'
+import { eventually, freePort } from '../src/testing/index.ts'
 
 /* The server as a process whose log nobody reads. */
 
@@ -17,13 +15,6 @@ afterEach(async () => {
   for (const end of endings.splice(0).reverse()) await end()
 })
 
-const freePort = async (): Promise<number> => {
-  const server = createServer().listen(0, '127.0.0.1')
-  await new Promise(resolve => server.once('listening', resolve))
-  const { port } = server.address() as AddressInfo
-  await new Promise(resolve => server.close(resolve))
-  return port
-}
 /** A server whose standard output and error are one pipe, and what holds the other end of it. */
 const aServer = async (isFull: boolean) => {
   const folder = fs.mkdtempSync(join(tmpdir(), 'stockade-readers-'))

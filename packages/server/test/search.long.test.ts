@@ -7,17 +7,18 @@ import {
   aHost,
   engine,
   eventually,
-  movableClock,
   password,
   raw,
   spawnServer,
+  standingClock,
   startServer,
 } from '../src/testing/index.ts'
 import type { Signed, TestServer } from '../src/testing/index.ts'
 
 /* Searches of commands, the audit log and servers, against what their terms mean for each row of the whole list. */
 
-const clock = movableClock()
+// Terms such as now-1m mean the same to the server and to this test, however long a request takes.
+const clock = standingClock()
 let server: TestServer
 let admin: Signed
 let batch: string

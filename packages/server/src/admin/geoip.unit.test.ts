@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createIpInfo } from '../features/ipinfo/ipinfo.service.ts'
+import { eventually } from '../testing/waiting.ts'
 import { sourceOf, updateGeoip } from './geoip.ts'
 
 const require = createRequire(import.meta.url)
@@ -45,9 +46,7 @@ test('fetched files are taken over by a server that runs', async () => {
     const lines = await update({ city: `${base}/city.mmdb.gz`, asn: `${base}/asn.mmdb` })
     expect(lines).toHaveLength(2)
     expect(readFileSync(join(dataDir, 'geoip-city.mmdb')).equals(data)).toBe(true)
-    for (let wait = 0; wait < 100 && !info.credits.includes('own files'); wait++)
-      await new Promise(resolve => setTimeout(resolve, 20))
-    expect(info.credits).toContain('own files')
+    await eventually(() => expect(info.credits).toContain('own files'))
     expect(info.locate('8.8.8.8').country).toBe('US')
   } finally {
     info.close()

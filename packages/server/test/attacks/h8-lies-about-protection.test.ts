@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import WebSocket from 'ws'
-import { aHost, eventually, raw, startServer, within } from '../../src/testing/index.ts'
+import { aHost, raw, startServer, until, within } from '../../src/testing/index.ts'
 import type { EnrolledHost, Signed, TestServer } from '../../src/testing/index.ts'
 import { aUser } from '../../src/testing/scene.ts'
 
@@ -86,7 +86,8 @@ test('an operator of one server neither sees nor tests the protection of another
   await within(new Promise((resolve, reject) => feed.once('open', resolve).once('error', reject)), 'the live feed')
   await beat(stolen, { protection: report('unprotected', 'A secret of the stolen server.') })
   await beat(other, { protection: report('unprotected', 'A problem of its own server.') })
-  await eventually(() => asked.some(text => text.includes('A problem of its own server.')))
+  // That of the stolen one would have come before it.
+  await until(() => asked.some(text => text.includes(other.id) && text.includes('"unprotected"')), 'what is its own')
   feed.close()
   expect(asked.filter(text => text.includes('A secret') || text.includes(stolen.id))).toEqual([])
 

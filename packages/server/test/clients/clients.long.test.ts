@@ -14,7 +14,6 @@ import type { TestServer } from '../../src/testing/index.ts'
 const modules = fileURLToPath(new URL('../../../../node_modules', import.meta.url))
 const consumers = fileURLToPath(new URL('./consumers', import.meta.url))
 const run = promisify(execFile)
-const timeout = 180_000
 
 let server: TestServer
 let folder: string
@@ -69,19 +68,19 @@ const runTypeScript = async (consumer: string): Promise<unknown> => {
   return JSON.parse(await inFolder(process.execPath, 'consumer.mjs'))
 }
 
-test('openapi-typescript and openapi-fetch', { timeout }, async () => {
+test('openapi-typescript and openapi-fetch', async () => {
   await node('openapi-typescript/bin/cli.js', 'openapi.json', '-o', 'generated.d.ts')
   expect(await runTypeScript('openapi-fetch.ts')).toEqual(expected)
 })
 
-test('Hey API', { timeout }, async () => {
+test('Hey API', async () => {
   const plugins = ['-p', '@hey-api/client-fetch', '@hey-api/typescript', '@hey-api/sdk']
   await node('@hey-api/openapi-ts/bin/run.js', '-i', 'openapi.json', '-o', 'generated', ...plugins)
   expect(await runTypeScript('hey-api.ts')).toEqual(expected)
 })
 
 const isPython = spawnSync('python3', ['--version']).status === 0
-test.skipIf(!isPython)('Python classes by quicktype', { timeout }, async () => {
+test.skipIf(!isPython)('Python classes by quicktype', async () => {
   const { components } = (await raw(server, 'GET', '/api/openapi.json')).json as { components: object }
   // Without formats, times and ids stay strings, so that Python needs no library for them.
   const plain = JSON.parse(JSON.stringify({ components }), (key, value: unknown) =>

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import { testAlone } from '../../testing/alone.ts'
-import { aHost, eventually, movableClock, raw } from '../../testing/index.ts'
+import { aHost, eventually, raw, standingClock } from '../../testing/index.ts'
 import type { EnrolledHost, Signed, TestServer } from '../../testing/index.ts'
 import { withServer } from '../../testing/scene.ts'
 
-const clock = movableClock()
+const clock = standingClock()
 let server: TestServer
 let admin: Signed
 withServer({ clock }, made => ({ server, admin } = made))

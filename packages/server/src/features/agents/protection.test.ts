@@ -4,10 +4,10 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect } from 'vitest'
 import type { ProtectionLevel } from '@stockade/contract'
 import { testAlone as test } from '../../testing/alone.ts'
-import { aHost, eventually, freshDatabase, movableClock, raw, startServer } from '../../testing/index.ts'
+import { aHost, eventually, freshDatabase, raw, standingClock, startServer } from '../../testing/index.ts'
 import type { EnrolledHost, Signed, TestServer } from '../../testing/index.ts'
 
-const clock = movableClock()
+const clock = standingClock()
 let server: TestServer
 let admin: Signed
 let database: Awaited<ReturnType<typeof freshDatabase>> = null

@@ -333,6 +333,11 @@ describe('chat', () => {
     expect(posts[0]?.body.tables[0]?.rows.length).toBeLessThanOrEqual(25)
     await bans(2)
     await bans(7)
+    // What is read only after its time is over comes one by one.
+    await eventually(async () => {
+      const { channels } = await admin.call('GET /channels')
+      expect(channels.find(({ id }) => id === 'chat')).toMatchObject({ waiting: 9 })
+    })
     await new Promise(resolve => setTimeout(resolve, 1200))
     expect(titles('bans')).toHaveLength(1)
     clock.forward(601)

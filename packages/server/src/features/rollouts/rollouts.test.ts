@@ -73,8 +73,8 @@ const serversOf = (id: number, state?: 'failed' | 'skipped' | 'waiting' | 'done'
     params: { id },
     query: { limit: 100, ...(state ? { state } : {}) },
   })
-/** Seconds between two heartbeats here: as few as a host may send and still be online. */
-const pause = 80
+/** Seconds between two heartbeats here. A host is online for 90: this machine has the rest of them for its own work. */
+const pause = 60
 /** Lets the hosts live from heartbeat to heartbeat until the rollout is as wanted. */
 const liveUntil = (id: number, isReached: (rollout: Awaited<ReturnType<typeof read>>) => boolean) =>
   eventually(async () => {
