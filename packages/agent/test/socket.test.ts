@@ -4,6 +4,7 @@ import type { Server, Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
+import { eventually } from '../../server/src/testing/waiting.ts'
 import { actionName, createHook } from '../src/bans/hook.ts'
 import { createEngine, EngineDown, EngineRefused, sharedAge } from '../src/engine/engine.ts'
 import { createPlaces } from '../src/engine/places.ts'
@@ -156,8 +157,7 @@ it('the engine says when it came and went', async () => {
   expect(await engine.jails()).toEqual(['sshd', 'nginx'])
   expect(engine.version()).toBe('1.0.2')
   await stop()
-  await new Promise(resolve => setTimeout(resolve, 50))
-  expect(engine.version()).toBeNull()
+  await eventually(() => expect(engine.version()).toBeNull())
   await listen(() => [0, '1.1.0'])
   await engine.ping()
   expect(news).toEqual(['up', 'down', 'up'])

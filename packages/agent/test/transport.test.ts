@@ -3,7 +3,7 @@ import type { RequestListener, Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { gzipSync } from 'node:zlib'
 import { afterEach, describe, expect, it } from 'vitest'
-import { within } from '../../server/src/testing/waiting.ts'
+import { conditionMs, within } from '../../server/src/testing/waiting.ts'
 import { createBudget } from '../src/schedule.ts'
 import { createTransport, ServerError } from '../src/transport.ts'
 import type { Transport } from '../src/transport.ts'
@@ -34,7 +34,7 @@ const talkingTo = async (listener: RequestListener, path = '', now = Date.now): 
   return transport
 }
 
-const failure = async (transport: Transport, timeout = 2000): Promise<ServerError> => {
+const failure = async (transport: Transport, timeout = conditionMs): Promise<ServerError> => {
   const error: unknown = await transport.json('GET', '/x', { timeout }).then(
     () => null,
     (reason: unknown) => reason,

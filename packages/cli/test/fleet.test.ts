@@ -8,7 +8,8 @@ let admin: Signed
 let host: EnrolledHost
 let key: string
 beforeAll(async () => {
-  server = await startServer()
+  // The host beats once.
+  server = await startServer({ env: { STOCKADE_OFFLINE_AFTER: '86400' } })
   admin = await server.setUp()
   host = await aHost(server, admin.client, 'web-01')
   await host.client.call('POST /servers/heartbeat', {
