@@ -126,10 +126,10 @@ describe.runIf(hasBrowser)('by keyboard alone', () => {
     }
     await page.keyboard.press('Enter')
     await dialog().getByLabel('Address or range', { exact: true }).waitFor()
-    await press(page, dialog().getByRole('button', { name: /^Ban/ }))
-    await expect
-      .poll(async () => (await hosts[0]?.orders())?.map(({ type: what, params }) => [what, params.ip]))
-      .toContainEqual(['ban-ip', '198.51.100.99'])
+    await press(page, dialog().getByRole('button', { name: 'Ban on all servers' }))
+    await dialog().getByRole('button', { name: 'Ban another' }).waitFor()
+    const { fleet_bans: fleetBans } = await admin.client.call('GET /fleet/bans', { query: { active: true } })
+    expect(fleetBans.map(({ entry }) => entry)).toEqual(['198.51.100.99'])
     await page.keyboard.press('Escape')
     await dialog().waitFor({ state: 'hidden' })
   })
