@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { gzipSync } from 'node:zlib'
 import { aRecordedShield } from './recorded-shield.ts'
 import type { ReportedBan, ReportedJail, ServerUnderTest } from './server.ts'
+import { freePort } from '../../packages/server/src/testing/free-port.ts'
 import { sight } from '../../packages/server/src/testing/waiting.ts'
 
 type Row = { -readonly [K in keyof ReportedBan]: ReportedBan[K] } & {
@@ -82,7 +82,8 @@ export async function aRecorder() {
   const shield = aRecordedShield()
   const acks: Acknowledged[] = []
   let mischief: Mischief = null
-  let port = 0
+  /** While it is down, no connection of another program gets this port. */
+  const port = await freePort()
   let http: Server | null = null
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -339,7 +340,6 @@ export async function aRecorder() {
       })
     })
     await new Promise<void>((resolve, reject) => server.once('error', reject).listen(port, '0.0.0.0', resolve))
-    port = (server.address() as AddressInfo).port
     http = server
   }
 

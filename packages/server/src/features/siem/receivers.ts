@@ -4,6 +4,7 @@ import type { IncomingMessage } from 'node:http'
 import { createServer as createTcp } from 'node:net'
 import type { Server, Socket } from 'node:net'
 import { gunzipSync } from 'node:zlib'
+import { freePort } from '../../testing/free-port.ts'
 
 /* Receivers for tests: they take what comes by the rules of each format, and nothing that is not to the rules. */
 
@@ -93,7 +94,7 @@ export const httpReceiver = async (): Promise<HttpReceiver> => {
     socket.on('close', () => sockets.delete(socket))
   })
   const receiver: HttpReceiver = {
-    port: await listen(server, 0),
+    port: await listen(server, await freePort()),
     events: [],
     requests: [],
     answer: null,
@@ -146,7 +147,7 @@ export const streamReceiver = async (): Promise<LineReceiver & { readonly faults
   const messages: string[] = []
   const faults: string[] = []
   const receiver = {
-    port: await listen(server, 0),
+    port: await listen(server, await freePort()),
     messages,
     faults,
     async stop() {
