@@ -237,7 +237,10 @@ export async function aHost(settings: HostSettings = {}): Promise<Host> {
       await until(async () => (await client('ping')).includes('pong'), 'the answer of fail2ban')
     },
     async stopEngine() {
+      const pid = enginePid()
       await client('stop')
+      // It answers before it removes the file with its process id, which may be that of the next one by then.
+      await until(() => !isOurs(pid, directory), 'the end of the process of fail2ban')
     },
     async agentCommand(...words) {
       bundle ??= buildAgent()
