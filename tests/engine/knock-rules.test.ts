@@ -104,8 +104,8 @@ describeHosts('rules of made-up sequences', () => {
       `{ ${ip} . ${markOf(id, kind)} counter packets ${packets} bytes 0 timeout ${seconds}s }`
     const lines = [
       `done_4 ${element('192.0.2.7', 'success', 80_000, 1)}`,
-      `told_4 ${element('198.51.100.255', 'wrong', 60, 70_000)}`,
-      `told_6 ${element('2001:db8::7', 'block', 60, 1)}`,
+      `told_4 ${element('198.51.100.255', 'wrong', 3600, 70_000)}`,
+      `told_6 ${element('2001:db8::7', 'block', 3600, 1)}`,
       ...Array.from(
         { length: 4000 },
         (_, i) => `done_6 ${element(`2001:db8::${(i + 1).toString(16)}:1`, 'hit', 3600, i)}`,

@@ -20,18 +20,24 @@ const wish = (id: number, protectedPort: number, protocol: 'tcp' | 'udp', knockP
   protected_port: protectedPort,
   knock_ports: knockPorts,
   protocol,
-  timeout: 3,
-  knock_timeout: 2,
+  timeout: openSeconds,
+  knock_timeout: 30,
   max_attempts: 3,
-  block_duration: 4,
+  block_duration: blockSeconds,
   ...more,
 })
-/** One that is knocked by TCP, one by UDP, one with a port twice and no second try, one that nothing here disturbs. */
+/** Times that end while a test waits for it leave a busy machine room. */
+const [openSeconds, blockSeconds] = [10, 10]
+/** One that is knocked by TCP, one by UDP, one with a port twice and no second try, one that nothing here disturbs, two for slow knocks. */
 const TCP = wish(1, 2201, 'tcp', [7001, 8002, 9003])
 const UDP = wish(2, 2202, 'udp', [7101, 8102, 9103])
-const STRICT = wish(3, 2203, 'tcp', [7201, 8202, 7201, 9203], { max_attempts: 1, timeout: 1 })
-const LONG = wish(4, 2204, 'tcp', [7301, 8302], { timeout: 60, block_duration: 60 })
-const ALL = [TCP, UDP, STRICT, LONG]
+const STRICT = wish(3, 2203, 'tcp', [7201, 8202, 7201, 9203], { max_attempts: 1, timeout: 600, block_duration: 600 })
+const LONG = wish(4, 2204, 'tcp', [7301, 8302], { timeout: 600, block_duration: 600 })
+const HASTY = {
+  tcp: wish(6, 2206, 'tcp', [7601, 8602], { knock_timeout: 1 }),
+  udp: wish(7, 2207, 'udp', [7701, 8702], { knock_timeout: 1 }),
+}
+const ALL = [TCP, UDP, STRICT, LONG, HASTY.tcp, HASTY.udp]
 const sequenceOf = (protocol: 'tcp' | 'udp') => (protocol === 'tcp' ? TCP : UDP)
 
 /** Somebody else's rules, which must not be touched. */
@@ -46,7 +52,7 @@ describeHosts('port knocking in the kernel', () => {
   let untouched: string
   let version = 0
   let knock: Knock
-  let answers: () => boolean
+  let answers: () => boolean | Promise<boolean>
   let allowed = collapse([])
   /** By how much the clock of the host is set wrong, milliseconds. */
   let ahead = 0
@@ -63,7 +69,7 @@ describeHosts('port knocking in the kernel', () => {
       whyNotClose: () => null,
       onWanted: () => undefined,
       allowed: () => allowed,
-      answers: () => Promise.resolve(answers()),
+      answers: async () => answers(),
       append: entries => {
         for (const entry of entries) if (entry.kind === 'knock') told.push(entry)
       },
@@ -93,7 +99,7 @@ describeHosts('port knocking in the kernel', () => {
   const uuid = (n: number) => `00000000-0000-4000-8000-${String(n).padStart(12, '0')}`
 
   beforeAll(async () => {
-    net = await neighbours([2201, 2202, 2203, 2204, 2205, 2209])
+    net = await neighbours([2201, 2202, 2203, 2204, 2205, 2206, 2207, 2209])
     directory = fs.mkdtempSync(join(tmpdir(), 'stockade-knock-'))
     fs.writeFileSync(join(directory, 'others.nft'), OTHERS)
     await net.rules('-f', join(directory, 'others.nft'))
@@ -118,21 +124,20 @@ describeHosts('port knocking in the kernel', () => {
     if (!right || !again || !wrong || !slow || !banned || !silent) throw new Error('six addresses')
     const opened = async (): Promise<void> => {
       expect(await net.reaches(right, protocol, port)).toBe(false)
-      const at = Date.now()
       await net.knock(right, protocol, ports)
-      expect(await net.reaches(right, protocol, port)).toBe(true)
+      expect(await net.opens(right, protocol, port)).toBe(true)
       const held = await net.connect(right, port)
+      const openings = await net.rules('list', 'set', 'inet', 'stockade_knock', `k${id}_open_${family}`)
+      expect(openings).toContain(`${right} timeout ${openSeconds}s `)
       await until(() => events(right).length > 0, 'the event')
       // The flow of a UDP client is known to the kernel for a while; a new one has a new port.
       await until(async () => !(await net.reaches(right, protocol, port)), 'the end of the opening')
-      // Three seconds from its last knock on.
-      expect(Date.now() - at).toBeGreaterThan(2900)
       expect(await held.echoes()).toBe(true)
       expect(events(right)).toMatchObject([{ status: 'success', reason: null, sequence_id: id }])
     }
     const knockedTwice = async (): Promise<void> => {
       for (const each of ports) await net.knock(again, protocol, [each, each], 0.01)
-      expect(await net.reaches(again, protocol, port)).toBe(true)
+      expect(await net.opens(again, protocol, port)).toBe(true)
       await until(() => statuses(again).includes('success'), 'the event')
       expect(statuses(again)).toEqual(['success'])
     }
@@ -146,8 +151,9 @@ describeHosts('port knocking in the kernel', () => {
       ])
     }
     const tooSlow = async (): Promise<void> => {
-      await net.knock(slow, protocol, ports, 1.2)
-      expect(await net.reaches(slow, protocol, port)).toBe(false)
+      const { protected_port: hastyPort, knock_ports: hastyPorts } = HASTY[protocol]
+      await net.knock(slow, protocol, hastyPorts, 1.2)
+      expect(await net.reaches(slow, protocol, hastyPort)).toBe(false)
       await until(() => events(slow).length > 0, 'the event')
       expect(events(slow)).toMatchObject([{ status: 'failed', reason: 'too slow' }])
     }
@@ -161,12 +167,12 @@ describeHosts('port knocking in the kernel', () => {
         { status: 'failed' },
         { status: 'failed' },
         { status: 'failed' },
-        { status: 'blocked', reason: 'blocked for 4 s after 3 failed attempts' },
+        { status: 'blocked', reason: `blocked for ${blockSeconds} s after 3 failed attempts` },
         { status: 'blocked', reason: expect.stringMatching(/^knocked while blocked/) },
       ])
-      await sleep(4100 - (Date.now() - at))
+      await sleep(blockSeconds * 1000 + 100 - (Date.now() - at))
       await net.knock(banned, protocol, ports)
-      expect(await net.reaches(banned, protocol, port)).toBe(true)
+      expect(await net.opens(banned, protocol, port)).toBe(true)
     }
     const none = async (): Promise<void> => {
       for (let i = 0; i < 3; i += 1) {
@@ -181,21 +187,21 @@ describeHosts('port knocking in the kernel', () => {
 
   it('lets the whitelist pass, at once and without a knock, and no longer than it is on it', async () => {
     const guests = kinds.map(kind => ({ ...kind, friend: net.client(kind.family), mate: net.client(kind.family) }))
-    const pass = (): Promise<boolean[]> =>
+    const pass = (how: 'reaches' | 'opens'): Promise<boolean[]> =>
       Promise.all(
         guests.flatMap(({ friend, mate, protocol }) =>
-          [friend, mate].map(from => net.reaches(from, protocol, sequenceOf(protocol).protected_port)),
+          [friend, mate].map(from => net[how](from, protocol, sequenceOf(protocol).protected_port)),
         ),
       )
-    expect(await pass()).toEqual(Array(8).fill(false))
+    expect(await pass('reaches')).toEqual(Array(8).fill(false))
     const before = allowed
     const network = (ip: string): string => canonicalIp(`${ip}/${ip.includes(':') ? 127 : 31}`) ?? ''
     allowed = collapse(guests.flatMap(({ friend, mate }) => [friend, network(mate)]))
     await knock.followWhitelist()
-    expect(await pass()).toEqual(Array(8).fill(true))
+    expect(await pass('opens')).toEqual(Array(8).fill(true))
     allowed = before
     await knock.followWhitelist()
-    expect(await pass()).toEqual(Array(8).fill(false))
+    expect(await pass('reaches')).toEqual(Array(8).fill(false))
   })
 
   it('a port that comes twice is no short cut, and one failure may be enough', async () => {
@@ -203,7 +209,7 @@ describeHosts('port knocking in the kernel', () => {
     await net.knock(hasty, 'tcp', [7201, 8202, 7201])
     expect(await net.reaches(hasty, 'tcp', 2203)).toBe(false)
     await net.knock(right, 'tcp', [7201, 8202, 7201, 9203])
-    expect(await net.reaches(right, 'tcp', 2203)).toBe(true)
+    expect(await net.opens(right, 'tcp', 2203)).toBe(true)
     await net.knock(wrong, 'tcp', [9203])
     await net.knock(wrong, 'tcp', [7201, 8202, 7201, 9203])
     expect(await net.reaches(wrong, 'tcp', 2203)).toBe(false)
@@ -226,14 +232,14 @@ describeHosts('port knocking in the kernel', () => {
       expect(await net.reaches(guest, 'tcp', 2204)).toBe(false)
       expect(await held.echoes()).toBe(true)
       await take(state({ cuts: [listed] }))
-      expect(await held.echoes()).toBe(false)
+      expect(await held.isSilent()).toBe(true)
       await take(state({ blocked: [{ ...listed, ip: other }] }))
-      expect(await held.echoes()).toBe(false)
+      expect(await held.isSilent()).toBe(true)
       await net.knock(other, 'tcp', LONG.knock_ports)
       expect(await net.reaches(other, 'tcp', 2204)).toBe(false)
       await take(state())
       await net.knock(other, 'tcp', LONG.knock_ports)
-      expect(await net.reaches(other, 'tcp', 2204)).toBe(true)
+      expect(await net.opens(other, 'tcp', 2204)).toBe(true)
     }
   })
 
@@ -242,7 +248,7 @@ describeHosts('port knocking in the kernel', () => {
     await net.knock(guest, 'tcp', LONG.knock_ports)
     await until(() => events(guest).length === 1, 'the event')
     await take(state())
-    expect(await net.reaches(guest, 'tcp', 2204)).toBe(true)
+    expect(await net.opens(guest, 'tcp', 2204)).toBe(true)
     knock.taken(events(guest).map(({ event_id }) => event_id))
     await sleep(5)
     await take(state())
@@ -255,10 +261,11 @@ describeHosts('port knocking in the kernel', () => {
     for (let i = 0; i < 3; i += 1) await net.knock(banned, 'tcp', [8302])
     await until(() => statuses(banned).includes('blocked') && events(guest).length === 1, 'the events')
     const told0 = told.length
+    const firstHitAt = Date.now()
     await net.rules('flush', 'ruleset')
     await until(async () => (await net.rules('list', 'tables')).includes('stockade_knock'), 'the rules')
     const stillSo = async (): Promise<void> => {
-      expect(await net.reaches(guest, 'tcp', 2204)).toBe(true)
+      expect(await net.opens(guest, 'tcp', 2204)).toBe(true)
       expect(await net.reaches(net.client(4), 'tcp', 2204)).toBe(false)
       await net.knock(banned, 'tcp', LONG.knock_ports)
       expect(await net.reaches(banned, 'tcp', 2204)).toBe(false)
@@ -268,7 +275,7 @@ describeHosts('port knocking in the kernel', () => {
     await net.rules('flush', 'chain', 'inet', 'stockade_knock', 'pre')
     await until(async () => !(await net.reaches(net.client(4), 'tcp', 2204)), 'the rules again')
 
-    await until(() => statuses(banned).length === 5, 'the event of the blocked knock')
+    await until(() => statuses(banned).length >= 5, 'the event of the blocked knock')
     await knock.stop()
     const missed = net.client(4)
     await net.knock(missed, 'tcp', LONG.knock_ports)
@@ -279,7 +286,10 @@ describeHosts('port knocking in the kernel', () => {
     await until(() => events(missed).length === 1, 'what happened while the agent was away')
     await sleep(800)
     expect(statuses(guest)).toEqual(['success'])
-    expect(statuses(banned)).toEqual(['failed', 'failed', 'failed', 'blocked', 'blocked'])
+    // Knocks of an address that is blocked are one event in 30 s.
+    const hits = statuses(banned).slice(4)
+    expect(hits.length).toBeLessThanOrEqual(1 + Math.floor((Date.now() - firstHitAt) / 30_000))
+    expect(statuses(banned)).toEqual(['failed', 'failed', 'failed', 'blocked', ...hits.map(() => 'blocked')])
     expect(told.slice(told0).every(({ knock }) => [banned, missed].includes(knock.ip))).toBe(true)
     expect(new Set(told.map(({ knock }) => knock.event_id)).size).toBe(told.length)
     // The table went while the agent was away, as after a restart of the host.
@@ -298,10 +308,10 @@ describeHosts('port knocking in the kernel', () => {
     ['ahead', 3_600_000],
     ['back', -3_600_000],
   ])('a clock that is set %s by an hour closes nothing early and keeps nothing open longer', async (_, step) => {
-    const long = wish(5, 2205, 'tcp', [7501, 8502], { timeout: 600, block_duration: 600 })
+    const long = wish(5, 2205, 'tcp', [7501, 8502], { timeout: 3000, block_duration: 3000 })
     const sequences = [...ALL, long]
     const [knocker, guest, banned, later] = [net.client(4), net.client(4), net.client(6), net.client(4)]
-    const openings = [{ id: uuid(5), sequence_id: 5, ip: guest, expires_at: soon(600) }]
+    const openings = [{ id: uuid(5), sequence_id: 5, ip: guest, expires_at: soon(3000) }]
     await take(state({ sequences, openings }))
     await until(() => inForce(5), 'the sequence')
     await net.knock(knocker, 'tcp', long.knock_ports)
@@ -309,7 +319,7 @@ describeHosts('port knocking in the kernel', () => {
     await until(() => statuses(banned).includes('blocked') && events(knocker).length === 1, 'the events')
 
     const stillSo = async (): Promise<void> => {
-      for (const ip of [knocker, guest]) expect(await net.reaches(ip, 'tcp', 2205), ip).toBe(true)
+      for (const ip of [knocker, guest]) expect(await net.opens(ip, 'tcp', 2205), ip).toBe(true)
       await net.knock(banned, 'tcp', long.knock_ports)
       expect(await net.reaches(banned, 'tcp', 2205)).toBe(false)
       expect(knock.report()?.openings).toEqual([uuid(5)])
@@ -319,7 +329,7 @@ describeHosts('port knocking in the kernel', () => {
           ([, m, s]) => Number(m ?? 0) * 60 + Number(s ?? 0),
         )
         expect(left.length, set).toBeGreaterThan(0)
-        for (const seconds of left) expect(seconds > 300 && seconds <= 600, set).toBe(true)
+        for (const seconds of left) expect(seconds > 1500 && seconds <= 3000, set).toBe(true)
         expect(set).not.toMatch(/expires \d+[hd]/)
       }
     }
@@ -358,18 +368,21 @@ describeHosts('port knocking in the kernel', () => {
 
   it('is taken back when the server does not answer with new rules in place; what held before holds', async () => {
     const fresh = wish(9, 2205, 'tcp', [7901, 8902])
-    answers = () => false
+    const { promise: answer, resolve: refuse } = Promise.withResolvers<boolean>()
+    answers = () => answer
     const resident = await net.connect(net.client(6), 2205)
     await take(state({ sequences: [...ALL, fresh] }))
     expect(inForce(9)).toBe(false)
     expect(inForce(1)).toBe(true)
+    // In place for as long as the server is asked.
     expect(await net.reaches(net.client(4), 'tcp', 2205)).toBe(false)
+    refuse(false)
     await until(
       () => knock.report()?.sequences.some(({ id, state }) => id === 9 && state === 'failed') === true,
       'the failed sequence',
     )
     expect(knock.report()?.sequences.find(({ id }) => id === 9)?.error).toMatch(/server could not be reached/)
-    expect(await net.reaches(net.client(4), 'tcp', 2205)).toBe(true)
+    expect(await net.opens(net.client(4), 'tcp', 2205)).toBe(true)
     expect(await net.reaches(net.client(4), 'tcp', 2204)).toBe(false)
     answers = () => true
     // Another state with the same sequence does not try it again; the same state once more does.
@@ -387,23 +400,23 @@ describeHosts('port knocking in the kernel', () => {
     // Whoever was there before the rules goes on, though connection tracking may not have seen the beginning.
     expect(await resident.echoes()).toBe(true)
     await take(state())
-    expect(await net.reaches(net.client(4), 'tcp', 2205)).toBe(true)
+    expect(await net.opens(net.client(4), 'tcp', 2205)).toBe(true)
   })
 
   it('changed parameters hold from now on, and close nobody out', async () => {
     const guest = net.client(4)
     await net.knock(guest, 'tcp', LONG.knock_ports)
-    expect(await net.reaches(guest, 'tcp', 2204)).toBe(true)
-    const changed = { ...LONG, revision: 2, timeout: 1, max_attempts: 1, knock_ports: [7301, 8302, 9303] }
+    expect(await net.opens(guest, 'tcp', 2204)).toBe(true)
+    const changed = { ...LONG, revision: 2, timeout: 300, max_attempts: 1, knock_ports: [7301, 8302, 9303] }
     await take(state({ sequences: [TCP, UDP, STRICT, changed] }))
     await until(() => inForce(4), 'the changed sequence')
     expect(knock.report()?.sequences.find(({ id }) => id === 4)).toMatchObject({ revision: 2, state: 'enforced' })
-    expect(await net.reaches(guest, 'tcp', 2204)).toBe(true)
+    expect(await net.opens(guest, 'tcp', 2204)).toBe(true)
     const other = net.client(6)
     await net.knock(other, 'tcp', LONG.knock_ports)
     expect(await net.reaches(other, 'tcp', 2204)).toBe(false)
     await net.knock(other, 'tcp', changed.knock_ports)
-    expect(await net.reaches(other, 'tcp', 2204)).toBe(true)
+    expect(await net.opens(other, 'tcp', 2204)).toBe(true)
     await take(state())
     await until(() => inForce(4), 'the changed sequence')
   })
@@ -440,6 +453,8 @@ describeHosts('port knocking in the kernel', () => {
       2: 'enforced: null',
       3: 'enforced: null',
       4: 'enforced: null',
+      6: 'enforced: null',
+      7: 'enforced: null',
       21: 'failed: something on this host listens on its knock port tcp 7401',
       22: expect.stringMatching(/^failed: .*protected_port is not a port/),
       23: expect.stringMatching(/^failed: .*knock_ports are not two to ten ports/),
@@ -489,12 +504,11 @@ describeHosts('port knocking in the kernel', () => {
     const elements = crowd.map(each => `${each} counter packets 1 bytes 1 timeout 60s`).join(', ')
     fs.writeFileSync(join(directory, 'crowd.nft'), `add element inet stockade_knock told_4 { ${elements} }`)
     await net.rules('-f', join(directory, 'crowd.nft'))
-    await until(() => told.length > before, 'the events')
+    const isCounted = (): boolean =>
+      told.some(({ knock }) => /; 2\d\d\d more addresses at the same time are not listed/.test(knock.reason ?? ''))
+    await until(isCounted, 'the events')
     await sleep(1500)
     expect(told.length - before).toBeLessThan(400)
-    expect(told.map(({ knock }) => knock.reason).join()).toMatch(
-      /; 2\d\d\d more addresses at the same time are not listed/,
-    )
   })
 
   it('leaves the firewall byte for byte as it was', async () => {
@@ -506,7 +520,7 @@ describeHosts('port knocking in the kernel', () => {
     await take(state({ sequences: [TCP] }))
     const names = await net.rules('list', 'table', 'inet', 'stockade_knock')
     expect(names).toContain('k1_open_4')
-    expect(names).not.toMatch(/k[234]_|c[234]_|chain p220[234]/)
+    expect(names).not.toMatch(/k[23467]_|c[23467]_|chain p220[23467]/)
     await take(state({ sequences: [] }))
     expect(await net.rules('list', 'ruleset')).toBe(untouched)
   })

@@ -19,8 +19,10 @@ export interface Neighbours {
   /** Runs nft inside the host; its standard output. */
   rules(...words: string[]): Promise<string>
   knock(from: string, protocol: 'tcp' | 'udp', ports: readonly number[], gap?: number): Promise<void>
-  /** Whether the echo on a port of the host answers that address. */
+  /** Whether the echo on a port of the host answers that address at once; a busy machine may take an open port for a closed one. */
   reaches(from: string, protocol: 'tcp' | 'udp', port: number): Promise<boolean>
+  /** Whether it answers at all: one packet, and as much time for the answer as a busy machine needs. */
+  opens(from: string, protocol: 'tcp' | 'udp', port: number): Promise<boolean>
   /** A TCP connection that stays. */
   connect(from: string, port: number): Promise<Held>
   close(): void
@@ -28,7 +30,11 @@ export interface Neighbours {
 export interface Held {
   /** Whether what is said into it comes back. */
   echoes(): Promise<boolean>
+  /** Whether nothing of it comes back at once. */
+  isSilent(): Promise<boolean>
 }
+/** What is dropped is silent, so nothing more is learnt by a longer wait. What passes has more time. Seconds. */
+const [impatience, patience] = [0.6, 60]
 
 /** Echoes on TCP and UDP ports, IPv4 and IPv6. */
 const LISTENER = `
@@ -70,7 +76,7 @@ def a_socket(order):
     s = socket.socket(family, socket.SOCK_STREAM if order['protocol'] == 'tcp' else socket.SOCK_DGRAM)
     s.setsockopt(socket.IPPROTO_IPV6 if ':' in order['from'] else socket.IPPROTO_IP, 78 if ':' in order['from'] else 15, 1)  # FREEBIND
     s.bind((order['from'], 0))
-    s.settimeout(0.6)
+    s.settimeout(order['wait'])
     return s
 def echoes(s):
     try:
@@ -102,6 +108,7 @@ def work(order):
         s.connect((order['to'], order['port']))
         held[order['id']] = s
         return echoes(s)
+    held[order['held']].settimeout(order['wait'])
     return echoes(held[order['held']])
 def answer(order):
     try: said = {'id': order['id'], 'answer': work(order)}
@@ -188,6 +195,8 @@ export async function neighbours(ports: readonly number[]): Promise<Neighbours> 
     const addresses = { 4: '10.7.0.1', 6: 'fd07::1' } as const
     const to = (from: string): string => addresses[from.includes(':') ? 6 : 4]
     let used = 0
+    const reach = (from: string, protocol: 'tcp' | 'udp', port: number, wait: number): Promise<boolean> =>
+      order({ what: 'reach', from, to: to(from), protocol, port, wait }).done
 
     return {
       nft: ['ip', 'netns', 'exec', host, 'nft'],
@@ -198,13 +207,18 @@ export async function neighbours(ports: readonly number[]): Promise<Neighbours> 
       },
       rules: async (...words) => (await run('ip', ['netns', 'exec', host, 'nft', ...words])).stdout,
       async knock(from, protocol, ports, gap = 0.05) {
-        await order({ what: 'knock', from, to: to(from), protocol, ports, gap }).done
+        await order({ what: 'knock', from, to: to(from), protocol, ports, gap, wait: 0 }).done
       },
-      reaches: (from, protocol, port) => order({ what: 'reach', from, to: to(from), protocol, port }).done,
+      reaches: (from, protocol, port) => reach(from, protocol, port, impatience),
+      opens: (from, protocol, port) => reach(from, protocol, port, patience),
       async connect(from, port) {
-        const { id: held, done } = order({ what: 'connect', protocol: 'tcp', from, to: to(from), port })
+        const wait = patience
+        const { id: held, done } = order({ what: 'connect', protocol: 'tcp', from, to: to(from), port, wait })
         if (!(await done)) throw new Error(`${from} has no connection to port ${port}`)
-        return { echoes: () => order({ what: 'say', held }).done }
+        return {
+          echoes: () => order({ what: 'say', held, wait }).done,
+          isSilent: async () => !(await order({ what: 'say', held, wait: impatience }).done),
+        }
       },
       close,
     }
