@@ -66,14 +66,21 @@ def serve(c):
   while True: c.sendall(c.recv(64))
 while True: threading.Thread(target=serve, args=(s.accept()[0],), daemon=True).start()
 `
-/** Each line of its input is sent, and answered with whether it came back. */
+/** Each line of its input sends another mark, and is answered with whether that came back: an earlier one may come late. */
 const talker = `
 import socket, sys
 source, target, port, wait = sys.argv[1:5]
 s = socket.socket(socket.AF_INET6 if ":" in target else socket.AF_INET); s.settimeout(15)
 s.bind((source, 0)); s.connect((target, int(port))); s.settimeout(float(wait)); print("ready", flush=True)
-for line in sys.stdin:
-  try: s.sendall(line.encode()); print("yes" if s.recv(64) else "no", flush=True)
+for number, line in enumerate(sys.stdin):
+  mark, heard = b"<%d>" % number, b""
+  try:
+    s.sendall(mark)
+    while mark not in heard:
+      part = s.recv(64)
+      if not part: raise OSError
+      heard += part
+    print("yes", flush=True)
   except OSError: print("no", flush=True)
 `
 const connector = `
