@@ -255,29 +255,38 @@ export const scenarios = {
   },
 
   'a ban by command has its own duration, kept over a restart of the agent': async (scene: Scene) => {
-    const { success } = await carriedOut(scene, 'ban-ip', { ip: '203.0.113.30', duration: 7 })
-    expect(success).toBe(true)
-    await until(() => scene.host.bannedInNft('203.0.113.30'), 'the ban in the firewall')
+    // The short one may be over before anybody looks for it in the firewall, so that the long one shows what is there.
+    const durations = [
+      ['203.0.113.30', 7],
+      ['203.0.113.31', 7200],
+    ] as const
+    for (const [ip, duration] of durations)
+      expect(await carriedOut(scene, 'ban-ip', { ip, duration })).toMatchObject({ success: true })
+    await until(() => scene.host.bannedInNft('203.0.113.31'), 'the ban in the firewall')
     await scene.host.killAgent()
-    await until(() => scene.host.bannedInNft('203.0.113.30'), 'the ban in the firewall')
+    expect(await scene.host.bannedInNft('203.0.113.31')).toBe(true)
     await scene.host.startAgent()
-    expect(await reported(scene, '203.0.113.30')).toMatchObject({ jail: 'stockade', ban_duration: 7 })
+    for (const [ip, duration] of durations)
+      expect(await reported(scene, ip)).toMatchObject({ jail: 'stockade', ban_duration: duration })
     await ended(scene, '203.0.113.30')
     // The server knows the end by the clock, maybe a moment before the host acts on it.
     await until(async () => !(await scene.host.bannedInNft('203.0.113.30')), 'the address to leave the firewall')
+    expect(await scene.host.bannedInNft('203.0.113.31')).toBe(true)
     expect(await bansOf(scene, '203.0.113.30')).toHaveLength(1)
+    expect(await bansOf(scene, '203.0.113.31')).toMatchObject([{ unbanned_at: null }])
   },
 
   "a ban by command longer than the jail's goes on, as one ban": async (scene: Scene) => {
     const isBanned = () => scene.host.bannedInEngine('nginx-http-auth', '2001:db8::31')
+    const log = join(scene.host.directory, 'log', 'fail2ban.log')
     await scene.host.client('set', 'nginx-http-auth', 'bantime', '2')
     try {
       await carriedOut(scene, 'ban-ip', { jail: 'nginx-http-auth', ip: '2001:db8::31', duration: 12 })
       await reported(scene, '2001:db8::31')
-      await sleep(6000)
-      // fail2ban ends the ban each two seconds; for a moment it is not there, until the agent has renewed it.
-      await until(isBanned, 'the renewed ban')
       await ended(scene, '2001:db8::31')
+      // fail2ban ends the ban each two seconds; for a moment it is not there, until the agent has renewed it.
+      const bans = fs.readFileSync(log, 'utf8').match(/\[nginx-http-auth\] Ban 2001:db8::31$/gm)
+      expect(bans?.length).toBeGreaterThan(1)
       await until(async () => !(await isBanned()), 'the end of the ban')
       const rows = await bansOf(scene, '2001:db8::31')
       expect(rows).toHaveLength(1)
