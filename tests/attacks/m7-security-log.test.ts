@@ -50,7 +50,7 @@ describe.skipIf(!existsSync(program))('the security log', () => {
       expect(line).toMatch(
         /^\S+Z stockade-auth: (?:401|403|429) from [\da-f.:]+ [A-Z]+ [\w/{}.-]+(?: user="[\w.@+?-]*")?$/,
       )
-    expect(server.output()).toContain('stockade-auth: 401 from 203.0.113.1 ')
+    await expect.poll(() => server.output()).toContain('stockade-auth: 401 from 203.0.113.1 ')
     expect(statSync(file).mode & 0o777).toBe(0o600)
   })
   it('the built-in template finds the addresses of wrong sign-ins in it, and no other', () => {

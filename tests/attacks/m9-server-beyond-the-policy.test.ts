@@ -126,6 +126,7 @@ onStage(
       expect(await host.bannedInNft('203.0.113.104')).toBe(false)
     })
 
+    let lastAttacker = 10
     it.each([
       ['a comma too many', '{"version": 1, "refuse": [],}', 0o644, ordered],
       // The same gate refuses every type. All types again would wait for the agent's limit of requests a minute.
@@ -149,7 +150,7 @@ onStage(
           (server.heartbeats(serverId).at(-1)?.['policy'] as { state?: string } | undefined)?.state === 'unreadable',
         'the heartbeat that says so',
       )
-      const ip = `192.0.2.${10 + text.length}`
+      const ip = `192.0.2.${(lastAttacker += 1)}`
       await host.attack(ip)
       // The agent keeps to its requests a minute, and these tests use many.
       expect(await reported(scene(), ip)).toMatchObject({ jail: 'sshd', log_lines: '' })

@@ -48,7 +48,8 @@ onStage(
       const { server } = scene()
       const lists = Array.from({ length: 4 }, (_, n) => listOf(10 + n, everything.slice(n * 19, n * 19 + 19)))
       server.lists(lists)
-      await until(() => /"lists\.max_share"/.test(about(13)?.error ?? ''), 'the refusal of the last list')
+      const isRefused = (id: number): boolean => /"lists\.max_share"/.test(about(id)?.error ?? '')
+      await until(() => (about(10)?.held ?? 0) > 0 && isRefused(13), 'the first list, and the refusal of the last')
       const held = told()?.lists?.filter(list => list.held > 0) ?? []
       expect(held.map(({ id }) => id)).toEqual([10])
       await passes(() => neighbours.reachesHost(sources.good), 'a neighbour')

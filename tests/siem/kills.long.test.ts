@@ -138,11 +138,13 @@ test('a server that is killed in the middle loses nothing, and goes on with a re
     const admin = (await server.setUp()).client
     const { key } = await admin.call('POST /keys', { body: { name: 'siem', permissions: 'admin' } })
     const host = await aHost(server, admin)
-    receiver.answer = events => (events.length > 0 && Math.random() < 0.3 ? 'cut' : undefined)
-    await set(server, key, { ...base, format: 'json', protocol: 'http', port: receiver.port, batch_size: 10 })
     const acknowledged = 300
+    // Half of the events are not taken before the server is killed, however long that takes.
+    receiver.answer = events =>
+      events.length > 0 && (receiver.events.length >= acknowledged / 2 || Math.random() < 0.3) ? 'cut' : undefined
+    await set(server, key, { ...base, format: 'json', protocol: 'http', port: receiver.port, batch_size: 10 })
     await report(host, 0, acknowledged)
-    await pause(150)
+    await eventually(() => expect(receiver.events.length).toBeGreaterThan(0))
     expect(new Set(receiver.events.map(({ id }) => id)).size).toBeLessThan(acknowledged)
     await server.kill()
     server = await spawnServer({ dataDir, port })

@@ -201,7 +201,7 @@ describe('certificates that do not fit', () => {
       // An operator may decide otherwise.
       await set({ tls_verify: false })
       expect((await testEvent()).status).toBe(200)
-      expect(taken()).toBeGreaterThan(0)
+      await eventually(() => expect(taken()).toBeGreaterThan(0))
       await set({ tls_verify: true })
     })
   })
