@@ -244,7 +244,7 @@ const full = async () => {
       async stage => {
         const oracle: Oracle = new Map()
         const running = flood(clients(stage), 16, oracle)
-        for (let wait = 0; wait < 600 && (running.answers.get(503) ?? 0) < 20; wait++) await sleep(50)
+        for (let wait = 0; wait < 20 * limit(30) && (running.answers.get(503) ?? 0) < 20; wait++) await sleep(50)
         judge('writes are refused with 503', (running.answers.get(503) ?? 0) > 0)
         const odd = [...running.answers.keys()].filter(status => status !== 201 && status !== 503)
         judge(`nothing else is answered${odd.length > 0 ? `, but ${odd.join(', ')}` : ''}`, odd.length === 0)
@@ -252,7 +252,7 @@ const full = async () => {
         judge('lists are read meanwhile', total > 0)
         execFileSync('mount', ['-o', 'remount,size=200m', folder], { stdio: 'ignore' })
         const before = oracle.size
-        for (let wait = 0; wait < 200 && oracle.size < before + 50; wait++) await sleep(50)
+        for (let wait = 0; wait < 20 * limit(10) && oracle.size < before + 50; wait++) await sleep(50)
         await running.stop()
         judge('it recovers by itself when there is space', oracle.size > before)
         await compare(stage.admin, oracle)

@@ -8,8 +8,8 @@ test('kills, cut answers, backups, a full disk and a PostgreSQL that goes away l
   const script = fileURLToPath(new URL('../../bench/chaos.ts', import.meta.url))
   const args = ['kill', 'cut', 'backup', 'full', 'postgres', '--rounds', '1', '--seconds', '0.6', '--patient']
   const { stdout } = await promisify(execFile)(process.execPath, [script, ...args]).catch(
-    (error: { stdout: string }) => {
-      throw new Error(error.stdout)
+    (error: { stdout: string; stderr: string }) => {
+      throw new Error(`${error.stdout}${error.stderr}`)
     },
   )
   if (stdout.includes('!!!')) process.stderr.write(`\n${stdout}\n`)

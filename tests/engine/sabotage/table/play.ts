@@ -23,6 +23,8 @@ const port = 8080
 const attacker = sources.bad
 /** A harm has to be told within this time, seconds. */
 const longest = 60
+/** What a command does to the firewall is so within this time on a busy machine, seconds. */
+const settling = 60
 
 /** The section of a row's jail. */
 export const jailText = (row: Row, jail: string, directory: string): string => {
@@ -96,7 +98,7 @@ export const playRow = async (
   const judge = async (): Promise<Omit<Outcome, 'over'>> => {
     await run(row.before)
     if (banned !== '') await host.client('set', jail, 'banip', banned)
-    if (banned === attacker && !isAtOnce && !(await within(15, isOut)))
+    if (banned === attacker && !isAtOnce && !(await within(settling, isOut)))
       return { told: null, words: '', wrong: 'the ban never held' }
     // The agent takes a ban into account that it has seen before.
     await sleep(silence * 200)
@@ -111,7 +113,7 @@ export const playRow = async (
       const isHeld = banned !== attacker || (await isOut())
       return { told: null, words: news(from)[0] ?? '', wrong: isHeld ? null : 'the attacker gets in' }
     }
-    const isOpen = row.harm === 'blinds' || (await within(15, async () => !(await isOut())))
+    const isOpen = row.harm === 'blinds' || (await within(settling, async () => !(await isOut())))
     if (!isOpen) return { told: null, words: heard(from) ?? '', wrong: 'the attacker does not get in' }
     const isTold = await within(longest - (Date.now() - doneAt) / 1000, () => heard(from) !== undefined)
     return isTold
@@ -131,13 +133,13 @@ export const playRow = async (
   )
   const undoneAt = Date.now()
   // With firewalld an unban right after a restored ban left the rule in the firewall: the action was probably still at work.
-  if (/\b(again|restored)\b/.test(row.undoes ?? '')) await within(15, isOut)
+  if (/\b(again|restored)\b/.test(row.undoes ?? '')) await within(settling, isOut)
   await host.client('unban', attacker).catch(() => undefined)
   const remaining = (): string[] =>
     (reports(scene).at(-1)?.checks ?? []).flatMap(({ state, detail }) =>
       state !== 'unknown' && !known.has(detail) ? [detail] : [],
     )
-  const isFree = await within(15, async () => !(await isOut()))
+  const isFree = await within(settling, async () => !(await isOut()))
   const isOver = await within(longest, () => remaining().length === 0)
   const over = outcome.told !== null && isOver ? secondsSince(undoneAt) : null
   const remains = isOver ? null : 'goes on after it was mended'
