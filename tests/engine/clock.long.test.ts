@@ -40,11 +40,11 @@ if (clockLibrary === null) {
         await seen(scene(), 'protected', /^the clock of this server is 3\d\d\d s ahead of that of the Stockade server$/)
         await host.attack('203.0.113.1')
         isNow((await reported(scene(), '203.0.113.1')).banned_at)
-        await order('ban-ip', { ip: '203.0.113.2', duration: 600 })
+        await order('ban-ip', { ip: '203.0.113.2', duration: hour })
         isNow((await reported(scene(), '203.0.113.2')).banned_at)
-        expect(await left('203.0.113.2')).toBeGreaterThan(500)
+        expect(await left('203.0.113.2')).toBeGreaterThan(3000)
         // A ban in a jail, whose end the agent keeps.
-        await order('ban-ip', { ip: '203.0.113.3', jail: 'sshd', duration: 300 })
+        await order('ban-ip', { ip: '203.0.113.3', jail: 'sshd', duration: hour })
       })
 
       it.each([
@@ -61,12 +61,12 @@ if (clockLibrary === null) {
           isNow((await reported(scene(), attacker)).banned_at)
           if (to > 0) await ended(scene(), '203.0.113.1')
           await until(() => host.bannedInEngine('sshd', '203.0.113.3'), 'the ban that fail2ban ended by its clock')
-          expect(await left('203.0.113.2')).toBeGreaterThan(300)
+          expect(await left('203.0.113.2')).toBeGreaterThan(1800)
           for (const ip of ['203.0.113.2', '203.0.113.3'])
             expect(await bansOf(scene(), ip)).toMatchObject([{ unbanned_at: null }])
           await order('ban-ip', { ip: short, jail: 'sshd', duration: 5 })
           await ended(scene(), short)
-          expect(await host.bannedInEngine('sshd', short)).toBe(false)
+          await until(async () => !(await host.bannedInEngine('sshd', short)), 'the end of the short ban')
           await host.client('set', 'sshd', 'unbanip', attacker)
           await ended(scene(), attacker)
           // A later report only says what the checks found after all of this.

@@ -207,7 +207,7 @@ describeHosts('the installer', () => {
         (await inNamespace('/opt/stockade-agent/stockade-agent alive && echo yes || true')).stdout.includes('yes'),
       'the answer of the server',
     )
-    expect(await server.engineVersion(serverId)).toBe('1.0.2')
+    await until(async () => (await server.engineVersion(serverId)) === '1.0.2', 'the version of fail2ban')
     const status = (await inNamespace('/opt/stockade-agent/stockade-agent status')).stdout
     expect(status).not.toContain('FAIL')
     expect(status).toContain(`${filesUrl} answers through the proxy http://${host.gateway}:${proxy.port};`)

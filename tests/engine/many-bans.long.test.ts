@@ -58,8 +58,9 @@ describeHosts(`${count} bans in fail2ban`, () => {
 
   it('are not reported again after a restart of the agent, and a new ban is', async () => {
     await host.stopAgent()
+    const before = answers()
     await host.startAgent()
-    await until(() => answers() === 2, 'the agent to reach fail2ban')
+    await until(() => answers() > before, 'the agent to reach fail2ban')
     await host.attack('203.0.113.7')
     await until(() => server.rows.length > count, 'the report of a new ban')
     expectOnce()
@@ -67,8 +68,9 @@ describeHosts(`${count} bans in fail2ban`, () => {
 
   it('are not reported again after a restart of fail2ban, and the list of bans is read seldom then', async () => {
     await host.stopEngine()
+    const earlier = answers()
     await host.startEngine()
-    await until(() => answers() === 3, 'the agent to reach fail2ban again')
+    await until(() => answers() > earlier, 'the agent to reach fail2ban again')
     await until(async () => (await crowdOf(host)) === count, 'fail2ban to restore its bans')
     const [before, from] = [read.bytes, Date.now()]
     await sleep(restSeconds * 1000)

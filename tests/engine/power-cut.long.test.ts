@@ -100,9 +100,9 @@ describeHosts('a cut of the power', () => {
     save(own, 'bare')
     const bare = looksAt(own)
     const whole = { install: await install(own, `--token ${await token()}`, null) }
+    await own.cutPower()
     const old = looksAt(own)
     expect(old.get('etc/systemd/system/stockade-agent.service')).toContain('WatchdogSec')
-    await own.cutPower()
     save(own, 'old')
     await own.boot()
     files.offered.change = program => program.replaceAll(/"0\.\d+\.\d+"/g, '"9.0.0"')

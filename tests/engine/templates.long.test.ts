@@ -177,6 +177,7 @@ onStage('templates on a real fail2ban', [], scene => {
     await host.stopEngine()
     await host.startEngine()
     expect(await jailsOf(host)).not.toContain('door')
+    await online(scene())
     await until(() => server.jailDetails(serverId).every(({ template }) => template === null), 'the report')
     expect(await carriedOut(scene(), 'remove-template', { template_name: 'door' })).toMatchObject({ success: true })
     expect(await carriedOut(scene(), 'remove-template', { template_name: '../../x' })).toMatchObject({ success: false })

@@ -32,7 +32,7 @@ describeHosts('the watchdog', () => {
     expect((await run(files.install(`--token ${token}`))).stdout).toContain('Done: this host reports')
     // The unit as it is, but for the time that it grants.
     const dropIn = '/etc/systemd/system/stockade-agent.service.d'
-    await run(`mkdir ${dropIn} && printf '[Service]\nWatchdogSec=4\n' >${dropIn}/soon.conf && systemctl daemon-reload`)
+    await run(`mkdir ${dropIn} && printf '[Service]\nWatchdogSec=16\n' >${dropIn}/soon.conf && systemctl daemon-reload`)
     await run('systemctl restart stockade-agent')
     const shown = async (name: string) => (await run(`systemctl show -P ${name} stockade-agent`)).stdout.trim()
     const isAnswered = async () =>

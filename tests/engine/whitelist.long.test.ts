@@ -93,8 +93,10 @@ onStage(
       expect(await ignored(host, 'nginx-http-auth')).toEqual(expect.arrayContaining([...OWN, '203.0.113.5']))
       const since = Date.now()
       await host.client('set', 'sshd', 'delignoreip', '203.0.113.5')
+      // The agent may agree once more because of the jail that was started.
+      const isBack = async (): Promise<boolean> => (await ignored(host, 'sshd')).includes('203.0.113.5')
+      await until(isBack, 'the entry that was taken out')
       await agreed(scene(), since)
-      expect(await ignored(host, 'sshd')).toContain('203.0.113.5')
     })
 
     it('an entry that is gone is gone, and the own ignoreip of the host stays', async () => {
