@@ -26,6 +26,7 @@ const build = (own: string[] = []) => {
   const warnings: string[] = []
   let waiting: Promise<void> | null = null
   let down = false
+  let connectedFor = 3_600_000
   /** What is wrong with the configuration, as its reader says it of the copy that it reads. */
   let fault: string | null = null
   const listOf = (jail: string): Set<string> => {
@@ -46,6 +47,7 @@ const build = (own: string[] = []) => {
       return Promise.resolve()
     },
     banned: () => Promise.resolve(banned),
+    connectedFor: () => connectedFor,
     unbanAll: (jail: string, ips: string[]) => {
       calls.push(`unban ${jail} ${ips.join(' ')}`)
       return Promise.resolve()
@@ -91,6 +93,7 @@ const build = (own: string[] = []) => {
   return {
     ...{ whitelist: open(), open, place, lists, banned, unnoticed, calls, warnings, list, hold },
     fall: (is: boolean) => (down = is),
+    restart: () => (connectedFor = 1000),
     spoil: (text: string | null) => (fault = text),
   }
 }
@@ -137,6 +140,16 @@ it('lifts a ban soon that the agent has not noticed', async () => {
   await whitelist.apply()
   expect(calls).toContain('unban sshd 192.0.2.1')
   await eventually(() => expect(calls).toContain('unban sshd 192.0.2.2'))
+})
+
+it('lifts a ban soon that fail2ban may just be restoring', async () => {
+  const { whitelist, banned, calls, restart } = build()
+  banned.set('sshd', new Set(['192.0.2.1']))
+  restart()
+  whitelist.take('192.0.2.1\n', 'v1', 1)
+  await whitelist.apply()
+  expect(calls).not.toContain('unban sshd 192.0.2.1')
+  await eventually(() => expect(calls).toContain('unban sshd 192.0.2.1'))
 })
 
 it('undoes a later ban when its actions have run, or soon', async () => {

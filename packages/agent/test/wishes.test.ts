@@ -13,6 +13,8 @@ let isUp = true
 let banned: Record<string, string[]> = {}
 let active: ActiveBan[] = []
 let lifted: string[] = []
+/** What fail2ban does while the agent waits. */
+let meanwhile = (): void => undefined
 
 beforeEach(() => {
   directory = fs.mkdtempSync(join(tmpdir(), 'stockade-wishes-'))
@@ -21,6 +23,7 @@ beforeEach(() => {
   banned = {}
   active = []
   lifted = []
+  meanwhile = () => undefined
 })
 afterEach(() => fs.rmSync(directory, { recursive: true, force: true }))
 
@@ -49,6 +52,11 @@ const build = () =>
     },
     overrides: { drop: () => undefined },
     drain: () => Promise.resolve(),
+    pause: ms => {
+      expect(ms).toBeGreaterThan(0)
+      meanwhile()
+      return Promise.resolve()
+    },
     now: () => time,
     log: quiet,
   })
@@ -78,6 +86,22 @@ it('lifts a ban that fail2ban restores, also one that comes late, and after a re
   await wishes.run()
   await build().run()
   expect(lifted).toHaveLength(1)
+})
+
+it('lifts no ban whose firewall actions may still run', async () => {
+  const wishes = build()
+  for (const ip of ['192.0.2.1', '192.0.2.2']) wishes.unbanLater('sshd', ip)
+  let waits = 0
+  meanwhile = () => {
+    expect(lifted).toEqual([])
+    waits += 1
+  }
+  await wishes.run()
+  expect(waits).toBe(0)
+  banned = { sshd: ['192.0.2.1', '192.0.2.2'] }
+  await wishes.run()
+  expect(waits).toBe(1)
+  expect(lifted).toEqual(['sshd 192.0.2.1', 'sshd 192.0.2.2'])
 })
 
 it('means all jails without a jail, but no ban that was made later', async () => {

@@ -27,6 +27,8 @@ import { createWishes } from './wishes.ts'
 /** Milliseconds. The list of a host with many bans costs fail2ban time. */
 const returnWait = 1000
 
+const pause = (ms: number): Promise<void> => new Promise(resolve => setTimeout(resolve, ms))
+
 interface HostBansNeeds {
   serverId: string
   engine: Engine
@@ -62,7 +64,7 @@ export const createHostBans = (needs: HostBansNeeds) => {
   const lengths = createLengths({ engine, ledger, drain, log })
   const adoption = createAdoption({ engine, ledger, drain, read, isFirstRun, now, log })
   const file = join(options.state, 'wishes.json')
-  const wishes = createWishes({ file, engine, ledger, overrides, drain, now, log })
+  const wishes = createWishes({ file, engine, ledger, overrides, drain, pause, now, log })
   const hook = createHook({
     engine,
     files: hookFiles(options, needs.enginePlaces),

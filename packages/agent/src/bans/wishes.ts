@@ -3,6 +3,7 @@ import type { Engine } from '../engine/engine.ts'
 import { readJson, writeDurably } from '../files.ts'
 import { asFields, asInteger, asList, asText } from '../json.ts'
 import type { Log } from '../log.ts'
+import { createSerial } from '../serial.ts'
 import { errorText } from '../text.ts'
 import type { Ledger } from './ledger.ts'
 import type { Overrides } from './overrides.ts'
@@ -16,8 +17,15 @@ interface Wish {
   readonly since: number
 }
 
+type Banned = ReadonlyMap<string, ReadonlySet<string>>
+
 /** fail2ban keeps bans in its table for eight days at least, and restores them at its start. */
 const keptFor = 8 * 24 * 3_600_000
+/**
+ * fail2ban lists a ban that it restores before its firewall actions have run. A ban that is lifted before that would stay in the firewall.
+ * Milliseconds.
+ */
+const actionTime = 3000
 /** After a start, bans are restored one after the other (50 a second). */
 const neededLooks = 2
 
@@ -35,22 +43,28 @@ export const createWishes = (needs: {
   ledger: Pick<Ledger, 'active' | 'activeOf' | 'ended'>
   overrides: Pick<Overrides, 'drop'>
   drain: () => Promise<void>
+  pause: (ms: number) => Promise<void>
   now: () => number
   log: Log
 }): Wishes => {
   const { engine, ledger, now } = needs
   let wishes = readWishes(needs.file)
   const absences = new Map<Wish, number>()
+  const inTurn = createSerial()
 
   const save = (): void => writeDurably(needs.file, JSON.stringify({ v: 1, wishes }))
 
   const isMeant = ({ ip, jail, since }: Wish, ofJail: string): boolean =>
     (jail === null || ofJail === jail) && (ledger.active(ofJail, ip)?.time ?? 0) * 1000 <= since
 
+  /** The jails that ban what the wish means. */
+  const jailsOf = (wish: Wish, banned: Banned): string[] =>
+    [...banned].flatMap(([jail, ips]) => (ips.has(wish.ip) && isMeant(wish, jail) ? [jail] : []))
+
   /** Answers whether there was a ban to lift. */
-  const fulfil = async (wish: Wish, banned: ReadonlyMap<string, ReadonlySet<string>>): Promise<boolean> => {
-    const jails = [...banned].filter(([jail, ips]) => ips.has(wish.ip) && isMeant(wish, jail))
-    for (const [jail] of jails) {
+  const fulfil = async (wish: Wish, banned: Banned): Promise<boolean> => {
+    const jails = jailsOf(wish, banned)
+    for (const jail of jails) {
       await engine.unban(jail, wish.ip)
       ledger.ended(jail, wish.ip, now())
       needs.log.info(`lifted the ban of ${wish.ip} in ${jail}, as was ordered while fail2ban was down`)
@@ -62,6 +76,7 @@ export const createWishes = (needs: {
     // An unban deletes rows of fail2ban's table, so they must have been read before.
     await needs.drain().catch(() => undefined)
     const banned = await engine.banned()
+    if (wishes.some(wish => jailsOf(wish, banned).length > 0)) await needs.pause(actionTime)
     const open: Wish[] = []
     for (const wish of wishes) {
       const wasBanned = await fulfil(wish, banned)
@@ -85,7 +100,7 @@ export const createWishes = (needs: {
     async run() {
       if (wishes.length === 0 || engine.version() === null) return
       try {
-        await look()
+        await inTurn(look)
       } catch (error) {
         const level = error instanceof EngineDown ? 'debug' : 'warn'
         needs.log[level](`an unban that was ordered earlier has to wait: ${errorText(error)}`)

@@ -8,6 +8,8 @@ import { errorText } from '../text.ts'
 const actionTime = 700
 /** After this time the actions of a ban have certainly run. */
 const settledAfter = 5000
+/** So long after its start fail2ban restores bans, which are old while their actions run. Milliseconds. */
+const restoreTime = 60_000
 
 /** Lifts bans of addresses that the whitelist covers. */
 export interface Lifter {
@@ -21,7 +23,7 @@ export interface Lifter {
 }
 
 export const createLifter = (needs: {
-  engine: Pick<Engine, 'banned' | 'unbanAll'>
+  engine: Pick<Engine, 'banned' | 'connectedFor' | 'unbanAll'>
   ledger: Pick<Ledger, 'active' | 'ended'>
   overrides: Pick<Overrides, 'drop' | 'dropCovered'>
   drain: () => Promise<void>
@@ -30,7 +32,7 @@ export const createLifter = (needs: {
   log: Log
 }): Lifter => {
   const { engine, ledger, overrides, covers, now, log } = needs
-  /** Bans that are lifted soon, by jail and address. */
+  /** Bans that are lifted soon, by jail and address, or all of a jail that a list covers. */
   const timers = new Map<string, NodeJS.Timeout>()
 
   const lift = async (jail: string, ips: readonly string[]): Promise<void> => {
@@ -45,11 +47,22 @@ export const createLifter = (needs: {
     log.info(`lifted ${ips.length === 1 ? `the ban of ${ips[0] ?? ''}` : `${ips.length} bans`} in ${jail}: whitelisted`)
   }
 
-  const liftNow = async (jail: string, ip: string): Promise<void> => {
-    const key = `${jail}|${ip}`
+  const liftOnce = async (key: string, jail: string, ips: readonly string[]): Promise<void> => {
     clearTimeout(timers.get(key))
     timers.delete(key)
-    await lift(jail, [ip]).catch((error: unknown) => log.debug(`a ban is not lifted yet: ${errorText(error)}`))
+    await lift(jail, ips).catch((error: unknown) => log.debug(`a ban is not lifted yet: ${errorText(error)}`))
+  }
+  const liftNow = (jail: string, ip: string): Promise<void> => liftOnce(`${jail}|${ip}`, jail, [ip])
+
+  /** In place of those of an earlier look: what is still banned of them is among these. */
+  const liftAllSoon = (jail: string, ips: readonly string[]): void => {
+    const key = `all of ${jail}`
+    if (ips.length === 0) return
+    clearTimeout(timers.get(key))
+    timers.set(
+      key,
+      setTimeout(() => void liftOnce(key, jail, ips), actionTime),
+    )
   }
 
   const liftSoon = (jail: string, ip: string): void => {
@@ -62,6 +75,7 @@ export const createLifter = (needs: {
   }
 
   const isSettled = (jail: string, ip: string): boolean => {
+    if ((engine.connectedFor() ?? 0) < restoreTime) return false
     const since = ledger.active(jail, ip)?.time ?? null
     return since !== null && since * 1000 < now() - settledAfter
   }
@@ -73,7 +87,11 @@ export const createLifter = (needs: {
         const covered = [...ips].filter(covers)
         const settled = covered.filter(ip => isSettled(jail, ip))
         await lift(jail, settled)
-        for (const ip of covered) if (!settled.includes(ip)) liftSoon(jail, ip)
+        const settledIps = new Set(settled)
+        liftAllSoon(
+          jail,
+          covered.filter(ip => !settledIps.has(ip)),
+        )
       }
     },
     liftSoon,
