@@ -29,8 +29,6 @@ export type ResultName = 'memory of a host' | 'whitelist' | 'order' | 'restart'
 
 /** Maximum number of servers in one batch of commands. */
 const largestBatch = 10_000
-/** Seconds within which the server says of all hosts what they acknowledged. */
-const settling = 10
 
 /** How long after `since` so large a share of `count` had happened, seconds; not a number when it has not. */
 const secondsUntil = (times: readonly number[], since: number, share: number, count: number): number => {
@@ -72,7 +70,7 @@ export const measureWhitelistChange = async (
     )
     return waiting.length === 0
   }
-  const end = machineNow() + settling * 1000
+  const end = machineNow() + options.patience * 1000
   let isSaid = isEverywhere && (await areAllSynced())
   while (isEverywhere && !isSaid && machineNow() < end) {
     await sleep(200)
