@@ -128,6 +128,7 @@ describe.runIf(hasBrowser)('by keyboard alone', () => {
     await dialog().getByLabel('Address or range', { exact: true }).waitFor()
     await press(page, dialog().getByRole('button', { name: 'Ban on all servers' }))
     await dialog().getByRole('button', { name: 'Ban another' }).waitFor()
+    const admin = await server.signIn()
     const { fleet_bans: fleetBans } = await admin.client.call('GET /fleet/bans', { query: { active: true } })
     expect(fleetBans.map(({ entry }) => entry)).toEqual(['198.51.100.99'])
     await page.keyboard.press('Escape')
