@@ -1,4 +1,3 @@
-import { useEffect } from 'react'
 import { createShared } from '../lib/shared.ts'
 
 /** Where a toast leads: a path that begins at the root of the dashboard, such as `/commands/01934f9e-…`. */
@@ -59,17 +58,3 @@ export const toasts = {
 }
 
 export const useShownToasts = openToasts.use
-
-const keysInSight = createShared<readonly string[]>([])
-/** A dialog shows this receipt: it is not told a second time beside it, for as long as the dialog is open. */
-export const useInSight = (of: ReceiptOf | null): void => {
-  const key = of === null ? null : JSON.stringify(of)
-  useEffect(() => {
-    if (key === null) return
-    keysInSight.set([...keysInSight.get(), key])
-    return () => keysInSight.set(keysInSight.get().filter(other => other !== key))
-  }, [key])
-}
-/** Whether a dialog shows it now. */
-export const useIsInSight = (of: ReceiptOf | undefined): boolean =>
-  keysInSight.use().includes(of === undefined ? '' : JSON.stringify(of))

@@ -4,7 +4,7 @@ import { dropReceipt, keptReceipts } from '../../features/fleet/kept-receipts.ts
 import { NamedReceipt } from '../../features/fleet/receipts.tsx'
 import { PathLink } from '../../kit/path-link.tsx'
 import type { ReceiptPhase } from '../../kit/receipt-state.ts'
-import { toasts, useIsInSight, useShownToasts } from '../../kit/toasts.ts'
+import { toasts, useShownToasts } from '../../kit/toasts.ts'
 import type { Toast } from '../../kit/toasts.ts'
 import { textsOf } from '../../lib/texts/catalogue.ts'
 import { toastsTexts } from './toasts.texts.ts'
@@ -16,14 +16,16 @@ export const Toasts = () => {
   useEffect(showKept, [])
   const [over, setOver] = useState(false)
   const [focused, setFocused] = useState(false)
+  const section = useRef<HTMLElement>(null)
   // One that went takes the pointer and the focus with it, and no browser says so.
-  if (all.length === 0 && (over || focused)) {
-    setOver(false)
-    setFocused(false)
-  }
+  useEffect(() => {
+    if (!section.current?.matches(':hover')) setOver(false)
+    if (!section.current?.contains(document.activeElement)) setFocused(false)
+  }, [all])
   const show = (toast: Toast) => <One key={toast.id} toast={toast} still={over || focused} />
   return (
     <section
+      ref={section}
       className={styles.toasts}
       aria-label={textsOf(toastsTexts).label}
       onPointerEnter={() => setOver(true)}
@@ -56,11 +58,16 @@ const One = ({ toast, still }: { toast: Toast; still: boolean }) => {
   const [isRunning, setRunning] = useState(receipt !== undefined)
   const [isHidden, setHidden] = useState(false)
   const left = useRef(lasts)
-  // Its time begins when the dialog that shows it is closed.
-  const isInSight = useIsInSight(receipt)
+  // A fleet ban is changed and lifted later on: that is no news of this toast any more.
+  const hasSettled = useRef(false)
   const onPhase = useCallback(
     (phase: ReceiptPhase | 'missing') => {
       const runs = phase === 'asked' || phase === 'running'
+      if (receipt && 'fleetBanId' in receipt) {
+        if (hasSettled.current) return
+        hasSettled.current = !runs
+        if (phase === 'missing') toasts.close(id)
+      }
       setRunning(runs)
       setStays(!runs && !isWell(phase))
       if (runs) return
@@ -70,7 +77,7 @@ const One = ({ toast, still }: { toast: Toast; still: boolean }) => {
       setHidden(wasHidden => wasHidden && isQuiet)
       if (receipt) dropReceipt(receipt)
     },
-    [receipt, lasts],
+    [id, receipt, lasts],
   )
   const close = () => {
     toasts.close(id)
@@ -78,7 +85,7 @@ const One = ({ toast, still }: { toast: Toast; still: boolean }) => {
     if (receipt && !('batchId' in receipt)) dropReceipt(receipt)
   }
   useEffect(() => {
-    if (still || stays || isInSight || left.current === null) return
+    if (still || stays || left.current === null) return
     const began = Date.now()
     const before = left.current
     const timer = setTimeout(() => (isRunning ? setHidden(true) : toasts.close(id)), before)
@@ -86,9 +93,9 @@ const One = ({ toast, still }: { toast: Toast; still: boolean }) => {
       clearTimeout(timer)
       left.current = Math.max(1000, before - (Date.now() - began))
     }
-  }, [id, still, stays, isRunning, isInSight])
+  }, [id, still, stays, isRunning])
   return (
-    <div className={styles.toast} data-error={toast.error || undefined} hidden={isHidden || isInSight}>
+    <div className={styles.toast} data-error={toast.error || undefined} hidden={isHidden}>
       <div className={styles.told}>
         {receipt ? <NamedReceipt of={receipt} going={toast.text} onPhase={onPhase} /> : <bdi>{toast.text}</bdi>}{' '}
         {toast.link && (

@@ -13,7 +13,6 @@ import { SmallButton } from '../../kit/small-button.tsx'
 import { toneOf } from '../../kit/state.tsx'
 import { Stranger } from '../../kit/stranger.tsx'
 import { TimeSentence } from '../../kit/time.tsx'
-import { useInSight } from '../../kit/toasts.ts'
 import type { ReceiptOf } from '../../kit/toasts.ts'
 import { Refusal } from '../../kit/trouble.tsx'
 import { textsOf } from '../../lib/texts/catalogue.ts'
@@ -168,7 +167,6 @@ export const BatchReceipt = (props: {
   const phase = phaseOf(facts.counts)
   const acts = useReceiptActs(of, facts, setBatchId)
   const settled = isSettled(phase)
-  useInSight(here ? null : of)
   useEffect(() => {
     if (settled) onSettled?.()
   }, [settled, onSettled])
@@ -206,7 +204,6 @@ export const FleetBanReceipt = ({ id }: { id: number }) => <StateReceipt of={{ f
 const StateReceipt = ({ of, list }: { of: ReceiptOf; list: boolean }) => {
   const t = textsOf(fleetTexts).receipt
   const facts = useReceipt(of)
-  useInSight(of)
   if (facts.isMissing) return null
   return (
     <div className={list ? styles.well : undefined}>
