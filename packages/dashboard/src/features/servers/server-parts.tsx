@@ -97,7 +97,7 @@ export const RoleOrProblem = ({ server }: { server: ServerRow }) => {
 }
 
 /** Tags that a row shows; its hint, its menu and the page of the server have the others. */
-const mostTags = 1
+const mostTags = 2
 
 /** Each narrows the list to its servers. */
 export const Tags = ({ tags }: { tags: readonly string[] }) => {
