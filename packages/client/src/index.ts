@@ -1,4 +1,3 @@
-import { reasonOfStatus } from '@stockade/contract/problem-reasons.ts'
 import type {
   BodyOf,
   Contract,
@@ -104,7 +103,7 @@ const problemOf = (status: number, text: string): ProblemBody => {
   return {
     error: `Status ${status}`,
     message: `The server answered ${status} without an explanation.`,
-    reason: reasonOfStatus(status),
+    reason: 'bad-gateway',
   }
 }
 
