@@ -2,7 +2,7 @@ import { readDuration } from '@stockade/contract/durations.ts'
 import { textsOf } from '../lib/texts/catalogue.ts'
 import { duration } from '../lib/time.ts'
 import { TextField } from './form-fields.tsx'
-import { formTexts } from './form.texts.ts'
+import { durationTexts } from './duration.texts.ts'
 import styles from './form.module.css'
 import parts from './parts.module.css'
 import type { Common } from './text-field.tsx'
@@ -20,7 +20,7 @@ export const typedDuration = (typed: string, most?: number): number | null | und
  */
 export const DurationField = (props: Common<string> & { usual?: number | undefined; focus?: boolean }) => {
   const { value, onValue, usual, ...field } = props
-  const t = textsOf(formTexts)
+  const t = textsOf(durationTexts)
   const current = value.trim() === '' ? usual : readDuration(value, longestFleetBan)
   const lengths = [
     ['1h', t.lengths.hour],

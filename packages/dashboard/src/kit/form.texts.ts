@@ -24,15 +24,6 @@ const en = {
   keep: 'Keep it',
   removeOf: (name: string) => `Remove it: ${name}`,
   keepOf: (name: string) => `Keep it: ${name}`,
-  lengths: {
-    label: (name: string) => `Usual lengths: ${name}`,
-    hour: '1 hour',
-    day: '1 day',
-    week: '1 week',
-    month: '30 days',
-  },
-  durationHelp: 'Or in words, such as 90 min, 2 weeks or permanent.',
-  wrongDuration: 'Enter a duration, such as 90 min, 2 weeks or permanent.',
   noMatch: 'Nothing matches.',
   chooseFile: 'Choose a file…',
 }

@@ -50,6 +50,7 @@ import type { previewTexts } from '../../features/templates/preview.texts.ts'
 import type { rulesTexts } from '../../features/sharing-rules/sharing-rules.texts.ts'
 import type { whitelistTexts } from '../../features/whitelist/whitelist.texts.ts'
 import type { commandTexts } from '../../kit/command.texts.ts'
+import type { durationTexts } from '../../kit/duration.texts.ts'
 import type { formTexts } from '../../kit/form.texts.ts'
 import type { keysTexts } from '../../kit/keys.texts.ts'
 import type { stepsTexts } from '../../kit/steps.texts.ts'
@@ -69,6 +70,7 @@ type Of<C> = C extends Catalogue<infer T> ? T : never
 
 /** Every catalogue by its name. A language is complete when it has them all: a test compares the names with the files. */
 export interface Texts {
+  duration: Of<typeof durationTexts>
   form: Of<typeof formTexts>
   charts: Of<typeof chartsTexts>
   fleet: Of<typeof fleetTexts>

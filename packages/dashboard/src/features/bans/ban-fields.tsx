@@ -7,7 +7,7 @@ import { Check } from '../identity/choices.tsx'
 import { binding } from '../../kit/binding.ts'
 import { DurationField } from '../../kit/duration-field.tsx'
 import { TextField } from '../../kit/form-fields.tsx'
-import { formTexts } from '../../kit/form.texts.ts'
+import { durationTexts } from '../../kit/duration.texts.ts'
 import parts from '../../kit/parts.module.css'
 import { fieldProblem } from '../../kit/trouble.tsx'
 import { readRange } from '../../lib/address.ts'
@@ -35,7 +35,7 @@ export const BanFields = ({ form }: { form: BanForm }) => {
       {!form.isFleetBan && <Jail form={form} />}
       <DurationField
         label={t.duration}
-        help={`${form.usual === undefined ? t.jailLength : ''} ${textsOf(formTexts).durationHelp}`}
+        help={`${form.usual === undefined ? t.jailLength : ''} ${textsOf(durationTexts).help}`}
         usual={form.usual}
         {...bind('time', 'duration')}
       />

@@ -2,11 +2,12 @@ import { useState } from 'react'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { api } from '../../api/client.ts'
 import { summaryQuery } from '../../api/queries.ts'
+import { useMe } from '../../api/session.ts'
 import { useTarget } from '../fleet/target-choice.tsx'
 import { tellBanned } from '../fleet/undo.ts'
 import { useForgotten, useKept } from '../../kit/draft.ts'
 import { longestFleetBan, typedDuration } from '../../kit/duration-field.tsx'
-import { formTexts } from '../../kit/form.texts.ts'
+import { durationTexts } from '../../kit/duration.texts.ts'
 import { textsOf } from '../../lib/texts/catalogue.ts'
 import { readRange } from '../../lib/address.ts'
 import { banDialogTexts } from './ban-dialog.texts.ts'
@@ -36,12 +37,19 @@ interface Typed {
   readonly cut: boolean
 }
 
+/** The named server; without one all servers, also later ones. Who has access to some servers is offered all of these. */
+const useProposedTarget = (servers: readonly { readonly id: string }[], server: string | undefined) => {
+  const isRestricted = useMe()?.server_access === 'specific'
+  if (server !== undefined) return { server_ids: [server] }
+  return isRestricted ? { server_ids: servers.map(({ id }) => id) } : undefined
+}
+
 /** What is typed, and the servers that it is about. */
 const useTyped = ({ ip = '', jail: proposedJail = '', server }: BanProposal) => {
   const servers = useQuery(summaryQuery).data?.servers ?? []
   const draft = `ban ${ip} ${proposedJail} ${server ?? ''}`
   const { typed, set } = useKept<Typed>(draft, { ip, jail: proposedJail, time: '', reason: '', cut: false })
-  const target = useTarget(draft, server === undefined ? undefined : { server_ids: [server] })
+  const target = useTarget(draft, useProposedTarget(servers, server))
   const isFleetBan = target.value.kind !== 'some'
   const jail = isFleetBan ? '' : typed.jail.trim()
   const isOwnJail = jail === '' || jail === ownJail
@@ -60,7 +68,7 @@ type BanState = ReturnType<typeof useTyped>
 const problemsOf = ({ typed, target, seconds }: BanState) => ({
   ip: readRange(typed.ip) ? undefined : textsOf(banDialogTexts).wrongIp,
   target: target.problem,
-  time: seconds === null ? textsOf(formTexts).wrongDuration : undefined,
+  time: seconds === null ? textsOf(durationTexts).wrong : undefined,
 })
 
 const optionsOf = (state: BanState, force: boolean) => ({

@@ -139,6 +139,7 @@ const en = {
   credit: 'Place and network are approximate. Sources: NRO, RouteViews,',
   creditLink: 'IP Geolocation by DB-IP',
   gone: 'This ban no longer exists. Bans are deleted after the retention time.',
+  fleetBans: (said: string, count: number) => plural(count, { one: '1 fleet ban', other: `${said} fleet bans` }),
   bulk: {
     chosen: (said: string, count: number) => (count === 0 ? 'Nothing selected' : `${bans(said, count)} selected`),
     all: (total: string) => `Select all ${total}`,

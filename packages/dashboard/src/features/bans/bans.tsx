@@ -34,6 +34,7 @@ import type { Seen } from './bans-filters.tsx'
 import { useBansList } from './bans-list.ts'
 import { BanCards, BanTable } from './bans-rows.tsx'
 import { bansTexts } from './bans.texts.ts'
+import { BansHead } from './bans-head.tsx'
 import { BulkBar } from './bulk-bar.tsx'
 import { limitOf, listKey, turnTo, usualSort } from './filter.ts'
 import { Histogram } from './histogram.tsx'
@@ -81,8 +82,7 @@ const Attackers = ({ opened }: { opened: number | null }) => {
       exported={totals?.bans ?? 0}
       head={
         totals && (
-          <>
-            <b>{t.count(number(totals.attackers), totals.attackers)}</b>
+          <BansHead count={t.count(number(totals.attackers), totals.attackers)}>
             <span className={parts.muted}>
               {phone
                 ? t.bans(number(totals.bans), totals.bans)
@@ -91,7 +91,7 @@ const Attackers = ({ opened }: { opened: number | null }) => {
                     t.bannedNow(number(totals.active_addresses), totals.active_addresses),
                   )}
             </span>
-          </>
+          </BansHead>
         )
       }
       bulk={<AttackerBulk search={search} rows={rows} total={totals?.attackers ?? 0} selection={selection} />}
@@ -132,7 +132,7 @@ const Singles = ({ opened }: { opened: number | null }) => {
         more={list.more}
         onShow={list.showWaiting}
         exported={total}
-        head={list.rows && <b>{textsOf(attackersTexts).bans(number(total), total)}</b>}
+        head={list.rows && <BansHead count={textsOf(attackersTexts).bans(number(total), total)} />}
         bulk={<BulkBar search={search} rows={rows} total={total} />}
       >
         {narrow ? <BanCards rows={rows} /> : <BanTable rows={rows} opened={opened} />}

@@ -4,7 +4,7 @@ import { jailsQuery } from '../../api/queries.ts'
 import { fleetTexts } from '../fleet/fleet.texts.ts'
 import { templatesQuery } from '../fleet/queries.ts'
 import { DurationField } from '../../kit/duration-field.tsx'
-import { formTexts } from '../../kit/form.texts.ts'
+import { durationTexts } from '../../kit/duration.texts.ts'
 import { SelectField, TextField } from '../../kit/form-fields.tsx'
 import parts from '../../kit/parts.module.css'
 import { textsOf } from '../../lib/texts/catalogue.ts'
@@ -49,7 +49,7 @@ export const ParamFields = ({ typed, errors, set }: Given) => {
       {type === 'ban-ip' && (
         <DurationField
           label={t.duration}
-          help={`${t.jailLength} ${textsOf(formTexts).durationHelp}`}
+          help={`${t.jailLength} ${textsOf(durationTexts).help}`}
           error={errors.time}
           value={time}
           onValue={typedTime => set({ time: typedTime })}

@@ -1,5 +1,5 @@
 import { typedDuration } from '../../kit/duration-field.tsx'
-import { formTexts } from '../../kit/form.texts.ts'
+import { durationTexts } from '../../kit/duration.texts.ts'
 import { textsOf } from '../../lib/texts/catalogue.ts'
 import { readRange } from '../../lib/address.ts'
 import type { CommandType } from '../fleet/queries.ts'
@@ -38,7 +38,7 @@ export const errorsOf = (typed: TypedCommand) => {
   return {
     jail: jailError(typed),
     ip: needsIp(typed) && !readRange(ip) ? t.wrongIp : undefined,
-    time: type === 'ban-ip' && secondsOf(typed) === null ? textsOf(formTexts).wrongDuration : undefined,
+    time: type === 'ban-ip' && secondsOf(typed) === null ? textsOf(durationTexts).wrong : undefined,
     template: type === 'remove-template' && template === '' ? t.noTemplate : undefined,
     again: needsAgain(typed) && again.trim() !== ip.trim() ? t.wideWrong : undefined,
     servers: servers.size === 0 ? t.noServers : undefined,

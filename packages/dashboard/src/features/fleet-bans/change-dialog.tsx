@@ -6,7 +6,7 @@ import { useKeptState } from '../../kit/draft.ts'
 import { FormDialog } from '../../kit/form-dialog.tsx'
 import { DurationField, longestFleetBan, typedDuration } from '../../kit/duration-field.tsx'
 import { TextField } from '../../kit/form-fields.tsx'
-import { formTexts } from '../../kit/form.texts.ts'
+import { durationTexts } from '../../kit/duration.texts.ts'
 import { Refusal, fieldProblem } from '../../kit/trouble.tsx'
 import { textsOf } from '../../lib/texts/catalogue.ts'
 import { commonTexts } from '../../lib/texts/common.texts.ts'
@@ -43,11 +43,11 @@ const ChangeDialog = ({ ban, onClose }: { ban: FleetBan; onClose: () => void }) 
     >
       <DurationField
         label={t.newDuration}
-        help={`${t.newDurationHelp} ${textsOf(formTexts).durationHelp}`}
+        help={`${t.newDurationHelp} ${textsOf(durationTexts).help}`}
         focus
         value={time}
         onValue={setTime}
-        error={seconds === null ? textsOf(formTexts).wrongDuration : fieldProblem(save.error, 'duration')}
+        error={seconds === null ? textsOf(durationTexts).wrong : fieldProblem(save.error, 'duration')}
       />
       <TextField
         label={t.reason}

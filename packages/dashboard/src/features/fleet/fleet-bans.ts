@@ -21,3 +21,8 @@ export const fleetBanServersQuery = (
     queryKey: ['fleet-bans', 'servers', id, narrowing],
     queryFn: ({ signal }) => api.call('GET /fleet/bans/{id}/servers', { params: { id }, query: narrowing, signal }),
   })
+/** How many stand now. */
+export const standingFleetBansQuery = queryOptions({
+  queryKey: ['fleet-bans', 'standing'],
+  queryFn: ({ signal }) => api.call('GET /fleet/bans', { query: { active: true, limit: 1 }, signal }),
+})

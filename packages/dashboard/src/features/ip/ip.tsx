@@ -1,4 +1,4 @@
-import { Fragment, useState } from 'react'
+import { Fragment, useEffect, useState } from 'react'
 import { Button } from '@mantine/core'
 import { IconCopy, IconDots, IconExternalLink, IconFlag, IconKey, IconList } from '@tabler/icons-react'
 import { queryOptions, useMutation, useQuery } from '@tanstack/react-query'
@@ -20,6 +20,7 @@ import { toasts } from '../../kit/toasts.ts'
 import { Trouble, hasAnswered, sentenceOf } from '../../kit/trouble.tsx'
 import { Waiting } from '../../kit/waiting.tsx'
 import { usePhone } from '../../kit/width.ts'
+import { addRecent } from '../../lib/recent.ts'
 import { textsOf } from '../../lib/texts/catalogue.ts'
 import { AddressDialogs } from './address-dialogs.tsx'
 import type { AddressDialog } from './address-dialogs.tsx'
@@ -82,6 +83,7 @@ const Known = ({ ip }: { ip: string }) => {
   const { may } = useMay('write')
   const phone = usePhone()
   const [knocks, askKnocks] = useState(false)
+  useEffect(() => addRecent(ip), [ip])
   const query = useQuery(lookUpQuery(ip))
   const lookUp = query.data
   const { evidence, bans, isAnswered } = useEvidence(lookUp?.ip ?? ip)

@@ -2,7 +2,6 @@ import { useState } from 'react'
 import type { FormEvent } from 'react'
 import { Button } from '@mantine/core'
 import { useNavigate } from '@tanstack/react-router'
-import { useMe } from '../../api/session.ts'
 import { Field } from '../../kit/field.tsx'
 import { Page } from '../../kit/page.tsx'
 import parts from '../../kit/parts.module.css'
@@ -11,6 +10,7 @@ import { textsOf } from '../../lib/texts/catalogue.ts'
 import { InPlace } from './in-place.tsx'
 import { findAddress, tooLarge } from './read-address.ts'
 import { ipTexts } from './ip.texts.ts'
+import { StartingPoints } from './starting-points.tsx'
 import styles from './ip.module.css'
 
 /** What is wrong with what was typed, in words. */
@@ -62,20 +62,12 @@ export const LookUpField = (props: { given?: string; error?: string; onTyped?: (
 
 export const LookUp = () => {
   const t = textsOf(ipTexts)
-  const navigate = useNavigate()
-  const mine = useMe()?.ip_address
   const [typed, setTyped] = useState('')
   return (
     <Page title={t.title}>
       <LookUpField onTyped={setTyped} />
       <InPlace typed={typed} />
-      {mine && typed === '' && (
-        <div>
-          <Button variant="default" onClick={() => navigate({ to: '/ip/$addr', params: { addr: mine }, search: {} })}>
-            {t.mine}
-          </Button>
-        </div>
-      )}
+      {typed === '' && <StartingPoints />}
     </Page>
   )
 }

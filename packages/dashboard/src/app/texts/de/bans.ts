@@ -141,6 +141,7 @@ export const bans: Texts['bans'] = {
   credit: 'Ort und Netz sind ungefähr. Quellen: NRO, RouteViews,',
   creditLink: 'IP Geolocation by DB-IP',
   gone: 'Diese Sperre gibt es nicht mehr. Sperren werden nach der Aufbewahrungszeit gelöscht.',
+  fleetBans: (said, count) => plural(count, { one: '1 Flottensperre', other: `${said} Flottensperren` }),
   bulk: {
     chosen: (said, count) => (count === 0 ? 'Nichts ist ausgewählt' : `${sperren(said, count)} ausgewählt`),
     all: total => `Alle ${total} auswählen`,

@@ -125,6 +125,10 @@ export const form: Texts['form'] = {
   keep: 'Behalten',
   removeOf: name => `Entfernen: ${name}`,
   keepOf: name => `Behalten: ${name}`,
+  noMatch: 'Nichts passt.',
+  chooseFile: 'Datei auswählen…',
+}
+export const duration: Texts['duration'] = {
   lengths: {
     label: name => `Übliche Dauern: ${name}`,
     hour: '1 Stunde',
@@ -132,8 +136,6 @@ export const form: Texts['form'] = {
     week: '1 Woche',
     month: '30 Tage',
   },
-  durationHelp: 'Oder in englischen Wörtern, etwa 90 min, 2 weeks oder permanent.',
-  wrongDuration: 'Geben Sie eine Dauer ein, etwa 90 min, 2 weeks oder permanent.',
-  noMatch: 'Nichts passt.',
-  chooseFile: 'Datei auswählen…',
+  help: 'Oder in englischen Wörtern, etwa 90 min, 2 weeks oder permanent.',
+  wrong: 'Geben Sie eine Dauer ein, etwa 90 min, 2 weeks oder permanent.',
 }

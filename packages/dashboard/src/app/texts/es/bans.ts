@@ -170,6 +170,7 @@ export const bans: Texts['bans'] = {
   credit: 'Lugar y red son aproximados. Fuentes: NRO, RouteViews,',
   creditLink: 'IP Geolocation by DB-IP',
   gone: 'Este bloqueo ya no existe. Los bloqueos se eliminan tras el tiempo de conservación.',
+  fleetBans: (said, count) => plural(count, { one: '1 bloqueo de flota', other: `${said} bloqueos de flota` }),
   bulk: {
     chosen: (said, count) =>
       count === 0
@@ -307,7 +308,15 @@ export const ip: Texts['ip'] = {
   label: 'Dirección',
   help: 'Una dirección, también con puerto o dentro de una línea de log.',
   go: 'Consultar',
-  mine: 'Consultar mi propia dirección',
+  starts: {
+    what: 'las estadísticas',
+    attackers: 'Más bloqueos en las últimas 24 horas',
+    networks: 'Redes con más bloqueos',
+    unknownNetwork: 'Red desconocida',
+    recent: 'Abiertas recientemente',
+    yours: 'su dirección',
+    none: 'No se bloqueó a nadie.',
+  },
   wrong: 'Aquí no hay ninguna dirección IPv4 ni IPv6.',
   tooLarge: (whole, part, place) => `${whole}: la ${place} parte, ${part}, es mayor que 255.`,
   places: ['primera', 'segunda', 'tercera', 'última'],

@@ -1,5 +1,5 @@
 import { audit, commands, templates, users, whitelist } from './manage.ts'
-import { form, keys, rotateKey, steps, timeRange, views } from './parts.ts'
+import { duration, form, keys, rotateKey, steps, timeRange, views } from './parts.ts'
 import { account, backup, identity, licence, notifications, preferences, settings } from './settings.ts'
 import { siem } from './siem.ts'
 import type { First, Policy, Texts } from '../texts.ts'
@@ -8,6 +8,7 @@ import { query } from './query.ts'
 
 export const texts: Omit<Texts, First | Policy> = {
   query,
+  duration,
   form,
   account,
   preferences,

@@ -93,6 +93,10 @@ export const form: Texts['form'] = {
   keep: 'Conservarlo',
   removeOf: name => `Quitarlo: ${name}`,
   keepOf: name => `Conservarlo: ${name}`,
+  noMatch: 'Nada coincide.',
+  chooseFile: 'Elegir un archivo…',
+}
+export const duration: Texts['duration'] = {
   lengths: {
     label: name => `Duraciones habituales: ${name}`,
     hour: '1 hora',
@@ -100,8 +104,6 @@ export const form: Texts['form'] = {
     week: '1 semana',
     month: '30 días',
   },
-  durationHelp: 'O en palabras inglesas, como 90 min, 2 weeks o permanent.',
-  wrongDuration: 'Escriba una duración, como 90 min, 2 weeks o permanent.',
-  noMatch: 'Nada coincide.',
-  chooseFile: 'Elegir un archivo…',
+  help: 'O en palabras inglesas, como 90 min, 2 weeks o permanent.',
+  wrong: 'Escriba una duración, como 90 min, 2 weeks o permanent.',
 }

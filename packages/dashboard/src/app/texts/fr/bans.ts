@@ -242,6 +242,7 @@ export const bans: Texts['bans'] = {
   credit: 'Le lieu et le réseau sont approximatifs. Sources\u00a0: NRO, RouteViews,',
   creditLink: 'IP Geolocation by DB-IP',
   gone: 'Ce ban n’existe plus. Les bans sont supprimés après la durée de conservation.',
+  fleetBans: (said, count) => plural(count, { one: '1\u00a0ban de flotte', other: `${said}\u00a0bans de flotte` }),
   bulk: {
     chosen: (said, count) =>
       count === 0
@@ -499,7 +500,15 @@ export const ip: Texts['ip'] = {
   label: 'Adresse',
   help: 'Une adresse, même avec un port ou au milieu d’une ligne de log.',
   go: 'Rechercher',
-  mine: 'Rechercher ma propre adresse',
+  starts: {
+    what: 'les statistiques',
+    attackers: 'Le plus de bans ces dernières 24\u00a0heures',
+    networks: 'Réseaux avec le plus de bans',
+    unknownNetwork: 'Réseau inconnu',
+    recent: 'Ouvertes récemment',
+    yours: 'votre adresse',
+    none: 'Personne n’a été banni.',
+  },
   wrong: 'Il n’y a pas d’adresse IPv4 ou IPv6 là-dedans.',
   tooLarge: (whole, part, place) => `${whole}\u00a0: la ${place} partie, ${part}, dépasse 255.`,
   places: ['première', 'deuxième', 'troisième', 'dernière'],

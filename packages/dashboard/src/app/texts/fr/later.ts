@@ -2,12 +2,13 @@ import type { First, Policy, Texts } from '../texts.ts'
 import { agentAddress, agents } from './agents.ts'
 import { account, audit, identity, notifications, settings, users } from './admin.ts'
 import { commands, templates, whitelist } from './control.ts'
-import { backup, form, keys, licence, preferences, rotateKey, steps, timeRange, views } from './parts.ts'
+import { backup, duration, form, keys, licence, preferences, rotateKey, steps, timeRange, views } from './parts.ts'
 import { siem } from './siem.ts'
 import { query } from './query.ts'
 
 export const texts: Omit<Texts, First | Policy> = {
   query,
+  duration,
   form,
   account,
   preferences,

@@ -243,6 +243,10 @@ export const form: Texts['form'] = {
   keep: 'Garder',
   removeOf: name => `Retirer\u00a0: ${name}`,
   keepOf: name => `Garder\u00a0: ${name}`,
+  noMatch: 'Rien ne correspond.',
+  chooseFile: 'Choisir un fichier…',
+}
+export const duration: Texts['duration'] = {
   lengths: {
     label: name => `Durées courantes\u00a0: ${name}`,
     hour: '1 heure',
@@ -250,8 +254,6 @@ export const form: Texts['form'] = {
     week: '1 semaine',
     month: '30 jours',
   },
-  durationHelp: 'Ou en mots anglais, par exemple 90 min, 2 weeks ou permanent.',
-  wrongDuration: 'Saisissez une durée, par exemple 90 min, 2 weeks ou permanent.',
-  noMatch: 'Rien ne correspond.',
-  chooseFile: 'Choisir un fichier…',
+  help: 'Ou en mots anglais, par exemple 90 min, 2 weeks ou permanent.',
+  wrong: 'Saisissez une durée, par exemple 90 min, 2 weeks ou permanent.',
 }

@@ -1,4 +1,4 @@
-import { readStored } from '../../../lib/stored.ts'
+import { readStored } from './stored.ts'
 
 const key = 'stockade.recent'
 const most = 8
