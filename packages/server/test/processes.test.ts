@@ -331,7 +331,7 @@ describe.runIf(engine === 'postgres')('two processes', () => {
     const { id } = await admin.client.call('POST /portknock/sequences', {
       body: { name: 'door', protected_port: 22, knock_ports: [7000, 9000, 8000], server_ids: [host.id] },
     })
-    // Whoever knocks waits two seconds for the host: on a slow machine the host is asked once more.
+    // A knock waits two seconds for the host: on a slow machine the host is asked once more.
     await eventually(async () => {
       const state = await elsewhere.call('GET /agent/state')
       expect(state.portknock.sequences).toMatchObject([{ id }])

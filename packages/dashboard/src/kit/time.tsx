@@ -50,7 +50,7 @@ export const TimeSentence = ({ at, say }: { at: string; say: (moment: string, no
   const date = Date.parse(at)
   return <Clickable at={at} words={(isExact, now) => say((isExact ? exactly : dayTime)(date, now), now)} />
 }
-/** What is left of a ban, or since when it is over. `phrase`: the sentence that it stands in. */
+/** What is left of a ban, or since when it is over. `phrase` puts it into a sentence. */
 export const Ends = ({ ban, phrase = text => text }: { ban: Ending; phrase?: (left: string) => string }) => {
   const at = ban.active ? ban.expires_at : (ban.unbanned_at ?? ban.expires_at)
   const say = (now: number) => ending(ban, now)

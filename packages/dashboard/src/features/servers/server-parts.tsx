@@ -101,7 +101,7 @@ const mostTags = 2
 
 /** Each narrows the list to its servers. */
 export const Tags = ({ tags }: { tags: readonly string[] }) => {
-  // Whoever looks for a tag sees it in every row.
+  // Where a tag is searched, each row shows it.
   const { q = '' } = useSearch({ strict: false })
   const searched = q.split(/[\s,:]+/)
   const sorted = tags.toSorted((a, b) => Number(searched.includes(b)) - Number(searched.includes(a)))
