@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Option } from 'commander'
 import type { Command } from 'commander'
+import { ApiError } from '@stockade/client'
 import type { Client, Reply } from '@stockade/client'
 import type { TargetInput } from '@stockade/contract'
 import { contextOf } from './context.ts'
@@ -48,14 +49,21 @@ const stateOf = ({ state: { applied, in_jail, pending, failed, not_covered } }: 
     .flatMap(([count, what]) => (count === 0 ? [] : [`${count} ${what}`]))
     .join(', ')
 
-/** Lifts the fleet bans of exactly this address or range; says so unless the answer is for a program. */
+/**
+ * Lifts the fleet bans of exactly this address or range; says so unless the answer is for a program. What the key may not lift stays:
+ * one that is bound to servers still lifts the bans of these.
+ */
 export const liftFleetBans = async ({ client, json }: Context, typed: string): Promise<void> => {
   const query = { search: typed, active: true, limit: 100 }
-  const { fleet_bans: fleetBans } = await client.call('GET /fleet/bans', { query })
-  for (const { id, entry } of fleetBans)
+  const unlessForbidden = (error: unknown): null => {
+    if (error instanceof ApiError && error.status === 403) return null
+    throw error
+  }
+  const list = await client.call('GET /fleet/bans', { query }).catch(unlessForbidden)
+  for (const { id, entry } of list?.fleet_bans ?? [])
     if (entry === typed.toLowerCase()) {
-      const { message } = await client.call('DELETE /fleet/bans/{id}', { params: { id } })
-      if (!json) print(safe(message))
+      const done = await client.call('DELETE /fleet/bans/{id}', { params: { id } }).catch(unlessForbidden)
+      if (done && !json) print(safe(done.message))
     }
 }
 

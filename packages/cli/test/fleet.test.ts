@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { aHost, startServer } from '../../server/src/testing/index.ts'
+import { aHost, aServerKey, startServer } from '../../server/src/testing/index.ts'
 import { stockade } from './run.ts'
 import type { EnrolledHost, Signed, TestServer } from '../../server/src/testing/index.ts'
 
@@ -124,4 +124,13 @@ test('bans everywhere as a state, and lifts it with the address', async () => {
   const lifted = await run('unban', '198.51.100.20')
   expect(lifted.out).toMatch(/^198\.51\.100\.20 is being unbanned\.\n198\.51\.100\.20 is being unbanned\.\n/)
   expect(await standing()).not.toContain('198.51.100.20')
+})
+
+test('a key that is bound to a server lifts what it may, and leaves the fleet ban', async () => {
+  expect((await run('ban', '198.51.100.30', '--all')).code).toBe(0)
+  const { token } = await aServerKey(server, admin.client, host.id)
+  const env = { PATH: process.env.PATH, STOCKADE_URL: server.url, STOCKADE_API_KEY: token }
+  const lifted = await stockade(env, ['unban', '198.51.100.30'])
+  expect(lifted).toMatchObject({ code: 0, err: '', out: expect.stringContaining('Queued for 1 server.') })
+  expect((await run('fleet', 'list', '--search', '198.51.100.30')).out).toContain('198.51.100.30')
 })
